@@ -1,0 +1,212 @@
+package keys_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store/memory"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func service(t *testing.T, now *time.Time) *keys.Service {
+	t.Helper()
+	s, err := keys.New(keys.Config{Store: memory.New().Keys, Now: func() time.Time { return *now }})
+	require.NoError(t, err)
+	return s
+}
+
+func TestNewRefusesMistakes(t *testing.T) {
+	for name, cfg := range map[string]keys.Config{
+		"no store":        {},
+		"space in prefix": {Store: memory.New().Keys, Prefix: "sk rt"},
+		"long prefix":     {Store: memory.New().Keys, Prefix: strings.Repeat("x", 33)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := keys.New(cfg)
+			require.ErrorIs(t, err, keys.ErrConfig)
+		})
+	}
+}
+
+func TestCreateShowsTheTextOnceAndStoresItsHash(t *testing.T) {
+	now := noon
+	set := memory.New()
+	s, err := keys.New(keys.Config{Store: set.Keys, Now: func() time.Time { return now }})
+	require.NoError(t, err)
+	k, secret, err := s.Create(t.Context(), keys.Key{Name: "first", Account: "acme"})
+	require.NoError(t, err)
+	text := string(secret)
+	assert.Regexp(t, regexp.MustCompile(`^sk-rt-v1-[0-9a-f]{64}$`), text)
+	assert.Regexp(t, regexp.MustCompile(`^[0-9a-f]{64}$`), k.Hash)
+	assert.Equal(t, text[:12]+"..."+text[len(text)-4:], k.Label)
+	assert.Equal(t, noon, k.CreatedAt)
+	stored, err := set.Keys.Get(t.Context(), k.Hash)
+	require.NoError(t, err)
+	assert.Equal(t, k, stored)
+	assert.NotContains(t, fmt.Sprintf("%+v", stored), text)
+}
+
+func TestCreateRefusesBadSettings(t *testing.T) {
+	now := noon
+	s := service(t, &now)
+	for name, k := range map[string]keys.Key{
+		"no name": {},
+		"expired": {Name: "x", ExpiresAt: noon},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := s.Create(t.Context(), k)
+			require.ErrorIs(t, err, keys.ErrInvalid)
+		})
+	}
+}
+
+func TestCreateReportsMissingRandomness(t *testing.T) {
+	s, err := keys.New(keys.Config{Store: memory.New().Keys, Random: bytes.NewReader([]byte("short"))})
+	require.NoError(t, err)
+	_, _, err = s.Create(t.Context(), keys.Key{Name: "x"})
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
+
+func TestAuthenticate(t *testing.T) {
+	now := noon
+	s := service(t, &now)
+	create := func(k keys.Key) router.Secret {
+		_, secret, err := s.Create(t.Context(), k)
+		require.NoError(t, err)
+		return secret
+	}
+	sound := create(keys.Key{Name: "a", Account: "acme", Workspace: "w", Creator: "u"})
+	brief := create(keys.Key{Name: "b", ExpiresAt: noon.Add(time.Hour)})
+	off := create(keys.Key{Name: "c", Disabled: true})
+	p, err := s.Authenticate(t.Context(), sound)
+	require.NoError(t, err)
+	assert.Equal(t, "acme", p.Account)
+	assert.Equal(t, "w", p.Workspace)
+	assert.Equal(t, "u", p.Member)
+	assert.False(t, p.Management)
+
+	_, err = s.Authenticate(t.Context(), brief)
+	require.NoError(t, err)
+	now = noon.Add(time.Hour)
+	_, err = s.Authenticate(t.Context(), brief)
+	require.ErrorIs(t, err, keys.ErrExpired, "the expiry itself is past")
+	_, err = s.Authenticate(t.Context(), off)
+	require.ErrorIs(t, err, keys.ErrDisabled)
+	for _, bad := range []router.Secret{"", "x", sound + "0", router.Secret(strings.ToUpper(string(sound))), router.Secret(p.KeyHash)} {
+		_, err = s.Authenticate(t.Context(), bad)
+		require.ErrorIs(t, err, keys.ErrRefused)
+	}
+}
+
+type broken struct{ keys.Store }
+
+func (broken) Get(context.Context, string) (keys.Key, error) {
+	return keys.Key{}, errors.New("disk on fire")
+}
+
+func TestInterceptTellsWhatIsWrong(t *testing.T) {
+	now := noon
+	s := service(t, &now)
+	create := func(k keys.Key) router.Secret {
+		_, secret, err := s.Create(t.Context(), k)
+		require.NoError(t, err)
+		return secret
+	}
+	down, err := keys.New(keys.Config{Store: broken{}})
+	require.NoError(t, err)
+	cases := map[string]struct {
+		service *keys.Service
+		call    router.Call
+		class   router.Class
+		message string
+	}{
+		"no key":        {s, router.Call{}, router.Authentication, "Missing Authentication header"},
+		"unknown":       {s, router.Call{Secret: "sk-rt-v1-1"}, router.Authentication, "Invalid API key"},
+		"disabled":      {s, router.Call{Secret: create(keys.Key{Name: "x", Disabled: true})}, router.Authentication, "API key disabled"},
+		"management":    {s, router.Call{Secret: create(keys.Key{Name: "x", Management: true})}, router.PermissionDenied, "Management keys cannot be used for inference"},
+		"known manager": {s, router.Call{Principal: router.Principal{KeyHash: "h", Management: true}}, router.PermissionDenied, "Management keys cannot be used for inference"},
+		"store down":    {down, router.Call{Secret: "x"}, router.Server, ""},
+		"sound":         {s, router.Call{Secret: create(keys.Key{Name: "x"})}, "", ""},
+		"known":         {s, router.Call{Principal: router.Principal{KeyHash: "h"}}, "", ""},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			reached := false
+			_, err := c.service.Intercept(func(context.Context, *router.Call) (*router.Result, error) {
+				reached = true
+				return &router.Result{}, nil
+			})(t.Context(), &c.call)
+			if c.class == "" {
+				require.NoError(t, err)
+				assert.True(t, reached)
+				assert.Empty(t, string(c.call.Secret), "the text is not carried further")
+				return
+			}
+			var re *router.Error
+			require.ErrorAs(t, err, &re)
+			assert.False(t, reached)
+			assert.Equal(t, c.class, re.Class)
+			assert.Equal(t, c.message, re.Message)
+		})
+	}
+}
+
+func TestSecretNeverShowsItself(t *testing.T) {
+	const text = "sk-rt-v1-canary"
+	var log bytes.Buffer
+	secret := router.Secret(text)
+	slog.New(slog.NewJSONHandler(&log, nil)).InfoContext(t.Context(), "x", slog.Any("secret", secret))
+	asJSON, err := json.Marshal(map[string]any{"a": secret, "b": &secret})
+	require.NoError(t, err)
+	for _, shown := range []string{
+		log.String(), string(asJSON),
+		fmt.Sprint(secret), fmt.Sprintf("%v %+v %#v %s %q %x", secret, secret, secret, secret, secret, secret),
+		fmt.Sprintf("%+v", router.Call{Secret: secret}),
+	} {
+		assert.NotContains(t, shown, "canary")
+		assert.NotContains(t, shown, fmt.Sprintf("%x", text))
+	}
+}
+
+func BenchmarkAuthenticate(b *testing.B) {
+	s, err := keys.New(keys.Config{Store: memory.New().Keys})
+	require.NoError(b, err)
+	_, secret, err := s.Create(b.Context(), keys.Key{Name: "x"})
+	require.NoError(b, err)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.Authenticate(b.Context(), secret); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func ExampleService_Create() {
+	s, err := keys.New(keys.Config{Store: memory.New().Keys, Prefix: "sk-shop"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	key, secret, err := s.Create(context.Background(), keys.Key{Name: "web shop"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(secret), len(key.Hash), secret) // the text itself needs a conversion to string
+	// Output: 75 64 [redacted]
+}

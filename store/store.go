@@ -1,0 +1,13 @@
+// Package store bundles the storage that a service needs.
+//
+// There is no big storage interface: each consumer states its own, and a
+// [Set] has one field for each. Mix freely.
+package store
+
+import "github.com/signalbox/signalbox/keys"
+
+// Set is one storage for each consumer. A nil field turns its feature off.
+// Fields are added in minor versions, so write it with field names.
+type Set struct {
+	Keys keys.Store
+}
