@@ -1,0 +1,142 @@
+package arch
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// floors orders the packages: each imports packages of lower floors only. The
+// first pattern that covers a package gives its floor.
+var floors = [][]string{
+	{".", "systemone"},
+	{"router"},
+	{"internal/upstream", "internal/uselite", "internal/wordvec"},
+	{"router/...", "keys", "organization", "presets", "activity", "guardrails"},
+	{"internal/lines", "store", "httpapi"},
+	{"store/memory", "store/sqlite", "store/postgres"},
+	{"store/storetest", "internal/pgtest"},
+	{"examples/*/..."},
+	{"examples/*", "internal/arch", "internal/docs", "internal/modelpack", "internal/sdktest"},
+}
+
+// onlyIn names, for a sensitive import and all below it, the packages that may
+// have it in production code. An empty list means tests only.
+var onlyIn = map[string][]string{
+	"net/http": {
+		"httpapi", "internal/upstream", "internal/sdktest", "examples/...",
+		"router/systemonehttp", "router/openaidecisions", "router/routertest",
+	},
+	"database/sql":                {"store/sqlite", "examples/..."},
+	"github.com/jackc/pgx/v5":     {"store/postgres", "internal/pgtest", "examples/..."},
+	"modernc.org/sqlite":          {"examples/..."},
+	"testing":                     {"store/storetest", "router/routertest", "internal/pgtest"},
+	"github.com/stretchr/testify": {"store/storetest", "router/routertest"},
+	"go.uber.org/mock":            {},
+	"pgregory.net/rapid":          {},
+	"go.yaml.in/yaml/v3":          {},
+	"golang.org/x/net":            {"examples/triage", "examples/triage/..."},
+	"golang.org/x/term":           {"examples/triage", "examples/triage/..."},
+	"golang.org/x/text":           {"router/similarity", "examples/triage", "examples/triage/..."},
+	"golang.org/x/sys":            {"internal/uselite"},
+	"math/rand":                   {}, // math/rand/v2 is another path
+	"log":                         {}, // log/slog is another path
+	"flag":                        {"examples/...", "internal/modelpack"},
+	"os/exec":                     {"examples/...", "internal/modelpack", "internal/pgtest", "internal/sdktest"},
+}
+
+// exact lists the guarded imports that do not cover the paths below them.
+var exact = []string{"math/rand", "log"}
+
+// floor gives a package's floor, or -1.
+func floor(pkg string) int {
+	return slices.IndexFunc(floors, func(patterns []string) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool { return covers(p, pkg) })
+	})
+}
+
+// misplaced reports what is wrong with the imports of one file.
+func misplaced(s source) []string {
+	here := floor(s.pkg)
+	if here < 0 {
+		return []string{fmt.Sprintf("%s: %s stands on no floor; give it one", s.name, s.pkg)}
+	}
+	var wrong []string
+	for _, spec := range s.file.Imports {
+		imp, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return append(wrong, fmt.Sprintf("%s: %v", s.name, err))
+		}
+		if to, ours := strings.CutPrefix(imp, module+"/"); ours {
+			if there := floor(to); there < 0 || there >= here {
+				wrong = append(wrong, fmt.Sprintf("%s: floor %d imports %s of floor %d", s.name, here, to, there))
+			}
+		}
+		for _, guarded := range slices.Sorted(maps.Keys(onlyIn)) {
+			if guards(guarded, imp) && !slices.ContainsFunc(onlyIn[guarded], func(p string) bool { return covers(p, s.pkg) }) {
+				wrong = append(wrong, fmt.Sprintf("%s: %s is not for %s", s.name, imp, s.pkg))
+			}
+		}
+	}
+	return wrong
+}
+
+func guards(guarded, imp string) bool {
+	return imp == guarded || strings.HasPrefix(imp, guarded+"/") && !slices.Contains(exact, guarded)
+}
+
+func TestFloors(t *testing.T) {
+	all := production(t)
+	require.True(t, slices.ContainsFunc(all, func(s source) bool { return s.pkg == "internal/arch" }), "the walk found nothing")
+	for _, s := range all {
+		for _, wrong := range misplaced(s) {
+			t.Error(wrong)
+		}
+	}
+}
+
+// TestFloorsAreKept runs the check on small made-up files, one for each kind of
+// violation, so that a check that finds nothing cannot pass unnoticed.
+func TestFloorsAreKept(t *testing.T) {
+	for _, c := range []struct {
+		file, imp string
+		want      string
+	}{
+		{"systemone/codec.go", "encoding/json", ""},
+		{"router/plan.go", module + "/systemone", ""},
+		{"httpapi/handler.go", "net/http", ""},
+		{"httpapi/handler.go", "log/slog", ""},
+		{"router/draw.go", "math/rand/v2", ""},
+		{"examples/triage/main.go", module + "/examples/triage/mail", ""},
+		{"surprise/x.go", "fmt", "stands on no floor"},
+		{"systemone/codec.go", module + "/router", "floor 0 imports router of floor 1"},
+		{"router/plan.go", module + "/router/similarity", "floor 1 imports router/similarity of floor 3"},
+		{"keys/intercept.go", module + "/guardrails", "floor 3 imports guardrails of floor 3"},
+		{"store/memory/keys.go", module + "/store/sqlite", "floor 5 imports store/sqlite of floor 5"},
+		{"router/plan.go", module + "/surprise", "floor 1 imports surprise of floor -1"},
+		{"examples/triage/main.go", module + "/examples/server", "floor 8 imports examples/server of floor 8"},
+		{"router/plan.go", "net/http", "net/http is not for router"},
+		{"router/similarity/model.go", "net/http/httptest", "net/http/httptest is not for router/similarity"},
+		{"store/postgres/keys.go", "database/sql", "database/sql is not for store/postgres"},
+		{"router/plan.go", "testing", "testing is not for router"},
+		{"httpapi/handler.go", "github.com/stretchr/testify/assert", "testify/assert is not for httpapi"},
+		{"router/plan.go", "math/rand", "math/rand is not for router"},
+		{"router/log.go", "log", "log is not for router"},
+	} {
+		t.Run(c.file+" imports "+c.imp, func(t *testing.T) {
+			got := misplaced(parse(t, c.file, c.file, "package x\n\nimport _ "+strconv.Quote(c.imp)+"\n"))
+			if c.want == "" {
+				assert.Empty(t, got)
+				return
+			}
+			require.Len(t, got, 1)
+			assert.Contains(t, got[0], c.want)
+		})
+	}
+}
