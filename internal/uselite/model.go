@@ -1,0 +1,153 @@
+package uselite
+
+import (
+	"context"
+	"math"
+	"sync"
+)
+
+// MaxTokens is the number of pieces that one vector can be made of: the
+// published model clips there, and so does [Model.Encode].
+const MaxTokens = 128
+
+// heads is the number of attention heads of both layers.
+const heads = 4
+
+// Model is a sentence encoder. It is read-only after [Read] and safe for
+// concurrent use.
+type Model struct {
+	tokens    *tokenizer
+	embedding matrix    // one row per piece
+	position  []float32 // what a place adds to its piece, [MaxTokens][embedding.cols]
+	layers    [2]layer
+	head      linear
+	multiply  product
+	scratch   sync.Pool // of *scratch
+}
+
+// layer is one pre-norm transformer block.
+type layer struct {
+	attentionNorm layerNorm
+	qkv, proj     linear
+	adjust        linear // widens the residual; empty where the width stays
+	feedNorm      layerNorm
+	up, down      linear
+}
+
+// linear is y = W x + b.
+type linear struct {
+	weights matrix
+	bias    []float32
+}
+
+// layerNorm is layer normalisation with a learned scale and bias.
+type layerNorm struct{ scale, bias []float32 }
+
+// product writes to y the n products of l with the n rows of x. It may use
+// work, which is twice as long as a row of l, for values in between.
+type product func(l *linear, x []float32, n int, y, work []float32)
+
+// scratch holds the intermediate values of one call of Encode.
+type scratch struct {
+	x, normed, residual, mixed []float32 // [MaxTokens][width]
+	wide                       []float32 // [MaxTokens][the widest layer]
+	weights                    []float32 // attention of one place, [MaxTokens]
+	mean                       []float32
+	work                       []float32 // for a product
+}
+
+// Dim is the length of the vectors that Encode returns.
+func (m *Model) Dim() int { return m.head.weights.rows }
+
+// Count says how many pieces text has. Only the first [MaxTokens] of them
+// enter a vector.
+func (m *Model) Count(text string) int { return len(m.tokens.encode(text)) }
+
+// Encode returns the unit vector of text, or nil when text is empty. Text
+// beyond MaxTokens pieces is cut. The context is looked at between the
+// halves of the layers, a few milliseconds apart; its error is returned as it
+// is.
+func (m *Model) Encode(ctx context.Context, text string) ([]float32, error) {
+	ids := m.tokens.encode(text)
+	if len(ids) == 0 {
+		return nil, ctx.Err()
+	}
+	ids = ids[:min(len(ids), MaxTokens)]
+	s, ok := m.scratch.Get().(*scratch)
+	if !ok {
+		s = m.newScratch()
+	}
+	defer m.scratch.Put(s)
+	m.embed(ids, s.x)
+	for i := range m.layers {
+		if err := m.layers[i].run(ctx, m.multiply, s, len(ids)); err != nil {
+			return nil, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	average(s.x, len(ids), s.mean)
+	out := make([]float32, m.Dim())
+	m.multiply(&m.head, s.mean, 1, out, s.work)
+	for i, v := range out {
+		out[i] = float32(math.Tanh(float64(v)))
+	}
+	unit(out)
+	return out, nil
+}
+
+func (m *Model) newScratch() *scratch {
+	width, widest := 0, 0
+	for i := range m.layers {
+		l := &m.layers[i]
+		width = max(width, l.qkv.weights.cols, l.proj.weights.rows)
+		widest = max(widest, l.qkv.weights.rows, l.up.weights.rows)
+	}
+	rows := func(width int) []float32 { return make([]float32, MaxTokens*width) }
+	return &scratch{
+		x: rows(width), normed: rows(width), residual: rows(width), mixed: rows(width),
+		wide: rows(widest), weights: rows(1), mean: make([]float32, width), work: make([]float32, 2*max(width, widest)),
+	}
+}
+
+// embed looks the pieces up; the published graph doubles an embedding before
+// it adds the place.
+func (m *Model) embed(ids []int32, x []float32) {
+	width := m.embedding.cols
+	for t, id := range ids {
+		scale := 2 * m.embedding.scale(int(id))
+		row := m.embedding.row(int(id))
+		at := m.position[t*width : (t+1)*width]
+		out := x[t*width : (t+1)*width]
+		for i, q := range row {
+			out[i] = scale*float32(int8(q)) + at[i]
+		}
+	}
+}
+
+// run replaces the first n rows of s.x by the output of the layer.
+func (l *layer) run(ctx context.Context, multiply product, s *scratch, n int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.attentionNorm.apply(s.x, n, s.normed)
+	multiply(&l.qkv, s.normed, n, s.wide, s.work)
+	attend(s.wide, n, l.qkv.weights.cols, s.weights, s.mixed)
+	if l.adjust.weights.rows > 0 {
+		multiply(&l.adjust, s.x, n, s.residual, s.work)
+		s.x, s.residual = s.residual, s.x
+	}
+	multiply(&l.proj, s.mixed, n, s.residual, s.work)
+	add(s.x, s.residual, n*l.proj.weights.rows)
+
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.feedNorm.apply(s.x, n, s.normed)
+	multiply(&l.up, s.normed, n, s.wide, s.work)
+	rectify(s.wide[:n*l.up.weights.rows])
+	multiply(&l.down, s.wide, n, s.residual, s.work)
+	add(s.x, s.residual, n*l.down.weights.rows)
+	return nil
+}
