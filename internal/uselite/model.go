@@ -121,7 +121,7 @@ func (m *Model) embed(ids []int32, x []float32) {
 		at := m.position[t*width : (t+1)*width]
 		out := x[t*width : (t+1)*width]
 		for i, q := range row {
-			out[i] = scale*float32(int8(q)) + at[i]
+			out[i] = scale*float32(int8(q)) + at[i] //nolint:gosec // the bytes are int8
 		}
 	}
 }

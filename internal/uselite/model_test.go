@@ -36,7 +36,7 @@ func references(tb testing.TB) []reference {
 	tb.Helper()
 	f, err := os.Open("testdata/reference.json.gz")
 	require.NoError(tb, err)
-	defer f.Close()
+	defer func() { require.NoError(tb, f.Close()) }()
 	unzipped, err := gzip.NewReader(f)
 	require.NoError(tb, err)
 	var rs []reference
@@ -64,8 +64,8 @@ func TestReferenceVectors(t *testing.T) {
 	for name, k := range kernels() {
 		m.multiply = k
 		for i, r := range rs {
-			if name == "portable" && i%4 != 0 {
-				continue // it takes ten times as long
+			if name == "portable" && i%8 != 0 {
+				continue // it takes ten times as long, and far longer under the race detector
 			}
 			v, err := m.Encode(t.Context(), r.Text)
 			require.NoError(t, err)
@@ -136,8 +136,8 @@ func TestEncodeInParallel(t *testing.T) {
 		for i, text := range texts {
 			wait.Go(func() {
 				got, err := m.Encode(t.Context(), text)
-				assert.NoError(t, err)
 				assert.Equal(t, want[i], got)
+				assert.NoError(t, err)
 			})
 		}
 	}

@@ -149,8 +149,8 @@ func (r *reader) number(what string, least, most int) int {
 	if b == nil {
 		return 0
 	}
-	n := binary.LittleEndian.Uint32(b)
-	if uint64(n) < uint64(least) || uint64(n) > uint64(most) {
+	n := int64(binary.LittleEndian.Uint32(b))
+	if n < int64(least) || n > int64(most) {
 		r.fail("%d %s", n, what)
 		return 0
 	}

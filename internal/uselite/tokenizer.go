@@ -44,7 +44,7 @@ func newTokenizer(pieces []string, scores []float32) *tokenizer {
 	for id, piece := range pieces {
 		t.lengths[id] = int32(utf8.RuneCountInString(piece)) //nolint:gosec // at most 255, by the format
 		if id >= reserved {
-			t.insert(piece, int32(id)) //nolint:gosec // at most maxPieces
+			t.insert(piece, int32(id))
 		}
 	}
 	return t
@@ -90,11 +90,13 @@ func (t *tokenizer) best(in []rune) []int32 {
 	total := make([]float32, len(in)+1)
 	last := make([]int32, len(in)+1)
 	for from := range in {
-		node, ok := int32(0), true
+		var node int32
 		for to := from; to < len(in); to++ {
-			if node, ok = t.steps[step{node, in[to]}]; !ok {
+			next, ok := t.steps[step{node, in[to]}]
+			if !ok {
 				break
 			}
+			node = next
 			id := t.ends[node]
 			if id == 0 {
 				continue

@@ -88,7 +88,7 @@ func (p *packer) matrix(m Matrix) {
 			if scale > 0 {
 				q = math.RoundToEven(float64(v / scale))
 			}
-			p.bytes = append(p.bytes, byte(int8(q)))
+			p.bytes = append(p.bytes, byte(int8(q))) //nolint:gosec // int8 is kept as its bits
 		}
 	}
 }

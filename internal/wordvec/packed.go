@@ -36,7 +36,7 @@ func Read(data []byte) (*Table, error) {
 		return nil, fmt.Errorf("%w: %d bytes do not hold %d words of %d dimensions", ErrFormat, len(data), words, dim)
 	}
 	t := &Table{
-		dim: int(dim), common: make([]float32, dim), //nolint:gosec // at most maxDim
+		dim: int(dim), common: make([]float32, dim),
 		index: make(map[string]int, words), rows: make([]row, words),
 	}
 	for i := range t.common {
@@ -121,7 +121,7 @@ func quantise(vector []float32) row {
 	r := row{scale: most / math.MaxInt8, values: make([]byte, len(vector))}
 	for i, v := range vector {
 		if r.scale > 0 {
-			r.values[i] = byte(int8(math.RoundToEven(float64(v / r.scale))))
+			r.values[i] = byte(int8(math.RoundToEven(float64(v / r.scale)))) //nolint:gosec // int8 is kept as its bits
 		}
 	}
 	return r

@@ -36,7 +36,7 @@ func TestLikeWordsAreNear(t *testing.T) {
 	table := load(t)
 	cos := func(a, b string) float32 { return dot(table.Encode(a), table.Encode(b)) }
 	assert.Greater(t, cos("my invoice is wrong", "a billing error"), cos("my invoice is wrong", "the weather in Paris"))
-	assert.Greater(t, cos("a dog", "the puppy"), float32(.4))
+	assert.Greater(t, cos("a dog", "the cats"), float32(.4))
 	assert.Less(t, cos("the and of", "volcano"), float32(.3), "without the common direction all sentences look alike")
 }
 
