@@ -1,0 +1,292 @@
+package systemone
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+)
+
+// maxTokens is the largest token count that is believed.
+const maxTokens = 1_000_000_000_000
+
+// DecodeResponse reads an upstream's reply in the System One dialect as it is:
+// answers and labels in the order given, numbers exact. It does not look at the
+// request; [Check] does. Unknown members are ignored, and null counts as
+// absent. Only answers must be there: there are upstreams that leave out each
+// of the other members, and a count that is not given is 0.
+//
+// Token counts are whole numbers up to 1e12 and the cost a number, none of them
+// negative; a noul, score, probability or confidence is a number that a
+// float64 can hold. An entry of a legend that belongs to no level is dropped.
+//
+// The error is an [*AnswerError], for the first problem found. The result
+// shares memory with data, which must not change afterwards.
+func DecodeResponse(data []byte) (*Response, error) {
+	var p problems
+	checkSyntax(data, 0, &p)
+	if len(p.list) > 0 {
+		return nil, &AnswerError{Problem: (&InvalidError{Issues: p.list[:1]}).first()}
+	}
+	d := responseDecoder{}
+	r := d.response(trim(data))
+	if d.err != nil {
+		return nil, d.err
+	}
+	return r, nil
+}
+
+// UnmarshalJSON reads what [DecodeResponse] reads.
+func (r *Response) UnmarshalJSON(data []byte) error {
+	got, err := DecodeResponse(bytes.Clone(data))
+	if err != nil {
+		return err
+	}
+	*r = *got
+	return nil
+}
+
+// first describes the first issue without the path, which a stranger chose.
+func (e *InvalidError) first() string {
+	if is := e.Issues[0]; is.Path == "" {
+		return is.Message
+	}
+	return "a member is given more than once"
+}
+
+// responseDecoder turns checked JSON into a reply and keeps the first problem.
+type responseDecoder struct {
+	question string
+	err      error
+}
+
+func (d *responseDecoder) fail(problem string) {
+	if d.err == nil {
+		d.err = &AnswerError{Question: d.question, Problem: problem}
+	}
+}
+
+func (d *responseDecoder) response(value []byte) *Response {
+	r := &Response{}
+	answered := false
+	if value[0] != '{' {
+		d.fail("the reply is not an object")
+		return r
+	}
+	for m := walk(value); m.next(); {
+		if isNull(m.value) {
+			continue
+		}
+		switch string(m.name) {
+		case "id":
+			r.ID = d.text("id", m.value)
+		case "model":
+			r.Model = d.text("model", m.value)
+		case "provider":
+			r.Provider = d.text("provider", m.value)
+		case "answers":
+			answered = true
+			r.Answers = d.answers(m.value)
+		case "usage":
+			r.Usage = d.usage(m.value)
+		}
+	}
+	if !answered {
+		d.fail("answers are missing")
+	}
+	return r
+}
+
+func (d *responseDecoder) text(name string, value []byte) string {
+	if value[0] != '"' {
+		d.fail(name + " is not a string")
+		return ""
+	}
+	return string(unquote(value))
+}
+
+func (d *responseDecoder) float(name string, value []byte) float64 {
+	x, ok := parseFloat(value)
+	if !ok {
+		d.fail(name + " is not a number")
+	}
+	return x
+}
+
+// object says whether value is an object.
+func (d *responseDecoder) object(name string, value []byte) bool {
+	if value[0] != '{' {
+		d.fail(name + " is not an object")
+		return false
+	}
+	return true
+}
+
+func (d *responseDecoder) usage(value []byte) Usage {
+	u := Usage{}
+	if !d.object("usage", value) {
+		return u
+	}
+	for m := walk(value); m.next(); {
+		if isNull(m.value) {
+			continue
+		}
+		switch string(m.name) {
+		case "input_tokens":
+			u.InputTokens = d.tokens(m.value)
+		case "output_tokens":
+			u.OutputTokens = d.tokens(m.value)
+		case "input_tokens_details":
+			u.CachedTokens = d.detail(m.value, "cached_tokens")
+		case "output_tokens_details":
+			u.ReasoningTokens = d.detail(m.value, "reasoning_tokens")
+		case "cost":
+			u.Cost = d.cost(m.value)
+		}
+	}
+	return u
+}
+
+func (d *responseDecoder) tokens(value []byte) int64 {
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil || n < 0 || n > maxTokens {
+		d.fail("a token count is not a whole number, or not a likely one")
+		return 0
+	}
+	return n
+}
+
+// detail reads one count out of an object of them.
+func (d *responseDecoder) detail(value []byte, name string) int64 {
+	if value[0] != '{' {
+		return 0
+	}
+	for m := walk(value); m.next(); {
+		if string(m.name) == name && !isNull(m.value) {
+			return d.tokens(m.value)
+		}
+	}
+	return 0
+}
+
+func (d *responseDecoder) cost(value []byte) json.Number {
+	cost, ok := parseDecimal(string(value))
+	if !ok || cost.IsNegative() {
+		d.fail("usage.cost is not a number, or negative")
+	}
+	return json.Number(value)
+}
+
+func (d *responseDecoder) answers(value []byte) Answers {
+	if !d.object("answers", value) {
+		return nil
+	}
+	var list Answers
+	for m := walk(value); m.next() && d.err == nil; {
+		d.question = string(m.name)
+		if d.object("the answer", m.value) {
+			list = append(list, d.answer(d.question, m.value))
+		}
+	}
+	d.question = ""
+	return list
+}
+
+func (d *responseDecoder) answer(name string, value []byte) Answer {
+	a := Answer{Name: name}
+	var figure, distribution, confidence, legend []byte
+	for m := walk(value); m.next(); {
+		if isNull(m.value) {
+			continue
+		}
+		switch string(m.name) {
+		case "type":
+			if m.value[0] == '"' {
+				a.Kind = kind(unquote(m.value))
+			}
+		case "probabilities":
+			distribution = m.value
+		case "confidence":
+			confidence = m.value
+		case "legend":
+			legend = m.value
+		}
+	}
+	switch a.Kind {
+	case Noul, Choice, Score:
+		figure = member(value, string(a.Kind))
+	default:
+		d.fail("type is not known")
+		return a
+	}
+	if figure == nil {
+		d.fail(string(a.Kind) + " is missing")
+		return a
+	}
+	switch a.Kind {
+	case Noul:
+		a.Noul = d.float("noul", figure)
+		return a
+	case Choice:
+		a.Choice = d.text("choice", figure)
+	default:
+		a.Score = d.float("score", figure)
+	}
+	if distribution != nil {
+		a.Probabilities = d.probabilities(distribution)
+		if confidence != nil {
+			a.Confidence = d.float("confidence", confidence)
+		}
+	}
+	if legend != nil && a.Kind == Score {
+		a.Legend = d.legend(legend, len(a.Probabilities))
+	}
+	return a
+}
+
+// member returns the value of an object's member, nil if it is null or absent.
+func member(object []byte, name string) []byte {
+	for m := walk(object); m.next(); {
+		if string(m.name) == name && !isNull(m.value) {
+			return m.value
+		}
+	}
+	return nil
+}
+
+// length returns how many values a container has.
+func length(container []byte) int {
+	w := walk(container)
+	for w.next() {
+	}
+	return w.index + 1
+}
+
+func (d *responseDecoder) probabilities(value []byte) []Probability {
+	if !d.object("probabilities", value) {
+		return nil
+	}
+	list := make([]Probability, 0, length(value))
+	for m := walk(value); m.next() && d.err == nil; {
+		list = append(list, Probability{Label: string(m.name), P: d.float("a probability", m.value)})
+	}
+	return list
+}
+
+// legend reads the legend of a score with so many levels, or without a
+// distribution of as many levels as the legend has.
+func (d *responseDecoder) legend(value []byte, levels int) []json.RawMessage {
+	if !d.object("legend", value) {
+		return nil
+	}
+	if levels == 0 {
+		levels = length(value)
+	}
+	list := make([]json.RawMessage, levels)
+	for m := walk(value); m.next(); {
+		at, err := strconv.Atoi(string(m.name))
+		if err == nil && at >= 0 && at < levels {
+			list[at] = raw(m.value)
+		}
+	}
+	return list
+}

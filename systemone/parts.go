@@ -1,0 +1,62 @@
+package systemone
+
+import "encoding/json"
+
+// UnwrapParts turns a state made of parts into one that an endpoint without
+// parts can read. Such a state is an array of at least one element, each of
+// them {"type":"text","text":string} or {"type":"json","value":any} and nothing
+// more. One part becomes its content, if that is a state by itself (a string,
+// object or array); else the state becomes the array of the contents. Anything
+// else, also what is not JSON, is returned as it is.
+func UnwrapParts(state json.RawMessage) json.RawMessage {
+	value := trim(state)
+	if len(value) == 0 || value[0] != '[' || !checkSyntax(value, 0, &problems{}) {
+		return state
+	}
+	var contents []json.RawMessage
+	for m := walk(value); m.next(); {
+		content := partContent(m.value)
+		if content == nil {
+			return state
+		}
+		contents = append(contents, content)
+	}
+	switch {
+	case len(contents) == 0:
+		return state
+	case len(contents) == 1 && (contents[0][0] == '"' || contents[0][0] == '{' || contents[0][0] == '['):
+		return contents[0]
+	}
+	out := make([]byte, 0, len(value))
+	for i, content := range contents {
+		out = append(append(out, "[,"[min(i, 1)]), content...)
+	}
+	return append(out, ']')
+}
+
+// partContent returns what a part holds, nil if value is no part.
+func partContent(value []byte) []byte {
+	if value[0] != '{' {
+		return nil
+	}
+	var kind, text, content []byte
+	for m := walk(value); m.next(); {
+		switch string(m.name) {
+		case "type":
+			kind = m.value
+		case "text":
+			text = m.value
+		case "value":
+			content = m.value
+		default:
+			return nil
+		}
+	}
+	switch {
+	case string(kind) == `"text"` && content == nil && text != nil && text[0] == '"':
+		return text
+	case string(kind) == `"json"` && text == nil:
+		return content
+	}
+	return nil
+}

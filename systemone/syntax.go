@@ -1,0 +1,334 @@
+package systemone
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// maxDepth is how deep arrays and objects may be nested in a body.
+const maxDepth = 64
+
+// pairwise is the number of members up to which names are compared in pairs.
+const pairwise = 8
+
+// CheckSyntax reports whether data is one JSON value as this package takes
+// it: RFC 8259, valid UTF-8 without a byte order mark, no half of a surrogate
+// pair (which no UTF-8 text can hold), no object with two members of the same
+// name, at most 64 levels of nesting and nothing but white space around it.
+// The error is an [*InvalidError]: one issue for text that is not JSON, else
+// one for every name that is used twice.
+//
+// There is no limit on the number of values, because nothing is built from
+// them: time is linear in the size of data, but for the sorting of the names
+// of each object.
+func CheckSyntax(data []byte) error {
+	var p problems
+	checkSyntax(data, 0, &p)
+	return p.err()
+}
+
+// checkSyntax notes every problem of data, which stands depth levels down in
+// the body. It returns false if data is not JSON; that is then the one problem.
+func checkSyntax(data []byte, depth int, p *problems) bool {
+	s := syntax{data: data, problems: p, base: depth}
+	s.space()
+	if !s.value(depth) {
+		return false
+	}
+	s.space()
+	if s.pos < len(data) {
+		return s.fail("unexpected data after the value")
+	}
+	return true
+}
+
+// span is where a member's name stands, quotes included.
+type span struct {
+	lo, hi  int
+	escaped bool // the name has a backslash
+}
+
+// step leads from a container to one of its values.
+type step struct {
+	name  span // hi is 0 for an array
+	index int
+}
+
+// syntax scans one JSON text.
+type syntax struct {
+	data     []byte
+	pos      int
+	escaped  bool   // the string read last has a backslash
+	names    []span // of all open objects
+	steps    [maxDepth]step
+	base     int // the level that data stands at
+	problems *problems
+}
+
+// fail notes the one problem of a text that is not JSON.
+func (s *syntax) fail(problem string) bool {
+	s.problems.only("invalid JSON at byte "+strconv.Itoa(s.pos)+": "+problem)
+	return false
+}
+
+// unexpected is the failure of a value, name or mark that is not there.
+func (s *syntax) unexpected(want string) bool {
+	if s.pos >= len(s.data) {
+		return s.fail("unexpected end, expected " + want)
+	}
+	return s.fail("expected " + want)
+}
+
+func (s *syntax) space() { s.pos = skipSpace(s.data, s.pos) }
+
+// take steps over c if it comes next.
+func (s *syntax) take(c byte) bool {
+	if s.pos < len(s.data) && s.data[s.pos] == c {
+		s.pos++
+		return true
+	}
+	return false
+}
+
+// value scans a value that stands inside depth containers.
+func (s *syntax) value(depth int) bool {
+	if s.pos >= len(s.data) {
+		return s.unexpected("a value")
+	}
+	switch s.data[s.pos] {
+	case '{':
+		return s.object(depth)
+	case '[':
+		return s.array(depth)
+	case '"':
+		return s.text()
+	case 't':
+		return s.word("true")
+	case 'f':
+		return s.word("false")
+	case 'n':
+		return s.word("null")
+	default:
+		return s.number()
+	}
+}
+
+func (s *syntax) object(depth int) bool {
+	if depth >= maxDepth {
+		return s.fail("nested deeper than " + strconv.Itoa(maxDepth) + " levels")
+	}
+	first := len(s.names)
+	s.pos++
+	s.space()
+	for more := !s.take('}'); more; {
+		name := span{lo: s.pos}
+		if s.pos >= len(s.data) || s.data[s.pos] != '"' {
+			return s.unexpected("a member name")
+		}
+		if !s.text() {
+			return false
+		}
+		name.hi, name.escaped = s.pos, s.escaped
+		s.names = append(s.names, name)
+		s.steps[depth] = step{name: name}
+		s.space()
+		if !s.take(':') {
+			return s.unexpected("a colon")
+		}
+		s.space()
+		if !s.value(depth + 1) {
+			return false
+		}
+		s.space()
+		if more = s.take(','); more {
+			s.space()
+		} else if !s.take('}') {
+			return s.unexpected("a comma or a closing brace")
+		}
+	}
+	s.duplicates(s.names[first:], depth)
+	s.names = s.names[:first]
+	return true
+}
+
+func (s *syntax) array(depth int) bool {
+	if depth >= maxDepth {
+		return s.fail("nested deeper than " + strconv.Itoa(maxDepth) + " levels")
+	}
+	s.pos++
+	s.space()
+	s.steps[depth] = step{}
+	for more := !s.take(']'); more; {
+		if !s.value(depth + 1) {
+			return false
+		}
+		s.steps[depth].index++
+		s.space()
+		if more = s.take(','); more {
+			s.space()
+		} else if !s.take(']') {
+			return s.unexpected("a comma or a closing bracket")
+		}
+	}
+	return true
+}
+
+// text scans a string from its opening quote.
+func (s *syntax) text() bool {
+	s.escaped = false
+	s.pos++
+	for s.pos < len(s.data) {
+		switch c := s.data[s.pos]; {
+		case c == '"':
+			s.pos++
+			return true
+		case c == '\\':
+			s.escaped = true
+			if !s.escape() {
+				return false
+			}
+		case c < ' ':
+			return s.fail("control character in a string")
+		case c < utf8.RuneSelf:
+			s.pos++
+		default:
+			r, size := utf8.DecodeRune(s.data[s.pos:])
+			if r == utf8.RuneError && size == 1 {
+				return s.fail("invalid UTF-8")
+			}
+			s.pos += size
+		}
+	}
+	return s.unexpected("the end of a string")
+}
+
+// escape scans an escape sequence from its backslash, both halves of a
+// surrogate pair at once.
+func (s *syntax) escape() bool {
+	if s.pos+1 >= len(s.data) {
+		s.pos = len(s.data)
+		return s.unexpected("the end of a string")
+	}
+	switch s.data[s.pos+1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.pos += 2
+		return true
+	case 'u':
+		_, size := unescapeRune(s.data[s.pos:])
+		if size == 0 {
+			return s.fail("invalid escape or half of a surrogate pair")
+		}
+		s.pos += size
+		return true
+	default:
+		return s.fail("invalid escape")
+	}
+}
+
+func (s *syntax) word(word string) bool {
+	if !bytes.HasPrefix(s.data[s.pos:], []byte(word)) {
+		return s.unexpected("a value")
+	}
+	s.pos += len(word)
+	return true
+}
+
+func (s *syntax) number() bool {
+	end := numberEnd(s.data, s.pos)
+	if end == s.pos {
+		return s.unexpected("a value")
+	}
+	s.pos = end
+	return true
+}
+
+// numberEnd returns where the number that begins at pos ends; pos if there is
+// none.
+func numberEnd[T []byte | string](data T, pos int) int {
+	digits := func(i int) int {
+		for i < len(data) && '0' <= data[i] && data[i] <= '9' {
+			i++
+		}
+		return i
+	}
+	i := pos
+	if i < len(data) && data[i] == '-' {
+		i++
+	}
+	whole := digits(i)
+	switch {
+	case whole == i:
+		return pos
+	case data[i] == '0':
+		whole = i + 1
+	}
+	i = whole
+	if i < len(data) && data[i] == '.' {
+		end := digits(i + 1)
+		if end == i+1 {
+			return pos
+		}
+		i = end
+	}
+	if i < len(data) && (data[i] == 'e' || data[i] == 'E') {
+		i++
+		if i < len(data) && (data[i] == '+' || data[i] == '-') {
+			i++
+		}
+		end := digits(i)
+		if end == i {
+			return pos
+		}
+		i = end
+	}
+	return i
+}
+
+// duplicates notes the names that an object has twice. Its container is depth
+// levels down.
+func (s *syntax) duplicates(names []span, depth int) {
+	if len(names) <= pairwise {
+		for i, a := range names {
+			for _, b := range names[:i] {
+				if s.same(a, b) {
+					s.duplicate(s.name(a), depth)
+					break
+				}
+			}
+		}
+		return
+	}
+	sorted := make([][]byte, len(names))
+	for i, n := range names {
+		sorted[i] = s.name(n)
+	}
+	slices.SortFunc(sorted, bytes.Compare)
+	for i := 1; i < len(sorted); i++ {
+		if bytes.Equal(sorted[i-1], sorted[i]) {
+			s.duplicate(sorted[i], depth)
+		}
+	}
+}
+
+func (s *syntax) name(n span) []byte { return unquote(s.data[n.lo:n.hi]) }
+
+func (s *syntax) same(a, b span) bool {
+	if a.escaped || b.escaped {
+		return bytes.Equal(s.name(a), s.name(b))
+	}
+	return bytes.Equal(s.data[a.lo:a.hi], s.data[b.lo:b.hi])
+}
+
+func (s *syntax) duplicate(name []byte, depth int) {
+	path := ""
+	for _, st := range s.steps[s.base:depth] {
+		if st.name.hi > 0 {
+			path = below(path, string(s.name(st.name)))
+		} else {
+			path = below(path, strconv.Itoa(st.index))
+		}
+	}
+	s.problems.add(below(path, string(name)), "is given more than once")
+}
