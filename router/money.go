@@ -1,11 +1,30 @@
 package router
 
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
 // USD is an amount of money in nano-dollars (1e-9 USD). Sums are plain integer
-// sums; there is no float anywhere.
+// sums; there is no float anywhere. It holds amounts up to about 9.2 billion
+// dollars.
 type USD int64
 
 // Dollar is one USD.
 const Dollar USD = 1_000_000_000
+
+const (
+	usdDigits    = 9         // decimals of a USD
+	maxUSDText   = 64        // longest text that ParseUSD reads
+	tokensPerUSD = 1_000_000 // prices are per so many tokens
+)
+
+// ErrAmount is what every text that is not an amount of money is.
+var ErrAmount = errors.New("router: not an amount of money")
 
 // Pricing is what an endpoint charges. All three are exact to a billionth of a
 // dollar; the zero value is free.
@@ -13,4 +32,205 @@ type Pricing struct {
 	Prompt     USD // per million input tokens
 	Completion USD // per million output tokens
 	Request    USD // per request
+}
+
+// Cost returns what an attempt with these token counts costs: the exact sum,
+// rounded once to the nearest nano-dollar, halves to even. It never overflows:
+// an amount beyond USD is the largest USD. Negative counts and prices count as
+// zero.
+func (p Pricing) Cost(prompt, completion int64) USD {
+	return p.amount(prompt, completion).round(false)
+}
+
+// Bound returns the least USD that is not below the exact cost of an attempt
+// with these token counts, for holds. It is the cost rounded up instead of to
+// nearest.
+func (p Pricing) Bound(prompt, completion int64) USD {
+	return p.amount(prompt, completion).round(true)
+}
+
+// free says that nothing is charged for anything.
+func (p Pricing) free() bool { return p == Pricing{} }
+
+// amount is an exact amount of money: nano-dollars times a million, in 128
+// bits. Two products of 63-bit numbers and a 20-bit multiple of a third always
+// fit.
+type amount struct{ hi, lo uint64 }
+
+func (p Pricing) amount(prompt, completion int64) amount {
+	var a amount
+	a.add(prompt, p.Prompt)
+	a.add(completion, p.Completion)
+	a.add(tokensPerUSD, p.Request)
+	return a
+}
+
+func (a *amount) add(n int64, price USD) {
+	hi, lo := bits.Mul64(uint64(max(n, 0)), uint64(max(price, 0))) //nolint:gosec // neither is negative
+	var carry uint64
+	a.lo, carry = bits.Add64(a.lo, lo, 0)
+	a.hi, _ = bits.Add64(a.hi, hi, carry)
+}
+
+func (a amount) round(up bool) USD {
+	if a.hi >= tokensPerUSD {
+		return math.MaxInt64
+	}
+	q, rest := bits.Div64(a.hi, a.lo, tokensPerUSD)
+	switch half := uint64(tokensPerUSD / 2); {
+	case up && rest > 0, !up && rest > half, !up && rest == half && q%2 == 1:
+		if q++; q == 0 {
+			return math.MaxInt64
+		}
+	}
+	return USD(min(q, math.MaxInt64)) //nolint:gosec // just bounded
+}
+
+// float returns the amount for weights, where nearly is enough.
+func (a amount) float() float64 { return float64(a.hi)*(1<<64) + float64(a.lo) }
+
+// ParseUSD reads an amount as JSON writes numbers: "12", "0.000000001", "-3.5",
+// "1e-6". It is exact: what is not a whole number of nano-dollars (more than
+// nine decimals other than zeros) or is beyond USD is an error, as is any
+// other text; so are texts of more than 64 bytes. Every error is [ErrAmount].
+func ParseUSD(text string) (USD, error) {
+	d, ok := scanDecimal(text)
+	if !ok {
+		return 0, fmt.Errorf("%w: %.70q", ErrAmount, text)
+	}
+	if d.digits == "" {
+		return 0, nil
+	}
+	zeros := d.exponent + usdDigits // that the digits need for nano-dollars
+	if zeros < 0 {
+		return 0, fmt.Errorf("%w: %q has more than nine decimals", ErrAmount, text)
+	}
+	if len(d.digits)+zeros > 19 {
+		return 0, fmt.Errorf("%w: %q is too large", ErrAmount, text)
+	}
+	sign := ""
+	if d.negative {
+		sign = "-"
+	}
+	n, err := strconv.ParseInt(sign+d.digits+strings.Repeat("0", zeros), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %q is too large", ErrAmount, text)
+	}
+	return USD(n), nil
+}
+
+// scanned is a number as it was written: digits without leading or trailing
+// zeros, "" for zero, times ten to the exponent.
+type scanned struct {
+	negative bool
+	digits   string
+	exponent int
+}
+
+func scanDecimal(text string) (scanned, bool) {
+	if len(text) > maxUSDText {
+		return scanned{}, false
+	}
+	var d scanned
+	rest, negative := strings.CutPrefix(text, "-")
+	d.negative = negative
+	whole := leadingDigits(rest)
+	rest = rest[len(whole):]
+	if whole == "" || len(whole) > 1 && whole[0] == '0' {
+		return scanned{}, false
+	}
+	d.digits = whole
+	if after, found := strings.CutPrefix(rest, "."); found {
+		decimals := leadingDigits(after)
+		if decimals == "" {
+			return scanned{}, false
+		}
+		rest = after[len(decimals):]
+		d.digits += decimals
+		d.exponent = -len(decimals)
+	}
+	if rest != "" {
+		e, ok := scanExponent(rest)
+		if !ok {
+			return scanned{}, false
+		}
+		d.exponent += e
+	}
+	trimmed := strings.TrimRight(d.digits, "0")
+	d.exponent += len(d.digits) - len(trimmed)
+	d.digits = strings.TrimLeft(trimmed, "0")
+	return d, true
+}
+
+// scanExponent reads "e-6". Its size needs no bound of its own: the length of
+// the text gives one, and nothing is ever scaled by it unseen.
+func scanExponent(text string) (int, bool) {
+	if text[0] != 'e' && text[0] != 'E' {
+		return 0, false
+	}
+	digits := strings.TrimLeft(text[1:], "+-")
+	if len(text)-1-len(digits) > 1 || digits == "" || leadingDigits(digits) != digits {
+		return 0, false
+	}
+	e, err := strconv.Atoi(digits)
+	if err != nil || e > maxUSDText {
+		e = 2 * maxUSDText // beyond whatever the digits can make up for
+	}
+	if text[1] == '-' {
+		e = -e
+	}
+	return e, true
+}
+
+func leadingDigits(s string) string {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// String returns the exact amount in dollars, without an exponent and without
+// needless zeros: "1000.5", "0.000000001", "-3". [ParseUSD] reads it back.
+func (u USD) String() string { return string(u.append(nil)) }
+
+func (u USD) append(dst []byte) []byte {
+	n := uint64(u) //nolint:gosec // two's complement; negated below
+	if u < 0 {
+		dst = append(dst, '-')
+		n = -n
+	}
+	dst = strconv.AppendUint(dst, n/uint64(Dollar), 10)
+	rest := n % uint64(Dollar)
+	if rest == 0 {
+		return dst
+	}
+	dst = append(dst, '.')
+	for unit := uint64(Dollar) / 10; rest > 0; unit /= 10 {
+		dst = append(dst, byte('0'+rest/unit))
+		rest %= unit
+	}
+	return dst
+}
+
+// MarshalJSON writes the amount as a JSON number, exactly.
+func (u USD) MarshalJSON() ([]byte, error) { return u.append(nil), nil }
+
+// UnmarshalJSON reads a JSON number, or the same as a JSON string, as
+// [ParseUSD] does. Null leaves the amount as it is.
+func (u *USD) UnmarshalJSON(data []byte) error {
+	text := string(data)
+	if text == "null" {
+		return nil
+	}
+	if len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"' {
+		text = text[1 : len(text)-1]
+	}
+	v, err := ParseUSD(text)
+	if err != nil {
+		return err
+	}
+	*u = v
+	return nil
 }
