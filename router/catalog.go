@@ -1,6 +1,7 @@
 package router
 
 import (
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,7 +38,7 @@ type Endpoint struct {
 	Provider      string    // base slug
 	Variant       string    // "" or e.g. eu-west
 	Model         string    // a Model's ID
-	UpstreamModel string    // the provider's name of it
+	UpstreamModel string    // the provider's name of it; default Model
 	Pricing       Pricing
 	Quantization  string   // "" is unknown
 	ContextLength int      // largest state in tokens; 0 is no limit
@@ -60,9 +61,108 @@ type EndpointLimits struct {
 }
 
 // Catalog is an immutable snapshot of models, providers and endpoints. It is
-// safe for concurrent use.
+// safe for concurrent use. What its methods return must not be changed.
 type Catalog struct {
 	models    []*Model
 	providers []*ProviderInfo
 	endpoints []*Endpoint
+
+	modelNames map[string][]int32 // folded name → models that it may mean
+	byModel    map[*Model]int32
+	served     [][]spec                 // by model: its endpoints by slug with variant
+	targets    map[string]target        // folded provider name → what it means
+	bySlug     map[string]*ProviderInfo // as given
+	planners   planners
+}
+
+// spec is what a plan needs of an endpoint, made ready once.
+type spec struct {
+	*Endpoint
+	model    *Model
+	index    int32 // in the catalog's endpoints
+	provider int32 // in the catalog's providers
+	tag      int32 // number of the slug with variant
+	quant    uint16
+	group    uint8
+	free     bool
+}
+
+// target is what a provider's name means: one tag, or all of a provider.
+type target struct {
+	provider int32
+	tag      int32 // anyTag for all of the provider
+}
+
+const anyTag = -1
+
+// endpointSpace is the namespace of the ids that endpoints get when none is
+// given; it must never change.
+const endpointSpace = "https://github.com/signalbox/signalbox/endpoint/"
+
+// NewCatalog makes a catalog of copies of what it is given. The first mistake
+// found is an error that names its place and wraps [ErrConfig]: a missing or
+// malformed id or slug, a name given twice, an endpoint of an unknown model or
+// provider, a negative price or limit, an unknown quantization, parameter or
+// group, an endpoint that claims zero retention and collects data, a provider
+// without a client although one of its endpoints is switched on.
+//
+// An endpoint without an ID gets a fixed one, made of its provider, variant
+// and model.
+func NewCatalog(models []Model, providers []ProviderInfo, endpoints []Endpoint) (*Catalog, error) {
+	c := &Catalog{}
+	if err := c.addModels(models); err != nil {
+		return nil, err
+	}
+	if err := c.addProviders(providers); err != nil {
+		return nil, err
+	}
+	if err := c.addEndpoints(endpoints); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Models returns all models in the order given.
+func (c *Catalog) Models() []*Model { return slices.Clone(c.models) }
+
+// Providers returns all providers in the order given.
+func (c *Catalog) Providers() []*ProviderInfo { return slices.Clone(c.providers) }
+
+// Endpoints returns all endpoints in the order given, which is the order of
+// [PlanInput.Stats].
+func (c *Catalog) Endpoints() []*Endpoint { return slices.Clone(c.endpoints) }
+
+// EndpointsOf returns the endpoints of a model of this catalog by slug with
+// variant in byte order.
+func (c *Catalog) EndpointsOf(m *Model) []*Endpoint {
+	i, ok := c.byModel[m]
+	if !ok {
+		return nil
+	}
+	list := make([]*Endpoint, len(c.served[i]))
+	for j := range list {
+		list[j] = c.served[i][j].Endpoint
+	}
+	return list
+}
+
+// Provider returns the provider with a base slug; case does not matter. It is
+// nil where there is none.
+func (c *Catalog) Provider(slug string) *ProviderInfo { return c.bySlug[fold(slug)] }
+
+// Model returns the model that a name without a suffix means, as in
+// [Catalog.Resolve]. It is nil where there is none or more than one.
+func (c *Catalog) Model(name string) *Model {
+	if found := c.named(name); len(found) == 1 {
+		return c.models[found[0]]
+	}
+	return nil
+}
+
+// Tag is the provider's slug, with "/" and the variant where there is one.
+func (e *Endpoint) Tag() string {
+	if e.Variant == "" {
+		return e.Provider
+	}
+	return e.Provider + "/" + e.Variant
 }

@@ -18,8 +18,11 @@ type USD int64
 const Dollar USD = 1_000_000_000
 
 const (
-	usdDigits    = 9         // decimals of a USD
-	maxUSDText   = 64        // longest text that ParseUSD reads
+	maxUSD       = USD(math.MaxInt64)
+	usdDigits    = 9  // decimals of a USD
+	usdMaxDigits = 19 // digits of the largest USD
+	maxUSDText   = 64 // longest text that ParseUSD reads
+	maxExponent  = 1000
 	tokensPerUSD = 1_000_000 // prices are per so many tokens
 )
 
@@ -74,16 +77,16 @@ func (a *amount) add(n int64, price USD) {
 
 func (a amount) round(up bool) USD {
 	if a.hi >= tokensPerUSD {
-		return math.MaxInt64
+		return maxUSD
 	}
 	q, rest := bits.Div64(a.hi, a.lo, tokensPerUSD)
 	switch half := uint64(tokensPerUSD / 2); {
 	case up && rest > 0, !up && rest > half, !up && rest == half && q%2 == 1:
 		if q++; q == 0 {
-			return math.MaxInt64
+			return maxUSD
 		}
 	}
-	return USD(min(q, math.MaxInt64)) //nolint:gosec // just bounded
+	return USD(min(q, uint64(maxUSD))) //nolint:gosec // just bounded
 }
 
 // float returns the amount for weights, where nearly is enough.
@@ -105,7 +108,7 @@ func ParseUSD(text string) (USD, error) {
 	if zeros < 0 {
 		return 0, fmt.Errorf("%w: %q has more than nine decimals", ErrAmount, text)
 	}
-	if len(d.digits)+zeros > 19 {
+	if len(d.digits)+zeros > usdMaxDigits {
 		return 0, fmt.Errorf("%w: %q is too large", ErrAmount, text)
 	}
 	sign := ""
@@ -162,8 +165,8 @@ func scanDecimal(text string) (scanned, bool) {
 	return d, true
 }
 
-// scanExponent reads "e-6". Its size needs no bound of its own: the length of
-// the text gives one, and nothing is ever scaled by it unseen.
+// scanExponent reads "e-6". An exponent beyond a thousand is read as a
+// thousand: no text that ParseUSD reads has the digits to make up for it.
 func scanExponent(text string) (int, bool) {
 	if text[0] != 'e' && text[0] != 'E' {
 		return 0, false
@@ -173,8 +176,8 @@ func scanExponent(text string) (int, bool) {
 		return 0, false
 	}
 	e, err := strconv.Atoi(digits)
-	if err != nil || e > maxUSDText {
-		e = 2 * maxUSDText // beyond whatever the digits can make up for
+	if err != nil || e > maxExponent {
+		e = maxExponent
 	}
 	if text[1] == '-' {
 		e = -e

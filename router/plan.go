@@ -1,6 +1,8 @@
 package router
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,20 +30,13 @@ type Rule struct {
 	AllowedModels, IgnoredModels       []string // ids, dated ids or aliases
 	AllowedProviders, IgnoredProviders []string // slugs, with or without variant, or display names
 	ZDR                                bool     // zero retention for everything
-	ZDRGroups                          []string // zero retention for these vendor groups
-	NoPaidTraining, NoFreeTraining     bool     // no priced, no free endpoints that collect data
+	// ZDRGroups asks zero retention of vendor groups: anthropic, openai, google,
+	// xai, other. Any other word is taken for all of them.
+	ZDRGroups                      []string
+	NoPaidTraining, NoFreeTraining bool // no priced, no free endpoints that collect data
 	// Sort is the order of requests that have neither order nor a sort of
 	// their own; it does not outrank a sticky session. The last one given counts.
 	Sort systemone.SortBy
-}
-
-// Shape is what routing needs to know of a request's size.
-type Shape struct {
-	Questions, Options, Levels     int // Options and Levels are the largest of any question
-	Nulls                          bool
-	StateTokens                    int64 // estimate
-	PromptTokens, CompletionTokens int64 // estimate, for prices
-	Parameters                     []string
 }
 
 // Percentiles of a figure over the last five minutes. Known is false with too
@@ -73,20 +68,18 @@ type PlanInput struct {
 	Seed        uint64
 }
 
-// ModelRef is a model that a request asks for.
-type ModelRef struct {
-	Model *Model
-	Sort  systemone.SortBy // from a suffix such as :floor, or ""
-}
-
 // Plan says in which order endpoints are tried, and why each one stands where
-// it stands or does not stand at all.
+// it stands or does not stand at all. Every endpoint of the models asked for is
+// in Candidates or in Excluded, once.
 type Plan struct {
-	Seed       uint64
+	Seed uint64
+	// Strategy is what put the first candidate in its place: "order",
+	// "sort:price" (or throughput, latency, exacto), "sticky" or
+	// "load-balancing".
 	Strategy   string
 	Candidates []Candidate // in the order of attempts
-	Excluded   []Exclusion // in the order of the catalog
-	// ExcludedBy lists every reason that removed an endpoint, in filter order.
+	Excluded   []Exclusion // by place of the model asked for, then by slug with variant
+	// ExcludedBy lists every filter that removed an endpoint, in filter order.
 	ExcludedBy []string
 }
 
@@ -114,18 +107,62 @@ type Reason string
 
 // Every reason.
 const (
-	ReasonOrder  Reason = "order"
-	ReasonSort   Reason = "sort"
-	ReasonPinned Reason = "pinned"
-	ReasonDrawn  Reason = "drawn"
-	ReasonPrice  Reason = "price"
-	ReasonOutage Reason = "outage"
+	ReasonOrder  Reason = "order"  // named in the request's order
+	ReasonSort   Reason = "sort"   // by a sort, unknown figures last
+	ReasonPinned Reason = "pinned" // the endpoint of the sticky session
+	ReasonDrawn  Reason = "drawn"  // won the draw for the first place
+	ReasonPrice  Reason = "price"  // by price
+	ReasonOutage Reason = "outage" // behind the sound ones, by price
 )
 
 // Exclusion is an endpoint that may not be tried.
 type Exclusion struct {
 	Endpoint *Endpoint
-	Reason   string // e.g. max_price
-	Detail   string // e.g. max_price.completion; "" adds nothing
-	Source   Source
+	// Reason is the first filter that removed the endpoint, e.g. max_price, or
+	// allow_fallbacks for one that stood behind the only candidate that a
+	// request without fallbacks leaves.
+	Reason string
+	Detail string // e.g. max_price.completion; "" adds nothing
+	Source Source // of the rule; "" for what the endpoint itself cannot do
+}
+
+// NewPlan filters and orders the endpoints of the models asked for. It is a
+// pure function: the same input gives the same plan, on every machine and in
+// every release; the draw for the first place takes one number of math/rand/v2's
+// PCG, seeded with Seed and 0. It is safe for concurrent use.
+func NewPlan(in PlanInput) Plan {
+	if in.Catalog == nil {
+		return Plan{Seed: in.Seed, Strategy: strategyBalance}
+	}
+	p := in.Catalog.planners.get()
+	p.start(in)
+	p.gather()
+	p.filterProviders()
+	for i := range p.asked {
+		if a := &p.asked[i]; a.why.reason == keep {
+			a.why = p.judge(a)
+		}
+	}
+	p.sort()
+	p.draw()
+	plan := p.plan()
+	in.Catalog.planners.put(p)
+	return plan
+}
+
+// Err is nil while there are candidates. Otherwise it is an [*Error]:
+// [NoCapacity] where an endpoint was removed only because the operator switched
+// it off, else [NotFound] for the models as the request named them.
+func (p Plan) Err(requested []string) error {
+	if len(p.Candidates) > 0 {
+		return nil
+	}
+	if slices.Contains(p.ExcludedBy, reasonWords[offline]) {
+		return &Error{Class: NoCapacity}
+	}
+	return &Error{
+		Class:      NotFound,
+		Message:    "No endpoints found for " + strings.Join(requested, ", "),
+		ExcludedBy: append([]string{}, p.ExcludedBy...),
+	}
 }

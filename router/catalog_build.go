@@ -1,0 +1,292 @@
+package router
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// wrong reports a mistake in the configuration at a place such as endpoints[2].
+func wrong(list string, i int, format string, args ...any) error {
+	return fmt.Errorf("%w: %s[%d]: %s", ErrConfig, list, i, fmt.Sprintf(format, args...))
+}
+
+func (c *Catalog) addModels(models []Model) error {
+	if len(models) > math.MaxInt32 {
+		return fmt.Errorf("%w: too many models", ErrConfig)
+	}
+	owner := make(map[string]int, 2*len(models)) // of names with an author, and of aliases
+	for i, m := range models {
+		if m.Name == "" {
+			m.Name = m.ID
+		}
+		m.Aliases = slices.Clone(m.Aliases)
+		if err := checkModel(i, &m); err != nil {
+			return err
+		}
+		for _, name := range claims(&m) {
+			if other, taken := owner[fold(name)]; taken && other != i {
+				return wrong("models", i, "%q names %s already", name, models[other].ID)
+			}
+			owner[fold(name)] = i
+		}
+		c.models = append(c.models, &m)
+	}
+	c.nameModels()
+	c.byModel = make(map[*Model]int32, len(c.models))
+	for i, m := range c.models {
+		c.byModel[m] = int32(i) //nolint:gosec // bounded above
+	}
+	return nil
+}
+
+// claims lists the names that no two models may share: a bare id may be
+// ambiguous, these may not.
+func claims(m *Model) []string {
+	names := modelNames(m)
+	return slices.DeleteFunc(names, func(name string) bool {
+		return !strings.Contains(name, "/") && !slices.Contains(m.Aliases, name)
+	})
+}
+
+func checkModel(i int, m *Model) error {
+	for _, id := range []string{m.ID, m.Permaslug} {
+		author, name, _ := strings.Cut(id, "/")
+		if !isWord(author, true) || !isWord(name, true) {
+			return wrong("models", i, "%q is not an id of the form author/name", id)
+		}
+	}
+	if author, _, _ := strings.Cut(m.Permaslug, "/"); !strings.EqualFold(author, m.Author()) {
+		return wrong("models", i, "the dated id %q is not of the author of %s", m.Permaslug, m.ID)
+	}
+	for _, alias := range m.Aliases {
+		if !isWord(alias, true) {
+			return wrong("models", i, "%s: %q is not an alias: it must be a bare name", m.ID, alias)
+		}
+	}
+	if m.ContextLength < 0 {
+		return wrong("models", i, "%s: negative context length", m.ID)
+	}
+	return nil
+}
+
+// isWord accepts letters, digits and ._- between letters or digits, and upper
+// case where told.
+func isWord(s string, upper bool) bool {
+	for i := range len(s) {
+		switch b := s[i]; {
+		case 'a' <= b && b <= 'z', '0' <= b && b <= '9', upper && 'A' <= b && b <= 'Z':
+		case (b == '.' || b == '_' || b == '-') && i > 0 && i < len(s)-1:
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (c *Catalog) addProviders(providers []ProviderInfo) error {
+	if len(providers) > math.MaxInt32 {
+		return fmt.Errorf("%w: too many providers", ErrConfig)
+	}
+	c.bySlug = make(map[string]*ProviderInfo, len(providers))
+	c.targets = make(map[string]target, 2*len(providers))
+	for i, p := range providers {
+		if !isWord(p.Slug, false) {
+			return wrong("providers", i, "%q is not a slug: lower-case letters, digits and ._- between them", p.Slug)
+		}
+		if c.bySlug[p.Slug] != nil {
+			return wrong("providers", i, "a second provider %s", p.Slug)
+		}
+		if p.Name == "" {
+			p.Name = p.Slug
+		}
+		if other, taken := c.targets[fold(p.Name)]; taken {
+			return wrong("providers", i, "%s has the display name %q of %s", p.Slug, p.Name, c.providers[other.provider].Slug)
+		}
+		c.targets[fold(p.Name)] = target{provider: int32(i), tag: anyTag} //nolint:gosec // bounded above
+		c.bySlug[p.Slug] = &p
+		c.providers = append(c.providers, &p)
+	}
+	for i, p := range c.providers { // a slug wins over another's display name
+		c.targets[p.Slug] = target{provider: int32(i), tag: anyTag} //nolint:gosec // bounded above
+	}
+	return nil
+}
+
+func (c *Catalog) addEndpoints(endpoints []Endpoint) error {
+	if len(endpoints) > math.MaxInt32 {
+		return fmt.Errorf("%w: too many endpoints", ErrConfig)
+	}
+	c.served = make([][]spec, len(c.models))
+	tags := make(map[string]int32)
+	places, ids := make(map[string]int), make(map[uuid.UUID]int)
+	for i, e := range endpoints {
+		e.Parameters = slices.Clone(e.Parameters)
+		s, err := c.makeSpec(i, &e)
+		if err != nil {
+			return err
+		}
+		place := e.Tag() + " " + s.model.ID
+		if other, taken := places[place]; taken {
+			return wrong("endpoints", i, "%s is endpoints[%d] already", place, other)
+		}
+		if e.ID == uuid.Nil {
+			e.ID = uuid.NewSHA1(uuid.NameSpaceURL, []byte(endpointSpace+place))
+		}
+		if other, taken := ids[e.ID]; taken {
+			return wrong("endpoints", i, "%s has the id of endpoints[%d]", place, other)
+		}
+		places[place], ids[e.ID] = i, i
+		tag, known := tags[e.Tag()]
+		if !known {
+			tag = int32(len(tags)) //nolint:gosec // bounded above
+			tags[e.Tag()] = tag
+			if e.Variant != "" {
+				c.targets[e.Tag()] = target{provider: s.provider, tag: tag}
+			}
+		}
+		s.tag = tag
+		c.endpoints = append(c.endpoints, &e)
+		m := c.byModel[s.model]
+		c.served[m] = append(c.served[m], s)
+	}
+	for _, list := range c.served {
+		slices.SortFunc(list, func(a, b spec) int { return cmp.Compare(a.Tag(), b.Tag()) })
+	}
+	return nil
+}
+
+// makeSpec checks one endpoint by itself and prepares it.
+func (c *Catalog) makeSpec(i int, e *Endpoint) (spec, error) {
+	provider, ok := c.targets[e.Provider]
+	if !ok || c.bySlug[e.Provider] == nil {
+		return spec{}, wrong("endpoints", i, "unknown provider %q", e.Provider)
+	}
+	model := c.modelByID(e.Model)
+	if model == nil {
+		return spec{}, wrong("endpoints", i, "%s: unknown model %q", e.Tag(), e.Model)
+	}
+	e.Model = model.ID
+	if e.UpstreamModel == "" {
+		e.UpstreamModel = model.ID
+	}
+	s := spec{
+		Endpoint: e,
+		model:    model,
+		index:    int32(i), //nolint:gosec // bounded by addEndpoints
+		provider: provider.provider,
+		quant:    quantizations(e.Quantization),
+		group:    groupOf(e.Group, model),
+		free:     e.Pricing.free(),
+	}
+	if problem := c.endpointProblem(&s); problem != "" {
+		return spec{}, wrong("endpoints", i, "%s of %s: %s", e.Tag(), model.ID, problem)
+	}
+	return s, nil
+}
+
+func (c *Catalog) endpointProblem(s *spec) string {
+	e := s.Endpoint
+	l := e.Limits
+	switch {
+	case e.Variant != "" && !isWord(e.Variant, false):
+		return fmt.Sprintf("%q is not a variant: lower-case letters, digits and ._- between them", e.Variant)
+	case min(e.Pricing.Prompt, e.Pricing.Completion, e.Pricing.Request) < 0:
+		return "negative price"
+	case s.quant == 0:
+		return fmt.Sprintf("unknown quantization %q", e.Quantization)
+	case s.group == noGroup:
+		return fmt.Sprintf("unknown group %q", e.Group)
+	case e.ZDR && e.CollectsData:
+		return "zero retention and collecting data exclude each other"
+	case min(e.ContextLength, l.Questions, l.Options, l.Levels, l.Concurrency) < 0:
+		return "negative limit"
+	case !(e.Tolerance.Rounding >= 0 && e.Tolerance.Rounding < 1):
+		return "a rounding outside 0 to 1"
+	case !e.Off && c.bySlug[e.Provider].Client == nil:
+		return "its provider has no client"
+	}
+	for _, p := range e.Parameters {
+		if p != parameterUser {
+			return fmt.Sprintf("unknown parameter %q", p)
+		}
+	}
+	return ""
+}
+
+// modelByID finds a model by its id, with its case not mattering.
+func (c *Catalog) modelByID(id string) *Model {
+	for _, i := range c.named(id) {
+		if strings.EqualFold(c.models[i].ID, id) {
+			return c.models[i]
+		}
+	}
+	return nil
+}
+
+// quantizationWords are all of the interface; the position is the bit.
+//
+//nolint:gochecknoglobals // a constant table
+var quantizationWords = [...]string{
+	"unknown", "int4", "int8", "fp4", "mxfp4", "nvfp4", "fp6", "fp8", "mxfp8", "fp16", "bf16", "fp32",
+}
+
+// quantizations returns the bit of a word, 0 for one that is none.
+func quantizations(word string) uint16 {
+	if word == "" {
+		word = quantizationWords[0]
+	}
+	if i := slices.Index(quantizationWords[:], word); i >= 0 {
+		return 1 << i
+	}
+	return 0
+}
+
+// accepted returns the bits that a request for a quantization takes: fp8
+// takes mxfp8 too, fp4 takes mxfp4 and nvfp4.
+func accepted(word string) uint16 {
+	bits := quantizations(word)
+	switch word {
+	case "fp8":
+		bits |= quantizations("mxfp8")
+	case "fp4":
+		bits |= quantizations("mxfp4") | quantizations("nvfp4")
+	}
+	return bits
+}
+
+// vendorGroups are the groups of the ZDR switches; the last is everybody else.
+//
+//nolint:gochecknoglobals // a constant table
+var vendorGroups = [...]string{"anthropic", "openai", "google", "xai", "other"}
+
+const (
+	otherGroup = uint8(len(vendorGroups) - 1)
+	noGroup    = uint8(len(vendorGroups))
+)
+
+// groupOf returns the number of an endpoint's group: the one stated, else the
+// one of the model's author.
+func groupOf(stated string, m *Model) uint8 {
+	if stated != "" {
+		return groupNamed(stated, noGroup)
+	}
+	switch author := fold(m.Author()); author {
+	case "anthropic", "openai", "google":
+		return groupNamed(author, otherGroup)
+	case "x-ai":
+		return groupNamed("xai", otherGroup)
+	}
+	return otherGroup
+}
+
+func groupNamed(name string, otherwise uint8) uint8 {
+	if i := slices.Index(vendorGroups[:], name); i >= 0 {
+		return uint8(i) //nolint:gosec // a short table
+	}
+	return otherwise
+}

@@ -1,0 +1,40 @@
+package router
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// fold returns s in a form that is the same for all texts that
+// [strings.EqualFold] calls equal. It does not allocate when s is in that form
+// already.
+func fold(s string) string {
+	for i := range len(s) {
+		if c := s[i]; 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf {
+			return string(appendFold(make([]byte, 0, len(s)), s))
+		}
+	}
+	return s
+}
+
+func appendFold(dst []byte, s string) []byte {
+	for _, r := range s {
+		dst = utf8.AppendRune(dst, foldRune(r))
+	}
+	return dst
+}
+
+// foldRune returns the least of the runes that r equals but for case, ASCII
+// letters in lower case.
+func foldRune(r rune) rune {
+	least := r
+	if r >= utf8.RuneSelf {
+		for o := unicode.SimpleFold(r); o != r; o = unicode.SimpleFold(o) {
+			least = min(least, o)
+		}
+	}
+	if 'A' <= least && least <= 'Z' {
+		least += 'a' - 'A'
+	}
+	return least
+}

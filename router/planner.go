@@ -1,0 +1,329 @@
+package router
+
+import (
+	"encoding/json"
+	"math"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// planner is the working memory of one plan.
+type planner struct {
+	in    PlanInput
+	prefs *systemone.Preferences // never nil while planning
+	rules []narrow               // guardrails, then the account's, then the request's own
+
+	alone       bool // no fallbacks
+	grouped     bool // the models keep their order
+	defaultSort systemone.SortBy
+	quants      uint16
+	capped      bool
+	caps        [len(priceParts)]USD
+
+	asked   []asked
+	modes   []mode // by place of the model
+	seen    []bool // by model of the catalog
+	keys    []key
+	weights []float64
+
+	// What the names last marked mean: the first entry that means all of a
+	// provider, and the one that means a tag. Only marks of this generation
+	// count, so nothing has to be cleared.
+	generation    uint64
+	providers     []mark
+	tags          []mark
+	name          []byte // a folded name
+	requestRule   Rule
+	noPreferences systemone.Preferences
+	noStats       Stats
+}
+
+type mark struct {
+	generation uint64
+	entry      int32
+}
+
+// narrow is a rule with its groups as bits.
+type narrow struct {
+	*Rule
+	groups uint8
+}
+
+// asked is one endpoint of the models asked for.
+type asked struct {
+	*spec
+	place int32 // of its model
+	entry int32 // the first entry of the request's order that means it
+	why   verdict
+}
+
+const noEntry = math.MaxInt32
+
+// planners lends planners; only their memory outlives a plan.
+type planners struct{ pool sync.Pool }
+
+func (l *planners) get() *planner {
+	if p, ok := l.pool.Get().(*planner); ok {
+		return p
+	}
+	return new(planner)
+}
+
+func (l *planners) put(p *planner) {
+	p.in, p.prefs, p.requestRule = PlanInput{}, nil, Rule{}
+	clear(p.rules)
+	clear(p.seen)
+	p.rules, p.asked, p.modes, p.keys, p.weights = p.rules[:0], p.asked[:0], p.modes[:0], p.keys[:0], p.weights[:0]
+	l.pool.Put(p)
+}
+
+// start takes the input in.
+func (p *planner) start(in PlanInput) {
+	p.in, p.prefs = in, in.Preferences
+	if p.prefs == nil {
+		p.prefs = &p.noPreferences
+	}
+	p.alone = p.prefs.AllowFallbacks != nil && !*p.prefs.AllowFallbacks
+	p.grouped = len(p.prefs.Order) > 0 || p.prefs.Sort.Partition != systemone.PartitionNone
+	p.startRules()
+	p.quants = 0
+	for _, word := range p.prefs.Quantizations {
+		p.quants |= accepted(word)
+	}
+	c := &p.prefs.MaxPrice
+	p.capped = *c != systemone.MaxPrice{}
+	if p.capped {
+		p.caps = [len(priceParts)]USD{capOf(c.Prompt), capOf(c.Completion), capOf(c.Request), capOf(c.Image), capOf(c.Audio)}
+	}
+	if n := len(in.Catalog.providers); len(p.providers) < n {
+		p.providers = make([]mark, n)
+	}
+	if n := len(in.Catalog.endpoints); len(p.tags) < n {
+		p.tags = make([]mark, n)
+	}
+	if n := len(in.Catalog.models); len(p.seen) < n {
+		p.seen = make([]bool, n)
+	}
+}
+
+// startRules collects all rules, the request's own preferences as the last.
+func (p *planner) startRules() {
+	p.defaultSort = ""
+	for i := range p.in.Policy {
+		r := &p.in.Policy[i]
+		if r.Sort != "" {
+			p.defaultSort = r.Sort
+		}
+		if r.Source != SourceAccount {
+			p.addRule(r)
+		}
+	}
+	for i := range p.in.Policy {
+		if r := &p.in.Policy[i]; r.Source == SourceAccount {
+			p.addRule(r)
+		}
+	}
+	deny := p.prefs.DataCollection == systemone.DataCollectionDeny
+	p.requestRule = Rule{
+		Source:           SourceRequest,
+		AllowedProviders: p.prefs.Only,
+		IgnoredProviders: p.prefs.Ignore,
+		ZDR:              p.prefs.ZDR,
+		NoPaidTraining:   deny,
+		NoFreeTraining:   deny,
+	}
+	p.addRule(&p.requestRule)
+}
+
+func (p *planner) addRule(r *Rule) {
+	const all = 1<<len(vendorGroups) - 1
+	n := narrow{Rule: r}
+	if r.ZDR {
+		n.groups = all
+	}
+	for _, name := range r.ZDRGroups {
+		if g := groupNamed(name, noGroup); g != noGroup {
+			n.groups |= 1 << g
+		} else {
+			n.groups = all
+		}
+	}
+	p.rules = append(p.rules, n)
+}
+
+// gather lists the endpoints of the models asked for, each model once.
+func (p *planner) gather() {
+	c := p.in.Catalog
+	for place, ref := range p.in.Models {
+		m := p.modeOf(ref)
+		if !p.grouped && place > 0 {
+			m = p.modes[0]
+		}
+		p.modes = append(p.modes, m)
+		i, known := c.byModel[ref.Model]
+		if !known || p.seen[i] {
+			continue
+		}
+		p.seen[i] = true
+		why := p.judgeModel(i)
+		for j := range c.served[i] {
+			p.asked = append(p.asked, asked{spec: &c.served[i][j], place: int32(place), entry: noEntry, why: why}) //nolint:gosec // bounded by memory
+		}
+	}
+}
+
+// mark remembers what the names mean, until the next call.
+func (p *planner) mark(names []string) {
+	p.generation++
+	for i, name := range names {
+		p.name = appendFold(p.name[:0], name)
+		t, known := p.in.Catalog.targets[string(p.name)]
+		if !known {
+			continue
+		}
+		at := &p.providers[t.provider]
+		if t.tag != anyTag {
+			at = &p.tags[t.tag]
+		}
+		if at.generation != p.generation {
+			*at = mark{generation: p.generation, entry: int32(i)} //nolint:gosec // bounded by memory
+		}
+	}
+}
+
+// marked returns the first entry of the names last marked that means the
+// endpoint, or noEntry.
+func (p *planner) marked(s *spec) int32 {
+	entry := int32(noEntry)
+	if m := p.providers[s.provider]; m.generation == p.generation {
+		entry = m.entry
+	}
+	if m := p.tags[s.tag]; m.generation == p.generation {
+		entry = min(entry, m.entry)
+	}
+	return entry
+}
+
+func (p *planner) modelsNamed(name string) []int32 {
+	p.name = appendFold(p.name[:0], name)
+	return p.in.Catalog.modelNames[string(p.name)]
+}
+
+func (p *planner) stats(endpoint int32) *Stats {
+	if int(endpoint) < len(p.in.Stats) {
+		return &p.in.Stats[endpoint]
+	}
+	return &p.noStats
+}
+
+func (p *planner) pinned(a *asked) bool {
+	return int(a.place) < len(p.in.Pinned) && p.in.Pinned[a.place] == a.ID && a.ID != uuid.Nil
+}
+
+// plan writes down what was found.
+func (p *planner) plan() Plan {
+	plan := Plan{Seed: p.in.Seed, Strategy: p.strategy()}
+	if p.alone && len(p.keys) > 1 {
+		for _, k := range p.keys[1:] {
+			p.asked[k.asked].why = p.byRequest(fallbacks)
+		}
+		p.keys = p.keys[:1]
+	}
+	if len(p.keys) > 0 {
+		plan.Candidates = make([]Candidate, len(p.keys))
+	}
+	for i, k := range p.keys {
+		a := &p.asked[k.asked]
+		plan.Candidates[i] = Candidate{Endpoint: a.Endpoint, Model: a.model, Tier: Tier(k.lead >> tierShift), Reason: p.reasonOf(k)}
+		if i < len(p.weights) {
+			plan.Candidates[i].Weight = p.weights[i]
+		}
+	}
+	if len(p.weights) > 1 {
+		plan.Candidates[0].Reason = ReasonDrawn
+	}
+	p.exclude(&plan)
+	return plan
+}
+
+func (p *planner) exclude(plan *Plan) {
+	out := len(p.asked) - len(p.keys)
+	if out == 0 {
+		return
+	}
+	plan.Excluded = make([]Exclusion, 0, out)
+	var found [filters]bool
+	kinds := 0
+	for i := range p.asked {
+		a := &p.asked[i]
+		if a.why.reason == keep {
+			continue
+		}
+		plan.Excluded = append(plan.Excluded, p.exclusion(a))
+		if r := a.why.reason; r < filters && !found[r] {
+			found[r] = true
+			kinds++
+		}
+	}
+	if kinds == 0 {
+		return
+	}
+	plan.ExcludedBy = make([]string, 0, kinds)
+	for r, was := range found {
+		if was {
+			plan.ExcludedBy = append(plan.ExcludedBy, reasonWords[r])
+		}
+	}
+}
+
+func (p *planner) exclusion(a *asked) Exclusion {
+	e := Exclusion{Endpoint: a.Endpoint, Reason: reasonWords[a.why.reason]}
+	if a.why.reason == maxPrice {
+		e.Detail = priceParts[a.why.part]
+	}
+	if a.why.rule != noRule {
+		e.Source = p.rules[a.why.rule].Source
+	}
+	return e
+}
+
+// sortStrategy is a table because a concatenation would allocate.
+func sortStrategy(by systemone.SortBy) string {
+	switch by {
+	case systemone.SortPrice:
+		return "sort:price"
+	case systemone.SortLatency:
+		return "sort:latency"
+	case systemone.SortThroughput:
+		return "sort:throughput"
+	case systemone.SortExacto:
+		return "sort:exacto"
+	}
+	return "sort:" + string(by)
+}
+
+// Options picks the options of a request that go to an endpoint: those for
+// exactly its slug with variant, else those for its provider, by slug or
+// display name; of several the first. Case does not matter. It is nil where
+// there are none. Two entries are never merged.
+func (c *Catalog) Options(p *systemone.Preferences, e *Endpoint) json.RawMessage {
+	if p == nil {
+		return nil
+	}
+	var options json.RawMessage
+	exact := fold(e.Tag())
+	for _, o := range p.Options {
+		name := fold(o.Provider)
+		if name == exact {
+			return o.Options
+		}
+		t, known := c.targets[name]
+		if options == nil && known && t.tag == anyTag && c.providers[t.provider].Slug == e.Provider {
+			options = o.Options
+		}
+	}
+	return options
+}

@@ -1,0 +1,71 @@
+package router
+
+import (
+	"encoding/json"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// Shape is what routing needs to know of a request's size.
+type Shape struct {
+	Questions, Options, Levels     int // Options and Levels are the largest of any question
+	Nulls                          bool
+	StateTokens                    int64 // estimate
+	PromptTokens, CompletionTokens int64 // estimate, for prices
+	Parameters                     []string
+}
+
+// parameterUser is the one parameter of a decision that may go upstream.
+const parameterUser = "user"
+
+// bytesPerToken turns JSON text into an estimate of its tokens: common
+// tokenizers average four bytes a token on English text.
+const bytesPerToken = 4
+
+// ShapeOf measures a request. Tokens are estimates, because every upstream has
+// a tokenizer of its own: a token for each four bytes of JSON begun, of the
+// state for StateTokens and of state, names, instructions and criteria for
+// PromptTokens; an output token for each label that is given a probability.
+func ShapeOf(r *systemone.Request) Shape {
+	s := Shape{Questions: len(r.Questions), Nulls: isNull(r.State), StateTokens: tokens(len(r.State))}
+	size := len(r.State)
+	for i := range r.Questions {
+		size += s.question(&r.Questions[i])
+	}
+	s.PromptTokens = tokens(size)
+	if r.User != "" {
+		s.Parameters = []string{parameterUser}
+	}
+	return s
+}
+
+// question takes one question in and returns its size in bytes.
+func (s *Shape) question(q *systemone.Question) int {
+	size := len(q.Name) + len(q.Instructions)
+	s.Nulls = s.Nulls || isNull(q.Instructions)
+	switch q.Kind {
+	case systemone.Noul:
+		size += len(q.True) + len(q.False)
+		s.CompletionTokens++
+		s.Nulls = s.Nulls || isNull(q.True) != isNull(q.False)
+	case systemone.Choice:
+		for i := range q.Options {
+			size += len(q.Options[i].Name) + len(q.Options[i].Guidance)
+			s.Nulls = s.Nulls || isNull(q.Options[i].Guidance)
+		}
+		s.Options = max(s.Options, len(q.Options))
+		s.CompletionTokens += int64(len(q.Options))
+	case systemone.Score:
+		for _, level := range q.Levels {
+			size += len(level)
+			s.Nulls = s.Nulls || isNull(level)
+		}
+		s.Levels = max(s.Levels, len(q.Levels))
+		s.CompletionTokens += int64(len(q.Levels))
+	}
+	return size
+}
+
+func isNull(v json.RawMessage) bool { return v == nil || string(v) == "null" }
+
+func tokens(size int) int64 { return int64((size + bytesPerToken - 1) / bytesPerToken) }
