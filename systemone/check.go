@@ -20,7 +20,7 @@ type AnswerError struct {
 func (e *AnswerError) Error() string {
 	text := ErrAnswer.Error()
 	if e.Question != "" {
-		text += ": " + pathStep(e.Question)
+		text += ": " + step(e.Question)
 	}
 	return text + ": " + e.Problem
 }
@@ -73,9 +73,6 @@ type checker struct {
 // all checks every answer and shows each sound one to use, with its
 // probabilities in the order of the request; use must not keep them.
 func (c *checker) all(r *Request, a Answers, use func(at int, q *Question, ans *Answer, p []float64)) error {
-	if len(a) < len(r.Questions) {
-		return &AnswerError{Problem: "an answer is missing"}
-	}
 	if len(a) > len(r.Questions) {
 		return &AnswerError{Problem: "there are more answers than questions"}
 	}

@@ -3,13 +3,7 @@ package systemone
 import (
 	"bytes"
 	"encoding/json"
-)
-
-// The defaults of [Limits].
-const (
-	defaultQuestions = 1000
-	defaultOptions   = 255
-	defaultLevels    = 255
+	"strconv"
 )
 
 // Decoder reads requests. The zero value reads the documented dialect within
@@ -34,21 +28,23 @@ type Decoder struct {
 // body must not change afterwards.
 func (d Decoder) Decode(body []byte) (*Request, error) {
 	r := &Request{Dialect: d.Dialect, SessionID: d.SessionID}
-	dec := decoder{request: r, limits: d.Limits.withDefaults()}
-	if !checkSyntax(body, 0, &dec.problems) {
-		return nil, dec.problems.err()
+	var p problems
+	if !checkSyntax(body, 0, &p) {
+		return nil, p.err()
 	}
 	if body = trim(body); body[0] != '{' {
-		dec.problems.add("", "must be an object")
-		return nil, dec.problems.err()
+		p.fail(mustBeObject)
+		return nil, p.err()
 	}
 	if problem := tooLong(d.SessionID); problem != "" {
-		dec.add("session_id", problem)
+		p.failAt("session_id", problem)
 	}
+	limits := d.Limits.withDefaults()
+	dec := decoder{problems: &p, request: r, limits: limits}
 	dec.body(body)
-	v := validator{problems: dec.problems, limits: dec.limits, dialect: d.Dialect, trusted: true}
+	v := validator{problems: &p, limits: limits, dialect: d.Dialect, trusted: true}
 	v.request(r)
-	if err := v.problems.err(); err != nil {
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -65,110 +61,68 @@ func (r *Request) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func (l Limits) withDefaults() Limits {
-	pick := func(n, byDefault int) int {
-		if n <= 0 {
-			return byDefault
-		}
-		return n
-	}
-	return Limits{
-		Questions: pick(l.Questions, defaultQuestions),
-		Options:   pick(l.Options, defaultOptions),
-		Levels:    pick(l.Levels, defaultLevels),
-	}
-}
-
 // decoder turns checked JSON into a request. It notes what a Request cannot
-// hold; every other rule is the validator's.
+// hold; every other rule is the validator's. Where both find something at one
+// path, the decoder's word stands.
 type decoder struct {
-	problems
+	*problems
 
 	request *Request
 	limits  Limits
 }
 
 func (d *decoder) body(body []byte) {
-	r := d.request
 	stated := false
 	for m := walk(body); m.next(); {
-		switch string(m.name) {
-		case "model":
-			r.Model = d.name("model", m.value)
-		case "models":
-			r.Models = d.strings("models", m.value)
-		case "preset":
-			r.Preset = d.name("preset", m.value)
-		case "state":
-			stated = true
-			r.State = raw(m.value)
-		case "questions":
-			d.questions(m.value)
-		case "provider":
-			if !isNull(m.value) {
-				p := preferencesDecoder{problems: &d.problems, path: "provider"}
-				r.Provider = p.decode(m.value)
-			}
-		case "session_id":
-			r.SessionID = d.text("session_id", m.value)
-		case "trace":
-			r.Trace = raw(m.value)
-		case "user":
-			r.User = d.text("user", m.value)
-		}
+		name := string(m.name)
+		d.enter(name)
+		d.member(name, m.value)
+		d.leave()
+		stated = stated || name == "state"
 	}
 	if !stated {
-		d.add("state", mustBeGiven)
+		d.failAt("state", mustBeGiven)
 	}
 }
 
-// text reads a string.
-func (p *problems) text(path string, value []byte) string {
-	if value[0] != '"' {
-		p.add(path, "must be a string")
-		return ""
-	}
-	return string(unquote(value))
-}
-
-// name reads a string that must not be empty.
-func (p *problems) name(path string, value []byte) string {
-	name := p.text(path, value)
-	if name == "" {
-		p.add(path, mustNotBeEmpty)
-	}
-	return name
-}
-
-// strings reads an array of strings that must not be empty. The result is not
-// nil.
-func (p *problems) strings(path string, value []byte) []string {
-	list := []string{}
-	if value[0] != '[' {
-		p.add(path, "must be an array of strings")
-		return list
-	}
-	for m := walk(value); m.next(); {
-		if m.value[0] == '"' && len(m.value) > len(`""`) {
-			list = append(list, string(unquote(m.value)))
-			continue
+func (d *decoder) member(name string, value []byte) {
+	r := d.request
+	switch name {
+	case "model":
+		r.Model = d.name(value)
+	case "models":
+		r.Models = d.names(value)
+	case "preset":
+		r.Preset = d.name(value)
+	case "state":
+		r.State = raw(value)
+	case "questions":
+		d.questions(value)
+	case "provider":
+		if !isNull(value) {
+			p := preferencesDecoder{d.problems}
+			r.Provider = p.decode(value)
 		}
-		list = append(list, p.name(element(path, m.index), m.value))
+	case "session_id":
+		r.SessionID = d.text(value)
+	case "trace":
+		r.Trace = raw(value)
+	case "user":
+		r.User = d.text(value)
 	}
-	return list
 }
 
 func (d *decoder) questions(value []byte) {
-	if value[0] != '{' {
-		d.add("questions", "must be an object")
+	if !d.isObject(value) {
 		return
 	}
 	for m := walk(value); m.next() && m.index <= d.limits.Questions; {
-		if m.value[0] != '{' {
-			d.add(below("questions", string(m.name)), "must be an object")
-			continue
+		name := string(m.name)
+		d.enter(name)
+		if d.isObject(m.value) {
+			d.question(name, m.value)
 		}
-		d.question(string(m.name), m.value)
+		d.leave()
 	}
 }
 
@@ -178,15 +132,14 @@ func (d *decoder) question(name string, value []byte) {
 	for m := walk(value); m.next(); {
 		switch string(m.name) {
 		case "type":
-			if m.value[0] == '"' {
-				q.Kind = kind(unquote(m.value))
-			}
+			q.Kind = kind(m.value)
 		case "instructions":
 			q.Instructions = raw(m.value)
 		case "criteria":
 			criteria = m.value
 		}
 	}
+	d.enter("criteria")
 	switch q.Kind {
 	case Noul:
 		d.noul(&q, criteria)
@@ -195,48 +148,41 @@ func (d *decoder) question(name string, value []byte) {
 	case Score:
 		d.levels(&q, criteria)
 	}
+	d.leave()
 	d.request.Questions = append(d.request.Questions, q)
 }
 
-// kind avoids a copy of the known kinds.
-func kind(text []byte) Kind {
-	for _, k := range []Kind{Noul, Choice, Score} {
-		if string(text) == string(k) {
-			return k
+// kind returns the kind that value names, or "".
+func kind(value []byte) Kind {
+	if value[0] == '"' {
+		text := unquote(value)
+		for _, k := range []Kind{Noul, Choice, Score} {
+			if string(text) == string(k) {
+				return k
+			}
 		}
 	}
-	return Kind(text)
+	return ""
 }
 
 func (d *decoder) noul(q *Question, criteria []byte) {
 	native := d.request.Dialect == Native
-	if criteria == nil || native && isNull(criteria) {
+	if criteria == nil || native && isNull(criteria) || !d.isObject(criteria) {
 		return
 	}
-	if criteria[0] != '{' {
-		d.add(below("questions", q.Name, "criteria"), "must be an object")
-		return
-	}
-	for m := walk(criteria); m.next(); {
-		switch string(m.name) {
-		case "true":
-			q.True = raw(m.value)
-		case "false":
-			q.False = raw(m.value)
-		}
-	}
-	// Without either side a Request has no criteria, which is a different thing.
+	q.True, q.False = raw(member(criteria, "true")), raw(member(criteria, "false"))
+	// A Request with neither has no criteria, which is a different thing.
 	if !native && q.True == nil {
-		d.add(below("questions", q.Name, "criteria", "true"), mustBeGuidance)
+		d.failAt("true", mustBeGuidance)
 	}
 	if !native && q.False == nil {
-		d.add(below("questions", q.Name, "criteria", "false"), mustBeGuidance)
+		d.failAt("false", mustBeGuidance)
 	}
 }
 
 func (d *decoder) options(q *Question, criteria []byte) {
 	if criteria == nil || criteria[0] != '{' {
-		d.add(below("questions", q.Name, "criteria"), "must be an object with at least one option")
+		d.fail("must be an object with at least one option")
 		return
 	}
 	for m := walk(criteria); m.next() && m.index <= d.limits.Options; {
@@ -246,7 +192,7 @@ func (d *decoder) options(q *Question, criteria []byte) {
 
 func (d *decoder) levels(q *Question, criteria []byte) {
 	if criteria == nil || criteria[0] != '[' {
-		d.add(below("questions", q.Name, "criteria"), "must be an array with at least one level")
+		d.fail("must be an array with at least one level")
 		return
 	}
 	for m := walk(criteria); m.next() && m.index <= d.limits.Levels; {
@@ -260,4 +206,45 @@ func raw(value []byte) json.RawMessage {
 		return nil
 	}
 	return value
+}
+
+func (p *problems) isObject(value []byte) bool {
+	if value[0] != '{' {
+		p.fail(mustBeObject)
+		return false
+	}
+	return true
+}
+
+// text reads a string.
+func (p *problems) text(value []byte) string {
+	if value[0] != '"' {
+		p.fail(mustBeString)
+		return ""
+	}
+	return string(unquote(value))
+}
+
+// name reads a string that must not be empty.
+func (p *problems) name(value []byte) string {
+	name := p.text(value)
+	if name == "" {
+		p.fail(mustNotBeEmpty)
+	}
+	return name
+}
+
+// names reads an array of strings that must not be empty. It is not nil.
+func (p *problems) names(value []byte) []string {
+	list := []string{}
+	if value[0] != '[' {
+		p.fail("must be an array of strings")
+		return list
+	}
+	for m := walk(value); m.next(); {
+		p.enter(strconv.Itoa(m.index))
+		list = append(list, p.name(m.value))
+		p.leave()
+	}
+	return list
 }

@@ -1,7 +1,6 @@
 package systemone
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,33 +9,31 @@ import (
 )
 
 const (
-	maxNumber   = 64 // characters of a number
-	maxExponent = 30 // of a price: more would cost memory, not say more
-
-	mustBePrice  = "must be a decimal number that is not negative, such as \"0.25\""
-	mustBeCutoff = "must be a number that is not negative"
+	maxNumber   = 64 // characters of a number, of a price also when written out
+	maxExponent = 64 // of a price: more would cost memory, not say more
 )
 
-// DecodePreferences reads provider preferences: an object, or null for none.
-// Every member of it is known or a problem, but for those of the values of
-// options; null members count as absent, and so do an empty order and an
-// empty ignore. Prices are decimal text or JSON numbers. The error is an
+// DecodePreferences reads provider preferences: an object, or null, which gives
+// nil. Every member of it is known or a problem, but for those of the values of
+// options; null members count as absent, and so do an empty order and an empty
+// ignore. Prices are decimal text or JSON numbers. The error is an
 // [*InvalidError] with paths relative to the preferences.
 //
 // The result shares memory with data, which must not change afterwards.
 func DecodePreferences(data []byte) (*Preferences, error) {
-	v := validator{trusted: true}
-	if !checkSyntax(data, 0, &v.problems) {
-		return nil, v.problems.err()
+	var p problems
+	if !checkSyntax(data, 0, &p) {
+		return nil, p.err()
 	}
 	value := trim(data)
 	if isNull(value) {
-		return nil, nil
+		return nil, nil //nolint:nilnil // null is no preferences and no problem
 	}
-	d := preferencesDecoder{problems: &v.problems}
+	d := preferencesDecoder{&p}
 	preferences := d.decode(value)
-	v.preferences("", preferences)
-	if err := v.problems.err(); err != nil {
+	v := validator{problems: &p, trusted: true}
+	v.preferences(preferences)
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	return preferences, nil
@@ -53,103 +50,112 @@ func (p *Preferences) UnmarshalJSON(data []byte) error {
 
 // preferencesDecoder turns checked JSON into preferences. As with decoder, the
 // rules are the validator's.
-type preferencesDecoder struct {
-	*problems
+type preferencesDecoder struct{ *problems }
 
-	path string // of the preferences
-}
-
-func (d *preferencesDecoder) decode(value []byte) *Preferences {
+func (d preferencesDecoder) decode(value []byte) *Preferences {
 	p := &Preferences{}
-	if value[0] != '{' {
-		d.add(d.path, "must be an object")
-		return p
-	}
-	for m := walk(value); m.next(); {
-		d.member(p, string(m.name), m.value)
-	}
+	d.members(value, func(name string, value []byte) bool { return d.member(p, name, value) })
 	return p
 }
 
-func (d *preferencesDecoder) member(p *Preferences, name string, value []byte) {
-	path := below(d.path, name)
-	if isNull(value) && known(name) {
+// members reads an object with read, which returns false for a member that it
+// does not know. A nil value, here and in all that follows, is null or absent.
+func (d preferencesDecoder) members(object []byte, read func(name string, value []byte) bool) {
+	if object == nil || !d.isObject(object) {
 		return
 	}
+	for m := walk(object); m.next(); {
+		name := string(m.name)
+		d.enter(name)
+		if !read(name, raw(m.value)) {
+			d.fail(unknownMember)
+		}
+		d.leave()
+	}
+}
+
+func (d preferencesDecoder) member(p *Preferences, name string, value []byte) bool {
 	switch name {
 	case "allow_fallbacks":
-		p.AllowFallbacks = new(d.boolean(path, value))
+		if value != nil {
+			p.AllowFallbacks = new(d.boolean(value))
+		}
 	case "data_collection":
-		p.DataCollection = DataCollection(d.word(path, value, "allow", "deny"))
+		p.DataCollection = word(d, value, DataCollectionAllow, DataCollectionDeny)
 	case "enforce_distillable_text":
-		p.EnforceDistillableText = d.boolean(path, value)
+		p.EnforceDistillableText = d.boolean(value)
 	case "ignore":
-		p.Ignore = orNil(d.strings(path, value))
+		p.Ignore = d.list(value, false)
 	case "only":
-		p.Only = d.strings(path, value)
+		p.Only = d.list(value, true)
 	case "order":
-		p.Order = orNil(d.strings(path, value))
+		p.Order = d.list(value, false)
 	case "max_price":
-		d.maxPrice(&p.MaxPrice, path, value)
+		d.maxPrice(&p.MaxPrice, value)
 	case "options":
-		d.options(p, path, value)
+		p.Options = d.options(value)
 	case "preferred_max_latency":
-		d.cutoffs(&p.PreferredMaxLatency, path, value)
+		d.cutoffs(&p.PreferredMaxLatency, value)
 	case "preferred_min_throughput":
-		d.cutoffs(&p.PreferredMinThroughput, path, value)
+		d.cutoffs(&p.PreferredMinThroughput, value)
 	case "quantizations":
-		p.Quantizations = d.strings(path, value)
+		p.Quantizations = d.list(value, true)
 	case "require_parameters":
-		p.RequireParameters = d.boolean(path, value)
+		p.RequireParameters = d.boolean(value)
 	case "sort":
-		d.sort(&p.Sort, path, value)
+		d.sort(&p.Sort, value)
 	case "zdr":
-		p.ZDR = d.boolean(path, value)
+		p.ZDR = d.boolean(value)
 	default:
-		d.add(path, unknownMember)
+		return false
 	}
+	return true
 }
 
-// orNil makes an empty list absent.
-func orNil(list []string) []string {
-	if len(list) == 0 {
-		return nil
+func (d preferencesDecoder) boolean(value []byte) bool {
+	if value == nil {
+		return false
 	}
-	return list
-}
-
-func (d *preferencesDecoder) boolean(path string, value []byte) bool {
 	if c := value[0]; c != 't' && c != 'f' {
-		d.add(path, "must be true or false")
+		d.fail("must be true or false")
 	}
 	return value[0] == 't'
 }
 
 // word reads one of the words allowed.
-func (d *preferencesDecoder) word(path string, value []byte, allowed ...string) string {
+func word[T ~string](d preferencesDecoder, value []byte, allowed ...T) T {
+	if value == nil {
+		return ""
+	}
 	if value[0] == '"' {
-		if word := string(unquote(value)); slices.Contains(allowed, word) {
-			return word
+		if w := T(unquote(value)); slices.Contains(allowed, w) {
+			return w
 		}
 	}
-	d.add(path, mustBeOneOf(allowed...))
+	d.fail(mustBeOneOf(allowed...))
 	return ""
 }
 
-func (d *preferencesDecoder) maxPrice(p *MaxPrice, path string, value []byte) {
-	if value[0] != '{' {
-		d.add(path, "must be an object")
-		return
+// list reads names. An empty list is nil unless it means something.
+func (d preferencesDecoder) list(value []byte, meant bool) []string {
+	if value == nil {
+		return nil
 	}
-	for m := walk(value); m.next(); {
-		path := below(path, string(m.name))
-		field := p.field(string(m.name))
-		if field == nil {
-			d.add(path, unknownMember)
-		} else if !isNull(m.value) {
-			*field = d.price(path, m.value)
+	list := d.names(value)
+	if len(list) == 0 && !meant {
+		return nil
+	}
+	return list
+}
+
+func (d preferencesDecoder) maxPrice(p *MaxPrice, value []byte) {
+	d.members(value, func(name string, value []byte) bool {
+		field := p.field(name)
+		if field != nil && value != nil {
+			*field = d.price(value)
 		}
-	}
+		return field != nil
+	})
 }
 
 // field returns the cap of that name, nil if there is none.
@@ -170,14 +176,14 @@ func (p *MaxPrice) field(name string) **decimal.Decimal {
 }
 
 // price reads a decimal: a number or its text.
-func (d *preferencesDecoder) price(path string, value []byte) *decimal.Decimal {
+func (d preferencesDecoder) price(value []byte) *decimal.Decimal {
 	text := value
 	if value[0] == '"' {
 		text = unquote(value)
 	}
 	price, ok := parseDecimal(string(text))
 	if !ok {
-		d.add(path, mustBePrice)
+		d.fail(mustBePrice)
 		return nil
 	}
 	return &price
@@ -195,36 +201,40 @@ func parseDecimal(text string) (decimal.Decimal, bool) {
 		}
 	}
 	number, err := decimal.NewFromString(text)
-	return number, err == nil
+	return number, err == nil && short(number)
 }
 
-func (d *preferencesDecoder) options(p *Preferences, path string, value []byte) {
-	if value[0] != '{' {
-		d.add(path, "must be an object")
-		return
-	}
-	for m := walk(value); m.next(); {
-		if isNull(m.value) {
-			continue
-		}
-		p.Options = append(p.Options, ProviderOptions{Provider: string(m.name), Options: raw(m.value)})
-	}
+// short says whether a decimal can be written, and read again, as a number of
+// at most maxNumber characters.
+func short(d decimal.Decimal) bool {
+	e := d.Exponent()
+	return -2*maxExponent <= e && e <= maxExponent && len(d.String()) <= maxNumber
 }
 
-func (d *preferencesDecoder) cutoffs(c *Cutoffs, path string, value []byte) {
-	if value[0] != '{' {
-		c.P50 = d.cutoff(path, value)
-		return
+func (d preferencesDecoder) options(value []byte) (list []ProviderOptions) {
+	if value == nil || !d.isObject(value) {
+		return nil
 	}
 	for m := walk(value); m.next(); {
-		path := below(path, string(m.name))
-		field := c.field(string(m.name))
-		if field == nil {
-			d.add(path, unknownMember)
-		} else if !isNull(m.value) {
-			*field = d.cutoff(path, m.value)
+		if !isNull(m.value) {
+			list = append(list, ProviderOptions{Provider: string(m.name), Options: m.value})
 		}
 	}
+	return list
+}
+
+func (d preferencesDecoder) cutoffs(c *Cutoffs, value []byte) {
+	if value != nil && value[0] != '{' {
+		c.P50 = d.cutoff(value)
+		return
+	}
+	d.members(value, func(name string, value []byte) bool {
+		field := c.field(name)
+		if field != nil && value != nil {
+			*field = d.cutoff(value)
+		}
+		return field != nil
+	})
 }
 
 // field returns the cutoff of that name, nil if there is none.
@@ -242,10 +252,10 @@ func (c *Cutoffs) field(name string) **float64 {
 	return nil
 }
 
-func (d *preferencesDecoder) cutoff(path string, value []byte) *float64 {
+func (d preferencesDecoder) cutoff(value []byte) *float64 {
 	number, ok := parseFloat(value)
 	if !ok {
-		d.add(path, mustBeCutoff)
+		d.fail(mustBeCutoff)
 		return nil
 	}
 	return &number
@@ -257,30 +267,27 @@ func parseFloat(value []byte) (float64, bool) {
 		return 0, false
 	}
 	number, err := strconv.ParseFloat(string(value), 64)
-	return number, err == nil && !math.IsInf(number, 0)
+	return number, err == nil
 }
 
-func (d *preferencesDecoder) sort(s *Sort, path string, value []byte) {
-	switch value[0] {
-	case '"':
-		s.By = SortBy(d.word(path, value, sortWords()...))
-	case '{':
-		for m := walk(value); m.next(); {
-			path := below(path, string(m.name))
-			switch string(m.name) {
+func (d preferencesDecoder) sort(s *Sort, value []byte) {
+	switch {
+	case value == nil:
+	case value[0] == '"':
+		s.By = word(d, value, sorts()...)
+	case value[0] == '{':
+		d.members(value, func(name string, value []byte) bool {
+			switch name {
 			case "by":
-				if !isNull(m.value) {
-					s.By = SortBy(d.word(path, m.value, sortWords()...))
-				}
+				s.By = word(d, value, sorts()...)
 			case "partition":
-				if !isNull(m.value) {
-					s.Partition = Partition(d.word(path, m.value, "model", "none"))
-				}
+				s.Partition = word(d, value, PartitionModel, PartitionNone)
 			default:
-				d.add(path, unknownMember)
+				return false
 			}
-		}
+			return true
+		})
 	default:
-		d.add(path, "must be a string or an object")
+		d.fail("must be a string or an object")
 	}
 }

@@ -23,9 +23,11 @@ const maxTokens = 1_000_000_000_000
 // shares memory with data, which must not change afterwards.
 func DecodeResponse(data []byte) (*Response, error) {
 	var p problems
-	checkSyntax(data, 0, &p)
-	if len(p.list) > 0 {
-		return nil, &AnswerError{Problem: (&InvalidError{Issues: p.list[:1]}).first()}
+	switch ok := checkSyntax(data, 0, &p); {
+	case !ok:
+		return nil, &AnswerError{Problem: p.list[0].Message}
+	case len(p.list) > 0:
+		return nil, &AnswerError{Problem: "a member is given more than once"}
 	}
 	d := responseDecoder{}
 	r := d.response(trim(data))
@@ -43,14 +45,6 @@ func (r *Response) UnmarshalJSON(data []byte) error {
 	}
 	*r = *got
 	return nil
-}
-
-// first describes the first issue without the path, which a stranger chose.
-func (e *InvalidError) first() string {
-	if is := e.Issues[0]; is.Path == "" {
-		return is.Message
-	}
-	return "a member is given more than once"
 }
 
 // responseDecoder turns checked JSON into a reply and keeps the first problem.
@@ -200,9 +194,7 @@ func (d *responseDecoder) answer(name string, value []byte) Answer {
 		}
 		switch string(m.name) {
 		case "type":
-			if m.value[0] == '"' {
-				a.Kind = kind(unquote(m.value))
-			}
+			a.Kind = kind(m.value)
 		case "probabilities":
 			distribution = m.value
 		case "confidence":

@@ -57,7 +57,7 @@ func Text(s string) json.RawMessage { return AppendString(nil, s) }
 // AppendJSON appends the request as [Decoder.Decode] reads it. What is zero is
 // left out, but for state and questions. Decoding the result gives the request
 // back if the request is valid.
-func (r *Request) AppendJSON(dst []byte) []byte {
+func (r Request) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	if r.Model != "" {
 		dst = append(AppendString(append(dst, `"model":`...), r.Model), ',')
@@ -68,14 +68,14 @@ func (r *Request) AppendJSON(dst []byte) []byte {
 	if r.Preset != "" {
 		dst = append(AppendString(append(dst, `"preset":`...), r.Preset), ',')
 	}
-	dst = appendQuestions(dst, r)
+	dst = appendQuestions(dst, &r)
 	if r.Provider != nil {
 		dst = r.Provider.AppendJSON(append(dst, `,"provider":`...))
 	}
 	if r.SessionID != "" {
 		dst = AppendString(append(dst, `,"session_id":`...), r.SessionID)
 	}
-	if r.Trace != nil {
+	if len(r.Trace) > 0 {
 		dst = append(append(dst, `,"trace":`...), r.Trace...)
 	}
 	if r.User != "" {
@@ -85,7 +85,7 @@ func (r *Request) AppendJSON(dst []byte) []byte {
 }
 
 // MarshalJSON returns what [Request.AppendJSON] appends.
-func (r *Request) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
+func (r Request) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
 // AppendUpstream appends the canonical System One body that asks model the
 // questions of r about its state, and nothing else of r. What is null is
@@ -105,7 +105,7 @@ func appendQuestions(dst []byte, r *Request) []byte {
 		q := &r.Questions[i]
 		dst = appendName(dst, i, q.Name)
 		dst = AppendString(append(dst, `{"type":`...), string(q.Kind))
-		if q.Instructions != nil {
+		if len(q.Instructions) > 0 {
 			dst = append(append(dst, `,"instructions":`...), q.Instructions...)
 		}
 		dst = append(appendCriteria(dst, q), '}')
@@ -117,7 +117,7 @@ func appendCriteria(dst []byte, q *Question) []byte {
 	const member = `,"criteria":`
 	switch q.Kind {
 	case Noul:
-		if q.True == nil && q.False == nil {
+		if len(q.True) == 0 && len(q.False) == 0 {
 			return dst
 		}
 		dst = appendRaw(append(dst, member+`{"true":`...), q.True)
@@ -141,7 +141,7 @@ func appendCriteria(dst []byte, q *Question) []byte {
 }
 
 func appendRaw(dst []byte, raw json.RawMessage) []byte {
-	if raw == nil {
+	if len(raw) == 0 {
 		return append(dst, "null"...)
 	}
 	return append(dst, raw...)
@@ -250,7 +250,7 @@ func (o *object) cutoffs(name string, c Cutoffs) {
 
 // AppendJSON appends the preferences as [DecodePreferences] reads them, without
 // what is not set. Prices are decimal text.
-func (p *Preferences) AppendJSON(dst []byte) []byte {
+func (p Preferences) AppendJSON(dst []byte) []byte {
 	o := object{dst: dst}
 	if p.AllowFallbacks != nil {
 		o.name("allow_fallbacks")
@@ -296,4 +296,4 @@ func (p *Preferences) AppendJSON(dst []byte) []byte {
 }
 
 // MarshalJSON returns what [Preferences.AppendJSON] appends.
-func (p *Preferences) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
+func (p Preferences) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }

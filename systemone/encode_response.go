@@ -9,7 +9,7 @@ import (
 // is ever null: what there is none of is left out. Numbers are written with all
 // their digits; where JSON has no number (NaN, infinities), which [Check]
 // refuses, stands 0.
-func (r *Response) AppendJSON(dst []byte) []byte {
+func (r Response) AppendJSON(dst []byte) []byte {
 	o := object{dst: dst}
 	o.text("id", r.ID)
 	o.name("model")
@@ -23,7 +23,7 @@ func (r *Response) AppendJSON(dst []byte) []byte {
 }
 
 // MarshalJSON returns what [Response.AppendJSON] appends.
-func (r *Response) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
+func (r Response) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
 // AppendJSON appends the counts that the interface has: input tokens, output
 // tokens and, when known, the cost, digit by digit.

@@ -13,11 +13,38 @@ const (
 	maxIssues = 100
 	// maxStep is how many characters of a name a path shows.
 	maxStep = 64
+
+	mustBeGiven    = "must be given"
+	mustNotBeEmpty = "must not be empty"
+	mustBeObject   = "must be an object"
+	mustBeString   = "must be a string"
+	mustBeGuidance = "must be a string, an object or an array"
+	mustBePrice    = `must be a decimal number that is not negative, such as "0.25"`
+	mustBeCutoff   = "must be a number that is not negative"
+	givenTwice     = "is given more than once"
+	unknownMember  = "is not a known member"
 )
 
 // problems collects the problems of a request, one per path: the first that
-// is found there.
-type problems struct{ list []Issue }
+// is found there. It knows the place that is being looked at.
+type problems struct {
+	list  []Issue
+	steps []string // the names that lead to the place, from the body down
+}
+
+func (p *problems) enter(name string) { p.steps = append(p.steps, name) }
+
+func (p *problems) leave() { p.steps = p.steps[:len(p.steps)-1] }
+
+// fail notes a problem at this place.
+func (p *problems) fail(message string) { p.add(path(p.steps...), message) }
+
+// failAt notes a problem one step down.
+func (p *problems) failAt(name, message string) {
+	p.enter(name)
+	p.fail(message)
+	p.leave()
+}
 
 // add notes a problem unless its path has one, or the list is full.
 func (p *problems) add(path, message string) {
@@ -40,10 +67,11 @@ func (p *problems) only(message string) {
 	p.list = append(p.list[:0], Issue{Message: message})
 }
 
-// has says whether there is a problem at or below path.
-func (p *problems) has(path string) bool {
+// failed says whether there is a problem at or below this place.
+func (p *problems) failed() bool {
+	here := path(p.steps...)
 	for _, is := range p.list {
-		if within(is.Path, path) {
+		if rest, ok := strings.CutPrefix(is.Path, here); ok && (rest == "" || rest[0] == '.') {
 			return true
 		}
 	}
@@ -57,47 +85,28 @@ func (p *problems) err() error {
 	return &InvalidError{Issues: p.list}
 }
 
-// within says whether path is at or below top.
-func within(path, top string) bool {
-	rest, ok := strings.CutPrefix(path, top)
-	return ok && (rest == "" || rest[0] == '.')
-}
-
-// join puts a path below another; "" is no step.
-func join(top, path string) string {
-	if path == "" {
-		return top
-	}
-	return top + "." + path
-}
-
-// below extends a path by one step for each name.
-func below(path string, names ...string) string {
+// path joins the names that lead to a place.
+func path(steps ...string) string {
 	var b strings.Builder
-	b.WriteString(path)
-	for _, name := range names {
-		if b.Len() > 0 {
+	for i, name := range steps {
+		if i > 0 {
 			b.WriteByte('.')
 		}
-		b.WriteString(pathStep(name))
+		b.WriteString(step(name))
 	}
 	return b.String()
 }
 
-// pathStep makes a name safe to show in a path: at most maxStep characters,
-// quoted as in Go where it is empty or has dots, spaces, quotes or characters
-// that do not print.
-func pathStep(name string) string {
-	end, count := 0, 0
+// step makes a name safe to show in a path: at most maxStep characters, quoted
+// as in Go where it is empty or has dots, spaces, quotes or characters that do
+// not print.
+func step(name string) string {
+	count := 0
 	for i := range name {
 		if count++; count > maxStep {
+			name = name[:i] + "…"
 			break
 		}
-		end = i
-	}
-	cut := count > maxStep
-	if cut {
-		name = name[:end] + "…"
 	}
 	odd := func(r rune) bool {
 		return r == utf8.RuneError || strings.ContainsRune(` ."\`, r) || !unicode.IsPrint(r)

@@ -2,16 +2,12 @@ package systemone
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 )
 
 // maxDepth is how deep arrays and objects may be nested in a body.
 const maxDepth = 64
-
-// pairwise is the number of members up to which names are compared in pairs.
-const pairwise = 8
 
 // CheckSyntax reports whether data is one JSON value as this package takes
 // it: RFC 8259, valid UTF-8 without a byte order mark, no half of a surrogate
@@ -50,9 +46,9 @@ type span struct {
 	escaped bool // the name has a backslash
 }
 
-// step leads from a container to one of its values.
-type step struct {
-	name  span // hi is 0 for an array
+// within says which value of a container is being scanned.
+type within struct {
+	name  span // hi is 0 in an array
 	index int
 }
 
@@ -62,14 +58,14 @@ type syntax struct {
 	pos      int
 	escaped  bool   // the string read last has a backslash
 	names    []span // of all open objects
-	steps    [maxDepth]step
+	place    [maxDepth]within
 	base     int // the level that data stands at
 	problems *problems
 }
 
 // fail notes the one problem of a text that is not JSON.
 func (s *syntax) fail(problem string) bool {
-	s.problems.only("invalid JSON at byte "+strconv.Itoa(s.pos)+": "+problem)
+	s.problems.only("invalid JSON at byte " + strconv.Itoa(s.pos) + ": " + problem)
 	return false
 }
 
@@ -132,7 +128,7 @@ func (s *syntax) object(depth int) bool {
 		}
 		name.hi, name.escaped = s.pos, s.escaped
 		s.names = append(s.names, name)
-		s.steps[depth] = step{name: name}
+		s.place[depth] = within{name: name}
 		s.space()
 		if !s.take(':') {
 			return s.unexpected("a colon")
@@ -159,12 +155,12 @@ func (s *syntax) array(depth int) bool {
 	}
 	s.pos++
 	s.space()
-	s.steps[depth] = step{}
+	s.place[depth] = within{}
 	for more := !s.take(']'); more; {
 		if !s.value(depth + 1) {
 			return false
 		}
-		s.steps[depth].index++
+		s.place[depth].index++
 		s.space()
 		if more = s.take(','); more {
 			s.space()
@@ -284,51 +280,4 @@ func numberEnd[T []byte | string](data T, pos int) int {
 		i = end
 	}
 	return i
-}
-
-// duplicates notes the names that an object has twice. Its container is depth
-// levels down.
-func (s *syntax) duplicates(names []span, depth int) {
-	if len(names) <= pairwise {
-		for i, a := range names {
-			for _, b := range names[:i] {
-				if s.same(a, b) {
-					s.duplicate(s.name(a), depth)
-					break
-				}
-			}
-		}
-		return
-	}
-	sorted := make([][]byte, len(names))
-	for i, n := range names {
-		sorted[i] = s.name(n)
-	}
-	slices.SortFunc(sorted, bytes.Compare)
-	for i := 1; i < len(sorted); i++ {
-		if bytes.Equal(sorted[i-1], sorted[i]) {
-			s.duplicate(sorted[i], depth)
-		}
-	}
-}
-
-func (s *syntax) name(n span) []byte { return unquote(s.data[n.lo:n.hi]) }
-
-func (s *syntax) same(a, b span) bool {
-	if a.escaped || b.escaped {
-		return bytes.Equal(s.name(a), s.name(b))
-	}
-	return bytes.Equal(s.data[a.lo:a.hi], s.data[b.lo:b.hi])
-}
-
-func (s *syntax) duplicate(name []byte, depth int) {
-	path := ""
-	for _, st := range s.steps[s.base:depth] {
-		if st.name.hi > 0 {
-			path = below(path, string(s.name(st.name)))
-		} else {
-			path = below(path, strconv.Itoa(st.index))
-		}
-	}
-	s.problems.add(below(path, string(name)), "is given more than once")
 }

@@ -3,177 +3,173 @@ package systemone
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
 const (
+	defaultQuestions = 1000
+	defaultOptions   = 255
+	defaultLevels    = 255
+
 	maxName  = 256      // characters of a question's name, of a session id and of a user
 	maxTrace = 64 << 10 // bytes of a trace
-
-	mustBeGiven    = "must be given"
-	mustNotBeEmpty = "must not be empty"
-	mustBeGuidance = "must be a string, an object or an array"
 )
-
-// traceMembers are the members of a trace that must be strings.
-func traceMember(name []byte) bool {
-	switch string(name) {
-	case "trace_id", "trace_name", "span_name", "generation_name", "parent_span_id":
-		return true
-	}
-	return false
-}
 
 // Validate holds a request that was built by hand to the rules, limits and
 // paths of [Decoder.Decode]: it returns nil or an [*InvalidError], whatever
 // the request is. Raw JSON that is not JSON is a problem at its path, and so
 // are two questions or options of one name and names that are not UTF-8.
-func (r *Request) Validate(l Limits) error {
-	v := validator{limits: l.withDefaults(), dialect: r.Dialect}
-	v.request(r)
-	return v.problems.err()
+// Empty raw JSON counts as null.
+func (r Request) Validate(l Limits) error {
+	var p problems
+	v := validator{problems: &p, limits: l.withDefaults(), dialect: r.Dialect}
+	v.request(&r)
+	return p.err()
+}
+
+func (l Limits) withDefaults() Limits {
+	pick := func(n, byDefault int) int {
+		if n <= 0 {
+			return byDefault
+		}
+		return n
+	}
+	return Limits{
+		Questions: pick(l.Questions, defaultQuestions),
+		Options:   pick(l.Options, defaultOptions),
+		Levels:    pick(l.Levels, defaultLevels),
+	}
 }
 
 // validator notes the problems of a request.
 type validator struct {
-	problems
+	*problems
 
 	limits  Limits
 	dialect Dialect
-	trusted bool // the raw JSON has been checked, and names differ
+	trusted bool // the raw JSON has been checked, and names are UTF-8 and differ
 }
 
 func (v *validator) request(r *Request) {
 	if r.Model == "" && len(r.Models) == 0 && r.Preset == "" {
-		v.add("model", mustBeGiven)
+		v.failAt("model", mustBeGiven)
 	}
-	v.names("models", r.Models)
-	if state := v.json("state", r.State, 1); state != nil || v.dialect != Native {
-		v.guidance("state", state)
-	}
-	if len(r.Questions) == 0 && !v.has("questions") {
-		v.add("questions", "must be an object with at least one question")
-	}
-	if len(r.Questions) > v.limits.Questions {
-		v.add("questions", "must not have more than "+strconv.Itoa(v.limits.Questions)+" questions")
-	}
-	var seen map[string]bool
-	if !v.trusted {
-		seen = make(map[string]bool, len(r.Questions))
-	}
-	for i := range r.Questions {
-		q := &r.Questions[i]
-		v.label(seen, q.Name, "questions")
-		if n := utf8.RuneCountInString(q.Name); n < 1 || n > maxName {
-			v.add(below("questions", q.Name), "must have a name of 1 to "+strconv.Itoa(maxName)+" characters")
-		}
-		v.question(q)
-	}
+	v.notEmpty("models", r.Models)
+	v.guidance("state", r.State, v.dialect == Native)
+	v.questions(r.Questions)
 	if r.Provider != nil {
-		v.preferences("provider", r.Provider)
+		v.enter("provider")
+		v.preferences(r.Provider)
+		v.leave()
 	}
 	if problem := tooLong(r.SessionID); problem != "" {
-		v.add("session_id", problem)
+		v.failAt("session_id", problem)
 	}
 	if problem := tooLong(r.User); problem != "" {
-		v.add("user", problem)
+		v.failAt("user", problem)
 	}
+	v.enter("trace")
 	v.trace(r.Trace)
+	v.leave()
+}
+
+func (v *validator) questions(list []Question) {
+	v.enter("questions")
+	defer v.leave()
+	if len(list) == 0 && !v.failed() {
+		v.fail("must be an object with at least one question")
+	}
+	v.atMost(len(list), v.limits.Questions, "questions")
+	seen := v.names(len(list))
+	for i := range list {
+		q := &list[i]
+		v.enter(q.Name)
+		seen.add(v.problems, q.Name)
+		if n := utf8.RuneCountInString(q.Name); n < 1 || n > maxName {
+			v.fail("must have a name of 1 to " + strconv.Itoa(maxName) + " characters")
+		}
+		v.question(q)
+		v.leave()
+	}
 }
 
 func (v *validator) question(q *Question) {
-	instructions := v.json("", q.Instructions, 3, "questions", q.Name, "instructions")
-	if instructions != nil || v.dialect != Native {
-		v.guidance("", instructions, "questions", q.Name, "instructions")
-	}
+	native := v.dialect == Native
+	v.guidance("instructions", q.Instructions, native)
+	v.enter("criteria")
+	defer v.leave()
 	switch q.Kind {
 	case Noul:
-		v.noul(q)
+		if len(q.True) > 0 || len(q.False) > 0 {
+			v.guidance("true", q.True, native)
+			v.guidance("false", q.False, native)
+		}
 	case Choice:
-		v.options(q)
+		v.options(q.Options)
 	case Score:
-		v.levels(q)
+		if len(q.Levels) == 0 {
+			v.fail("must have at least one level")
+		}
+		v.atMost(len(q.Levels), v.limits.Levels, "levels")
+		for i, level := range q.Levels {
+			v.guidance(strconv.Itoa(i), level, native)
+		}
 	default:
-		v.add(below("questions", q.Name, "type"), `must be "noul", "choice" or "score"`)
+		v.leave()
+		v.failAt("type", `must be "noul", "choice" or "score"`)
+		v.enter("criteria")
 	}
 }
 
-func (v *validator) noul(q *Question) {
-	yes := v.json("", q.True, 4, "questions", q.Name, "criteria", "true")
-	no := v.json("", q.False, 4, "questions", q.Name, "criteria", "false")
-	if yes == nil && no == nil {
-		return
+func (v *validator) options(list []Option) {
+	if len(list) == 0 {
+		v.fail("must have at least one option")
 	}
-	if yes != nil || v.dialect != Native {
-		v.guidance("", yes, "questions", q.Name, "criteria", "true")
-	}
-	if no != nil || v.dialect != Native {
-		v.guidance("", no, "questions", q.Name, "criteria", "false")
-	}
-}
-
-func (v *validator) options(q *Question) {
-	if n := len(q.Options); n == 0 {
-		v.add(below("questions", q.Name, "criteria"), "must have at least one option")
-	} else if n > v.limits.Options {
-		v.add(below("questions", q.Name, "criteria"),
-			"must not have more than "+strconv.Itoa(v.limits.Options)+" options")
-	}
-	var seen map[string]bool
-	if !v.trusted {
-		seen = make(map[string]bool, len(q.Options))
-	}
-	for _, o := range q.Options {
-		v.label(seen, o.Name, "questions", q.Name, "criteria")
-		if g := v.json("", o.Guidance, 4, "questions", q.Name, "criteria", o.Name); g != nil {
-			v.guidance("", g, "questions", q.Name, "criteria", o.Name)
-		}
+	v.atMost(len(list), v.limits.Options, "options")
+	seen := v.names(len(list))
+	for _, o := range list {
+		v.enter(o.Name)
+		seen.add(v.problems, o.Name)
+		v.leave()
+		v.guidance(o.Name, o.Guidance, true)
 	}
 }
 
-func (v *validator) levels(q *Question) {
-	if n := len(q.Levels); n == 0 {
-		v.add(below("questions", q.Name, "criteria"), "must have at least one level")
-	} else if n > v.limits.Levels {
-		v.add(below("questions", q.Name, "criteria"),
-			"must not have more than "+strconv.Itoa(v.limits.Levels)+" levels")
-	}
-	for i, level := range q.Levels {
-		index := strconv.Itoa(i)
-		g := v.json("", level, 4, "questions", q.Name, "criteria", index)
-		if g != nil || v.dialect != Native {
-			v.guidance("", g, "questions", q.Name, "criteria", index)
-		}
+func (v *validator) atMost(n, limit int, what string) {
+	if n > limit {
+		v.fail("must not have more than " + strconv.Itoa(limit) + " " + what)
 	}
 }
 
-// label notes a name that the request cannot be sent with.
-func (v *validator) label(seen map[string]bool, name string, path ...string) {
-	if v.trusted {
-		return
-	}
+// guidance notes a value that is no string, object or array, nor null where
+// that may stand.
+func (v *validator) guidance(name string, raw json.RawMessage, nullable bool) {
+	v.enter(name)
+	value := v.json(raw)
 	switch {
-	case seen[name]:
-		v.add(below(below("", path...), name), "is given more than once")
-	case !utf8.ValidString(name):
-		v.add(below(below("", path...), name), "must have a name in valid UTF-8")
+	case value == nil && nullable:
+	case value == nil || value[0] != '"' && value[0] != '{' && value[0] != '[':
+		v.fail(mustBeGuidance)
 	}
-	seen[name] = true
+	v.leave()
 }
 
-// json returns the value of raw JSON that stands depth levels down, nil for
-// null. It checks it unless that has been done; what is not JSON counts as an
-// empty string, so that it has no second problem.
-func (v *validator) json(path string, raw json.RawMessage, depth int, steps ...string) []byte {
-	if raw == nil {
+// json returns the value of raw JSON, nil for null. It checks it unless that
+// has been done; what is not JSON counts as an empty string, so that it is no
+// other problem as well.
+func (v *validator) json(raw json.RawMessage) []byte {
+	if len(raw) == 0 {
 		return nil
 	}
 	if !v.trusted {
-		var found problems
-		ok := checkSyntax(raw, depth, &found)
+		found := problems{}
+		ok := checkSyntax(raw, len(v.steps), &found)
 		for _, is := range found.list {
-			v.add(join(below(path, steps...), is.Path), is.Message)
+			at := path(v.steps...)
+			if is.Path != "" {
+				at += "." + is.Path
+			}
+			v.add(at, is.Message)
 		}
 		if !ok {
 			return []byte(`""`)
@@ -185,36 +181,31 @@ func (v *validator) json(path string, raw json.RawMessage, depth int, steps ...s
 	return nil
 }
 
-// guidance notes a value that is no string, object or array.
-func (v *validator) guidance(path string, value []byte, steps ...string) {
-	if value == nil || !strings.ContainsRune(`"{[`, rune(value[0])) {
-		v.add(below(path, steps...), mustBeGuidance)
-	}
-}
-
-// names notes the empty strings of a list.
-func (v *validator) names(path string, list []string) {
-	for i, name := range list {
-		if name == "" {
-			v.add(element(path, i), mustNotBeEmpty)
+// notEmpty notes the empty strings of a list.
+func (v *validator) notEmpty(name string, list []string) {
+	for i, s := range list {
+		if s == "" {
+			v.enter(name)
+			v.failAt(strconv.Itoa(i), mustNotBeEmpty)
+			v.leave()
 		}
 	}
 }
 
 func (v *validator) trace(raw json.RawMessage) {
-	trace := v.json("trace", raw, 1)
-	switch {
-	case trace == nil:
-		return
-	case len(trace) > maxTrace:
-		v.add("trace", "must not be longer than "+strconv.Itoa(maxTrace)+" bytes")
-	case trace[0] != '{':
-		v.add("trace", "must be an object")
+	trace := v.json(raw)
+	if trace == nil || !v.isObject(trace) {
 		return
 	}
+	if len(trace) > maxTrace {
+		v.fail("must not be longer than " + strconv.Itoa(maxTrace) + " bytes")
+	}
 	for m := walk(trace); m.next(); {
-		if traceMember(m.name) && m.value[0] != '"' {
-			v.add(below("trace", string(m.name)), "must be a string")
+		switch string(m.name) {
+		case "trace_id", "trace_name", "span_name", "generation_name", "parent_span_id":
+			if m.value[0] != '"' {
+				v.failAt(string(m.name), mustBeString)
+			}
 		}
 	}
 }
@@ -227,5 +218,27 @@ func tooLong(text string) string {
 	return ""
 }
 
-// element is the path of an array's element.
-func element(path string, index int) string { return below(path, strconv.Itoa(index)) }
+// names are the names of one object that was built by hand; nil where a body
+// has been checked.
+type names map[string]bool
+
+func (v *validator) names(size int) names {
+	if v.trusted {
+		return nil
+	}
+	return make(names, size)
+}
+
+// add notes a name that cannot be sent.
+func (n names) add(p *problems, name string) {
+	if n == nil {
+		return
+	}
+	switch {
+	case n[name]:
+		p.fail(givenTwice)
+	case !utf8.ValidString(name):
+		p.fail("must have a name in valid UTF-8")
+	}
+	n[name] = true
+}

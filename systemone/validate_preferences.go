@@ -3,73 +3,77 @@ package systemone
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shopspring/decimal"
 )
 
-const unknownMember = "is not a known member"
+func sorts() []SortBy { return []SortBy{SortPrice, SortThroughput, SortLatency, SortExacto} }
 
-// known says whether preferences have a member of that name.
-func known(name string) bool {
-	switch name {
-	case "allow_fallbacks", "data_collection", "enforce_distillable_text", "ignore", "only", "order",
-		"max_price", "options", "preferred_max_latency", "preferred_min_throughput", "quantizations",
-		"require_parameters", "sort", "zdr":
-		return true
+func quantizations() []string {
+	return []string{
+		"int4", "int8", "fp4", "mxfp4", "nvfp4", "fp6", "fp8", "mxfp8", "fp16", "bf16", "fp32", "unknown",
 	}
-	return false
 }
 
-func sortWords() []string {
-	return []string{string(SortPrice), string(SortThroughput), string(SortLatency), string(SortExacto)}
+func mustBeOneOf[T ~string](words ...T) string {
+	var b strings.Builder
+	b.WriteString("must be one of ")
+	for i, w := range words {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(w))
+	}
+	return b.String()
 }
 
-func quantizationWords() []string {
-	return []string{"int4", "int8", "fp4", "mxfp4", "nvfp4", "fp6", "fp8", "mxfp8", "fp16", "bf16", "fp32", "unknown"}
-}
-
-func mustBeOneOf(words ...string) string {
-	return "must be one of " + strings.Join(words, ", ")
-}
-
-// preferences notes the problems of preferences.
-func (v *validator) preferences(path string, p *Preferences) {
-	v.word(path, "data_collection", string(p.DataCollection), "allow", "deny")
-	v.names(below(path, "ignore"), p.Ignore)
-	v.names(below(path, "order"), p.Order)
-	v.names(below(path, "only"), p.Only)
+// preferences notes the problems of preferences that stand at this place.
+func (v *validator) preferences(p *Preferences) {
+	oneOf(v, "data_collection", p.DataCollection, DataCollectionAllow, DataCollectionDeny)
+	v.notEmpty("ignore", p.Ignore)
+	v.notEmpty("order", p.Order)
+	v.notEmpty("only", p.Only)
 	if p.Only != nil && len(p.Only) == 0 {
-		v.add(below(path, "only"), mustNotBeEmpty)
+		v.failAt("only", mustNotBeEmpty)
 	}
-	v.quantizations(below(path, "quantizations"), p.Quantizations)
-	v.maxPrice(below(path, "max_price"), p.MaxPrice)
-	v.cutoffs(below(path, "preferred_max_latency"), p.PreferredMaxLatency)
-	v.cutoffs(below(path, "preferred_min_throughput"), p.PreferredMinThroughput)
-	v.word(below(path, "sort"), "by", string(p.Sort.By), sortWords()...)
-	v.word(below(path, "sort"), "partition", string(p.Sort.Partition), "model", "none")
-	v.providerOptions(below(path, "options"), p.Options)
+	v.maxPrice(p.MaxPrice)
+	v.enter("options")
+	v.providerOptions(p.Options)
+	v.leave()
+	v.cutoffs("preferred_max_latency", p.PreferredMaxLatency)
+	v.cutoffs("preferred_min_throughput", p.PreferredMinThroughput)
+	v.quantizations(p.Quantizations)
+	v.enter("sort")
+	oneOf(v, "by", p.Sort.By, sorts()...)
+	oneOf(v, "partition", p.Sort.Partition, PartitionModel, PartitionNone)
+	v.leave()
 }
 
-// word notes a word that is not allowed; "" is.
-func (v *validator) word(path, name, word string, allowed ...string) {
+// oneOf notes a word that is not allowed; "" is.
+func oneOf[T ~string](v *validator, name string, word T, allowed ...T) {
 	if word != "" && !slices.Contains(allowed, word) {
-		v.add(below(path, name), mustBeOneOf(allowed...))
+		v.failAt(name, mustBeOneOf(allowed...))
 	}
 }
 
-func (v *validator) quantizations(path string, list []string) {
+func (v *validator) quantizations(list []string) {
+	v.enter("quantizations")
+	defer v.leave()
 	if list != nil && len(list) == 0 {
-		v.add(path, mustNotBeEmpty)
+		v.fail(mustNotBeEmpty)
 	}
 	for i, q := range list {
-		if !slices.Contains(quantizationWords(), q) {
-			v.add(element(path, i), mustBeOneOf(quantizationWords()...))
+		if !slices.Contains(quantizations(), q) {
+			v.failAt(strconv.Itoa(i), mustBeOneOf(quantizations()...))
 		}
 	}
 }
 
-func (v *validator) maxPrice(path string, p MaxPrice) {
+func (v *validator) maxPrice(p MaxPrice) {
+	v.enter("max_price")
+	defer v.leave()
 	for _, c := range []struct {
 		name  string
 		price *decimal.Decimal
@@ -80,41 +84,42 @@ func (v *validator) maxPrice(path string, p MaxPrice) {
 		{"image", p.Image},
 		{"audio", p.Audio},
 	} {
-		if c.price == nil {
-			continue
-		}
-		if e := c.price.Exponent(); c.price.IsNegative() || e < -maxNumber-maxExponent || e > maxExponent {
-			v.add(below(path, c.name), mustBePrice)
+		if c.price != nil && (c.price.IsNegative() || !short(*c.price)) {
+			v.failAt(c.name, mustBePrice)
 		}
 	}
 }
 
-func (v *validator) cutoffs(path string, c Cutoffs) {
+func (v *validator) cutoffs(name string, c Cutoffs) {
+	v.enter(name)
+	defer v.leave()
 	for _, f := range []struct {
 		name   string
 		cutoff *float64
 	}{{"p50", c.P50}, {"p75", c.P75}, {"p90", c.P90}, {"p99", c.P99}} {
 		if f.cutoff != nil && !(*f.cutoff >= 0 && *f.cutoff <= math.MaxFloat64) {
-			v.add(below(path, f.name), mustBeCutoff)
+			v.failAt(f.name, mustBeCutoff)
 		}
 	}
 }
 
 // providerOptions notes options that are no objects, and a provider that is
 // named twice, which would leave open whose options are meant.
-func (v *validator) providerOptions(path string, list []ProviderOptions) {
+func (v *validator) providerOptions(list []ProviderOptions) {
 	if len(list) == 0 {
 		return
 	}
 	seen := make(map[string]bool, len(list))
 	for _, o := range list {
 		folded := strings.ToLower(o.Provider)
+		v.enter(o.Provider)
 		if seen[folded] {
-			v.add(below(path, o.Provider), "names a provider that has options already")
+			v.fail("names a provider that has options already")
 		}
 		seen[folded] = true
-		if value := v.json(path, o.Options, 3, o.Provider); value == nil || value[0] != '{' {
-			v.add(below(path, o.Provider), "must be an object")
+		if value := v.json(o.Options); value == nil || value[0] != '{' {
+			v.fail(mustBeObject)
 		}
+		v.leave()
 	}
 }

@@ -1,0 +1,57 @@
+package systemone
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+)
+
+// pairwise is the number of members up to which names are compared in pairs.
+const pairwise = 8
+
+// duplicates notes the names that an object has twice. Its container is depth
+// levels down.
+func (s *syntax) duplicates(names []span, depth int) {
+	if len(names) <= pairwise {
+		for i, a := range names {
+			for _, b := range names[:i] {
+				if s.same(a, b) {
+					s.duplicate(s.name(a), depth)
+					break
+				}
+			}
+		}
+		return
+	}
+	sorted := make([][]byte, len(names))
+	for i, n := range names {
+		sorted[i] = s.name(n)
+	}
+	slices.SortFunc(sorted, bytes.Compare)
+	for i := 1; i < len(sorted); i++ {
+		if bytes.Equal(sorted[i-1], sorted[i]) {
+			s.duplicate(sorted[i], depth)
+		}
+	}
+}
+
+func (s *syntax) name(n span) []byte { return unquote(s.data[n.lo:n.hi]) }
+
+func (s *syntax) same(a, b span) bool {
+	if a.escaped || b.escaped {
+		return bytes.Equal(s.name(a), s.name(b))
+	}
+	return bytes.Equal(s.data[a.lo:a.hi], s.data[b.lo:b.hi])
+}
+
+func (s *syntax) duplicate(name []byte, depth int) {
+	for _, at := range s.place[s.base:depth] {
+		if at.name.hi > 0 {
+			s.problems.enter(string(s.name(at.name)))
+		} else {
+			s.problems.enter(strconv.Itoa(at.index))
+		}
+	}
+	s.problems.failAt(string(name), givenTwice)
+	s.problems.steps = s.problems.steps[:len(s.problems.steps)-(depth-s.base)]
+}
