@@ -31,6 +31,8 @@ type Call struct {
 	Seed uint64
 	// Report is filled while the call proceeds, also when it fails.
 	Report Report
+
+	clock func() time.Time // the router's, for interceptors
 }
 
 // Principal says on whose behalf a call is made, so that policies can find

@@ -1,0 +1,254 @@
+package router
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// maxTokens is more than any decision can take. An upstream that claims more
+// is wrong, and must not be believed where money is counted.
+const maxTokens = 1_000_000_000
+
+var (
+	errUsage   = errors.New("router: the upstream's usage is impossible")
+	errRefused = errors.New("router: the upstream refused questions")
+)
+
+// acquire takes a place at the endpoint, unless all are taken.
+func (s *served) acquire() bool {
+	limit := s.endpoint.Limits.Concurrency
+	if n := s.tracker.inflight.Add(1); limit > 0 && n > int64(limit) {
+		s.release()
+		return false
+	}
+	return true
+}
+
+func (s *served) release() { s.tracker.inflight.Add(-1) }
+
+// attempt asks one endpoint, at which it has a place, and records how that
+// went. It returns the result, or whether the walk ends here.
+func (r *Router) attempt(ctx context.Context, s *served, by Candidate, out *outgoing) (res *Result, ended bool) {
+	defer s.release()
+	limited, cancel := context.WithTimeout(ctx, r.cfg.AttemptTimeout)
+	defer cancel()
+	deadline, _ := limited.Deadline()
+
+	rec := AttemptRecord{Endpoint: s.endpoint, Started: r.cfg.Now()}
+	reply, err := s.provider.Client.Decide(limited, out.attempt(s, deadline))
+	now := r.cfg.Now()
+	rec.Duration = max(now.Sub(rec.Started), 0)
+
+	o := observation{at: now, duration: rec.Duration}
+	var answers systemone.Answers
+	if err != nil {
+		rec.fail(ctx, limited, err)
+	} else {
+		answers, o.checked = rec.judge(out.call.Request, reply)
+	}
+	hungUp := rec.Class != "" && rec.Status == 0 && errors.Is(ctx.Err(), context.Canceled)
+	o.ok = rec.Class == ""
+	o.failed = !o.ok && !hungUp && rec.countsAgainstUptime()
+	o.tokens = rec.Usage.InputTokens + rec.Usage.OutputTokens
+	o.rest = rec.rest()
+	if s.tracker.record(o) {
+		r.statistics.changes.Add(1)
+	}
+	if o.ok {
+		rec.Cost = s.endpoint.Pricing.Cost(rec.Usage.InputTokens, rec.Usage.OutputTokens)
+		res = result(out.call, s, by.Model, rec, answers)
+	}
+	out.call.Report.Attempts = append(out.call.Report.Attempts, rec)
+	return res, rec.Class == InvalidRequest || hungUp || timeIsUp(ctx, limited)
+}
+
+// timeIsUp reports whether an attempt ended because the call's own time did.
+// Both may end at one instant, and ctx be told second.
+func timeIsUp(ctx, limited context.Context) bool {
+	end, _ := limited.Deadline()
+	last, _ := ctx.Deadline()
+	return limited.Err() != nil && !end.Before(last)
+}
+
+// fail classifies an error of the provider. Time that ran out is a timeout
+// however the provider puts it, unless the upstream did reply.
+func (rec *AttemptRecord) fail(ctx, limited context.Context, err error) {
+	rec.Class, rec.Err = ProviderUnavailable, err
+	if up, ok := errors.AsType[*UpstreamError](err); ok {
+		rec.Class, rec.Status, rec.RetryAfter = attemptClass(up.Class), up.Status, max(up.RetryAfter, 0)
+		if up.BadReply {
+			rec.Class, rec.Status, rec.RetryAfter = ProviderUnavailable, http.StatusBadGateway, 0
+		}
+	}
+	if rec.Status == 0 && (ctx.Err() != nil || limited.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
+		rec.Class = Timeout
+	}
+}
+
+// attemptClass holds a provider to the classes of attempts.
+func attemptClass(c Class) Class {
+	switch c {
+	case InvalidRequest, PayloadTooLarge, RateLimitExceeded, NoCapacity, Timeout, ProviderOverloaded:
+		return c
+	default:
+		return ProviderUnavailable
+	}
+}
+
+// judge checks a reply and returns its answers, repaired, and whether there
+// was anything to check: a refusal is no bad reply. Until answers of several
+// endpoints are merged, a reply that refuses a question answers none, and the
+// whole request goes to the next candidate.
+func (rec *AttemptRecord) judge(q *systemone.Request, reply Reply) (answers systemone.Answers, checked bool) {
+	rec.UpstreamID = reply.ID
+	rec.Status = http.StatusBadGateway
+	rec.Class = ProviderUnavailable
+	if err := checkUsage(reply.Usage); err != nil {
+		rec.Err = err
+		return nil, true
+	}
+	rec.Usage = reply.Usage
+	if len(reply.Refused) > 0 && refusesOnly(q, reply.Refused) {
+		rec.Err = fmt.Errorf("%w: %d of %d", errRefused, len(reply.Refused), len(q.Questions))
+		return nil, false
+	}
+	answers, rec.Err = systemone.Repair(q, reply.Answers, rec.Endpoint.Tolerance)
+	if rec.Err != nil {
+		return nil, true
+	}
+	rec.Status, rec.Class = http.StatusOK, ""
+	rec.Answers = reply.Answers
+	return answers, true
+}
+
+// refusesOnly reports whether only questions are refused that were asked.
+func refusesOnly(q *systemone.Request, refused []string) bool {
+	for _, name := range refused {
+		if !slices.ContainsFunc(q.Questions, func(a systemone.Question) bool { return a.Name == name }) {
+			return false
+		}
+	}
+	return true
+}
+
+func checkUsage(u systemone.Usage) error {
+	for _, n := range []int64{u.InputTokens, u.OutputTokens, u.ReasoningTokens, u.CachedTokens} {
+		if n < 0 || n > maxTokens {
+			return errUsage
+		}
+	}
+	return nil
+}
+
+// countsAgainstUptime reports whether a failure is the endpoint's own.
+func (rec *AttemptRecord) countsAgainstUptime() bool {
+	switch rec.Class {
+	case InvalidRequest, PayloadTooLarge, RateLimitExceeded:
+		return false
+	default:
+		return rec.Status != http.StatusForbidden && !errors.Is(rec.Err, errRefused)
+	}
+}
+
+// rest is how long the endpoint wants to be left alone.
+func (rec *AttemptRecord) rest() time.Duration {
+	switch {
+	case !hintsRest(rec.Class):
+		return 0
+	case rec.RetryAfter > 0:
+		return rec.RetryAfter
+	default:
+		return defaultRest
+	}
+}
+
+// hintsRest reports whether a failure of this class asks for rest.
+func hintsRest(c Class) bool {
+	return c == RateLimitExceeded || c == NoCapacity || c == ProviderOverloaded
+}
+
+func result(c *Call, s *served, m *Model, rec AttemptRecord, answers systemone.Answers) *Result {
+	usage := rec.Usage
+	usage.Cost = json.Number(rec.Cost.String())
+	return &Result{
+		Response: systemone.Response{
+			ID:       c.ID,
+			Model:    m.Permaslug,
+			Provider: s.provider.Name,
+			Answers:  answers,
+			Usage:    usage,
+		},
+		Endpoint: s.endpoint,
+		Cost:     rec.Cost,
+	}
+}
+
+// outgoing makes what providers are given of a call: nothing but what they
+// need. What several attempts share is made once.
+type outgoing struct {
+	call    *Call
+	catalog *Catalog
+	userKey []byte
+
+	whole, unwrapped *systemone.Request
+	user             string
+}
+
+func (o *outgoing) attempt(s *served, deadline time.Time) Attempt {
+	a := Attempt{
+		Request:   o.request(s.endpoint.Limits.Parts),
+		Model:     s.endpoint.UpstreamModel,
+		Options:   o.catalog.Options(o.call.Request.Provider, s.endpoint),
+		RequestID: o.call.RequestID,
+		Deadline:  deadline,
+	}
+	if slices.Contains(s.endpoint.Parameters, "user") {
+		a.User = o.hashedUser()
+	}
+	return a
+}
+
+// request returns what may leave the house, with parts or without.
+func (o *outgoing) request(parts bool) *systemone.Request {
+	if o.whole == nil {
+		q := o.call.Request
+		o.whole = &systemone.Request{Dialect: q.Dialect, State: q.State, Questions: q.Questions}
+	}
+	if parts {
+		return o.whole
+	}
+	if o.unwrapped == nil {
+		q := *o.whole
+		q.State = systemone.UnwrapParts(q.State)
+		o.unwrapped = &q
+	}
+	return o.unwrapped
+}
+
+// hashedUser is HMAC-SHA-256 over account and user, so that a user is the same
+// in all requests of an account, and no upstream can tell whose it is or
+// compare accounts. Without a key there is none.
+func (o *outgoing) hashedUser() string {
+	user := o.call.Request.User
+	if o.user != "" || user == "" || len(o.userKey) == 0 {
+		return o.user
+	}
+	account := o.call.Principal.Account
+	mac := hmac.New(sha256.New, o.userKey)
+	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(account))))
+	mac.Write([]byte(account))
+	mac.Write([]byte(user))
+	o.user = hex.EncodeToString(mac.Sum(nil))
+	return o.user
+}

@@ -1,0 +1,152 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// maxRetryAfter is the longest that a caller is told to wait.
+const maxRetryAfter = time.Hour
+
+// PreviousError is how an attempt before the last one failed. It is what
+// error.metadata.previous_errors lists.
+type PreviousError struct {
+	Provider string `json:"provider"` // slug
+	Code     Class  `json:"code"`
+	Status   int    `json:"status,omitempty"` // 0 without an HTTP reply
+}
+
+// execute is the engine: the Decider inside all interceptors.
+func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
+	if err := c.Request.Validate(r.cfg.Limits); err != nil {
+		return nil, invalid(err)
+	}
+	if c.Request.Preset != "" {
+		return nil, &Error{Class: NotFound}
+	}
+	w := r.world.Load()
+	names := requested(c.Request)
+	c.Report.Requested = strings.Join(names, ", ")
+	models, err := w.catalog.Resolve(names)
+	if err != nil {
+		return nil, err
+	}
+	now := r.cfg.Now()
+	c.Report.Plan = NewPlan(PlanInput{
+		Catalog:     w.catalog,
+		Models:      models,
+		Shape:       ShapeOf(c.Request),
+		Preferences: c.Request.Provider,
+		Policy:      c.Policy,
+		Stats:       w.stats(now),
+		Pinned:      r.pinned(ctx, c, models, now),
+		Now:         now,
+		Seed:        c.Seed,
+	})
+	if err := c.Report.Plan.Err(names); err != nil {
+		return nil, err
+	}
+	return r.walk(ctx, w, c, models)
+}
+
+// requested lists the models that a request names, as it names them.
+func requested(q *systemone.Request) []string {
+	names := make([]string, 0, 1+len(q.Models))
+	if q.Model != "" {
+		names = append(names, q.Model)
+	}
+	return append(names, q.Models...)
+}
+
+// walk asks one candidate of the plan after another. A candidate whose
+// endpoint is busy is passed over: that is no attempt.
+func (r *Router) walk(ctx context.Context, w *world, c *Call, models []ModelRef) (*Result, error) {
+	budget := w.budgets[models[0].Model.ID]
+	out := outgoing{call: c, catalog: w.catalog, userKey: r.cfg.UserKey}
+	for _, candidate := range c.Report.Plan.Candidates {
+		if len(c.Report.Attempts) >= r.cfg.MaxAttempts || ctx.Err() != nil {
+			break
+		}
+		s := w.byEndpoint[candidate.Endpoint.ID]
+		if !s.acquire() {
+			continue
+		}
+		if !allowed(budget, len(c.Report.Attempts), r.cfg.Now()) {
+			s.release()
+			break
+		}
+		res, ended := r.attempt(ctx, s, candidate, &out)
+		if res != nil {
+			r.pin(ctx, c, models, candidate, r.cfg.Now())
+			return res, nil
+		}
+		if ended {
+			break
+		}
+	}
+	return nil, r.failure(ctx, w, c.Report.Attempts)
+}
+
+// allowed counts a request at its first attempt and asks the budget for every
+// further one.
+func allowed(b *budget, attempts int, now time.Time) bool {
+	if attempts > 0 {
+		return b.retry(now)
+	}
+	b.request(now)
+	return true
+}
+
+// failure says why the walk ended without an answer.
+func (r *Router) failure(ctx context.Context, w *world, attempts []AttemptRecord) *Error {
+	switch err := ctx.Err(); {
+	case errors.Is(err, context.Canceled):
+		return &Error{Class: Timeout, Err: err}
+	case len(attempts) > 0:
+		return ofAttempts(attempts, w)
+	case err != nil:
+		return &Error{Class: Timeout, Err: err}
+	default:
+		return &Error{Class: NoCapacity, Err: errBusy}
+	}
+}
+
+var errBusy = errors.New("router: every candidate is at its concurrency limit")
+
+// ofAttempts sums failed attempts up: the caller's fault decides, then the
+// class that all of them share, else the provider is to blame.
+func ofAttempts(attempts []AttemptRecord, w *world) *Error {
+	last := attempts[len(attempts)-1]
+	e := &Error{Class: last.Class, Err: last.Err, Metadata: map[string]any{
+		"provider_name":   w.byEndpoint[last.Endpoint.ID].provider.Name,
+		"previous_errors": previous(attempts[:len(attempts)-1]),
+	}}
+	if e.Class == InvalidRequest {
+		return e
+	}
+	for _, a := range attempts {
+		if a.Class != last.Class {
+			e.Class = ProviderUnavailable
+			return e
+		}
+		if a.RetryAfter > 0 && (e.RetryAfter == 0 || a.RetryAfter < e.RetryAfter) {
+			e.RetryAfter = min(a.RetryAfter, maxRetryAfter)
+		}
+	}
+	if !hintsRest(e.Class) {
+		e.RetryAfter = 0
+	}
+	return e
+}
+
+func previous(attempts []AttemptRecord) []PreviousError {
+	errs := make([]PreviousError, 0, len(attempts))
+	for _, a := range attempts {
+		errs = append(errs, PreviousError{Provider: a.Endpoint.Provider, Code: a.Class, Status: a.Status})
+	}
+	return errs
+}

@@ -1,0 +1,20 @@
+package router
+
+import "github.com/google/uuid"
+
+// StatsOf is what a plan that is made now knows of an endpoint.
+func (r *Router) StatsOf(id uuid.UUID) Stats {
+	w := r.world.Load()
+	stats := w.stats(r.cfg.Now())
+	for i, e := range w.catalog.Endpoints() {
+		if e.ID == id {
+			return stats[i]
+		}
+	}
+	return Stats{}
+}
+
+// InFlight is how many places at an endpoint are taken.
+func (r *Router) InFlight(id uuid.UUID) int64 {
+	return r.world.Load().byEndpoint[id].tracker.inflight.Load()
+}

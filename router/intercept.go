@@ -1,0 +1,129 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Restrict applies a rule to every call: an account-wide list of providers or
+// zero retention for everything, say. Its Source, unless given, is the account.
+func Restrict(rule Rule) Interceptor {
+	if rule.Source == "" {
+		rule.Source = SourceAccount
+	}
+	return func(next Decider) Decider {
+		return func(ctx context.Context, c *Call) (*Result, error) {
+			c.Policy = append(slices.Clip(c.Policy), rule)
+			return next(ctx, c)
+		}
+	}
+}
+
+// Log writes one line for every call: at Info for an answer, at Warn for
+// everything else, at Error for a failure of the program itself. It holds
+// ids, models, providers, classes, statuses, the seed, the cost and the
+// duration; never a key, a state, an answer, a user or an upstream's text. A
+// nil logger is slog.Default's at the time of the call.
+func Log(l *slog.Logger) Interceptor {
+	return func(next Decider) Decider {
+		return func(ctx context.Context, c *Call) (*Result, error) {
+			started := c.now()
+			res, err := next(ctx, c)
+			out := l
+			if out == nil {
+				out = slog.Default()
+			}
+			level := levelOf(err)
+			ctx = context.WithoutCancel(ctx)
+			if out.Enabled(ctx, level) {
+				out.LogAttrs(ctx, level, "decision", attrs(c, res, err, c.now().Sub(started))...)
+			}
+			return res, err
+		}
+	}
+}
+
+func levelOf(err error) slog.Level {
+	if err == nil {
+		return slog.LevelInfo
+	}
+	if e, ok := errors.AsType[*Error](err); ok && e.Class != Server {
+		return slog.LevelWarn
+	}
+	return slog.LevelError
+}
+
+func attrs(c *Call, res *Result, err error, took time.Duration) []slog.Attr {
+	list := []slog.Attr{
+		slog.String("id", c.ID),
+		slog.String("request_id", c.RequestID),
+		slog.String("account", c.Principal.Account),
+		slog.String("workspace", c.Principal.Workspace),
+		slog.String("key", c.Principal.KeyHash),
+		slog.String("requested", cut(c.Report.Requested)),
+		slog.Int("attempts", len(c.Report.Attempts)),
+		slog.String("tried", tried(c.Report.Attempts)),
+		slog.Uint64("seed", c.Seed),
+		slog.Duration("duration", max(took, 0)),
+	}
+	if err != nil {
+		class := Server
+		if e, ok := errors.AsType[*Error](err); ok {
+			class = e.Class
+		}
+		return append(list,
+			slog.String("class", string(class)),
+			slog.Bool("canceled", errors.Is(err, context.Canceled)))
+	}
+	if res == nil {
+		return list
+	}
+	return append(list,
+		slog.String("model", res.Response.Model),
+		slog.String("provider", res.Response.Provider),
+		slog.Int64("input_tokens", res.Response.Usage.InputTokens),
+		slog.Int64("output_tokens", res.Response.Usage.OutputTokens),
+		slog.String("cost", res.Cost.String()))
+}
+
+// tried lists attempts as "ant 429, bee/eu 200".
+func tried(attempts []AttemptRecord) string {
+	var b strings.Builder
+	for i, a := range attempts {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(a.Endpoint.Provider)
+		if a.Endpoint.Variant != "" {
+			b.WriteString("/" + a.Endpoint.Variant)
+		}
+		if a.Status == 0 {
+			b.WriteString(" " + string(a.Class))
+		} else {
+			b.WriteString(" " + strconv.Itoa(a.Status))
+		}
+	}
+	return b.String()
+}
+
+// cut bounds what a caller can put into a line of the log.
+func cut(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// now reads the clock of the router that the call is in.
+func (c *Call) now() time.Time {
+	if c.clock == nil {
+		return c.Admitted
+	}
+	return c.clock()
+}

@@ -1,0 +1,230 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// Config says what a [Router] is made of. Only Catalog is required.
+type Config struct {
+	Catalog *Catalog // required
+	// Interceptors are the policies around every call, outermost first.
+	Interceptors []Interceptor
+	// Timeout is the total deadline of a call that has none of its own.
+	// Default 30 s.
+	Timeout time.Duration
+	// AttemptTimeout is the time one endpoint gets. Default 10 s.
+	AttemptTimeout time.Duration
+	MaxAttempts    int              // of one call; default 4
+	Limits         systemone.Limits // of a request; default those of systemone
+	// UserKey is the secret that the caller's user is hashed with before it
+	// goes upstream. Without it no user ever does, not even hashed.
+	UserKey []byte
+	// Sessions remembers sticky sessions. Default: the last 65,536 of this
+	// process.
+	Sessions Sessions
+	// Now is the clock. Default time.Now. It may step back.
+	Now func() time.Time
+	// NewID makes ids that were never used before, of calls and of requests.
+	// Default UUIDv7, which sorts by time.
+	NewID func() uuid.UUID
+	// Seed draws the seeds of plans. Default random.
+	Seed func() uint64
+}
+
+const (
+	defaultTimeout        = 30 * time.Second
+	defaultAttemptTimeout = 10 * time.Second
+	defaultMaxAttempts    = 4
+
+	maxRequestID = 128 // bytes
+)
+
+// Router answers decision requests. It is safe for concurrent use.
+type Router struct {
+	cfg        Config
+	decide     Decider // the interceptors around the engine
+	statistics statistics
+	reload     sync.Mutex // serialises SetCatalog
+	world      atomic.Pointer[world]
+}
+
+// New returns a router, or an error that is [ErrConfig].
+func New(cfg Config) (*Router, error) {
+	switch {
+	case cfg.Catalog == nil:
+		return nil, fmt.Errorf("%w: Catalog is required", ErrConfig)
+	case cfg.Timeout < 0, cfg.AttemptTimeout < 0, cfg.MaxAttempts < 0:
+		return nil, fmt.Errorf("%w: Timeout, AttemptTimeout and MaxAttempts must not be negative", ErrConfig)
+	}
+	for i, intercept := range cfg.Interceptors {
+		if intercept == nil {
+			return nil, fmt.Errorf("%w: Interceptors[%d] is nil", ErrConfig, i)
+		}
+	}
+	r := &Router{cfg: cfg.withDefaults()}
+	r.decide = r.execute
+	for _, intercept := range slices.Backward(r.cfg.Interceptors) {
+		r.decide = intercept(r.decide)
+	}
+	r.world.Store(newWorld(cfg.Catalog, nil, &r.statistics))
+	return r, nil
+}
+
+func (cfg Config) withDefaults() Config {
+	cfg.Interceptors = slices.Clone(cfg.Interceptors)
+	cfg.UserKey = slices.Clone(cfg.UserKey)
+	if cfg.Timeout == 0 {
+		cfg.Timeout = defaultTimeout
+	}
+	if cfg.AttemptTimeout == 0 {
+		cfg.AttemptTimeout = defaultAttemptTimeout
+	}
+	if cfg.MaxAttempts == 0 {
+		cfg.MaxAttempts = defaultMaxAttempts
+	}
+	if cfg.Sessions == nil {
+		cfg.Sessions = newMemorySessions(sessionsKept)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.NewID == nil {
+		// Must cannot fail here: crypto/rand never does.
+		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+	}
+	if cfg.Seed == nil {
+		cfg.Seed = rand.Uint64
+	}
+	return cfg
+}
+
+// Catalog returns the catalog in force.
+func (r *Router) Catalog() *Catalog { return r.world.Load().catalog }
+
+// SetCatalog puts a catalog in force for the calls that begin from now on.
+// Calls in flight go on with the one they began with. Statistics, outages and
+// attempts in flight stay with endpoints of the same ID, those of endpoints
+// that are gone are forgotten. A nil catalog changes nothing.
+func (r *Router) SetCatalog(c *Catalog) {
+	if c == nil {
+		return
+	}
+	r.reload.Lock()
+	defer r.reload.Unlock()
+	r.world.Store(newWorld(c, r.world.Load(), &r.statistics))
+}
+
+// Health returns how an endpoint has been doing; the zero value for one that
+// is not in the catalog.
+func (r *Router) Health(endpoint uuid.UUID) Health {
+	s, ok := r.world.Load().byEndpoint[endpoint]
+	if !ok {
+		return Health{}
+	}
+	return s.tracker.health(r.cfg.Now())
+}
+
+// Decide answers a call: it runs the interceptors, checks the request, plans,
+// and asks one candidate after another until one answers, the caller turns out
+// to be at fault, or attempts, retry budget or time are used up.
+//
+// Every error is an [*Error]. It wraps context.Canceled when the caller gave
+// up by cancelling ctx; a complete answer that had already arrived is still
+// returned. c.Report is filled either way. A call is decided once.
+//
+// A preset is for an interceptor to resolve: it replaces the request by one
+// without. One that is left is not found.
+//
+// Decide does not recover from a provider's or interceptor's panic: that is a
+// bug of the program, which its owner must see. What the call had taken is
+// given back, so a server that recovers, as net/http does, may go on.
+func (r *Router) Decide(ctx context.Context, c *Call) (*Result, error) {
+	if c == nil || c.Request == nil {
+		return nil, &Error{Class: InvalidRequest, Issues: []systemone.Issue{{Message: "is required"}}}
+	}
+	r.begin(c)
+	timeout := c.Timeout
+	if timeout <= 0 {
+		timeout = r.cfg.Timeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	res, err := r.decide(ctx, c)
+	switch {
+	case err != nil:
+		return nil, asError(err)
+	case res == nil:
+		return nil, &Error{Class: Server, Err: errNoResult}
+	}
+	return res, nil
+}
+
+var errNoResult = errors.New("router: an interceptor returned neither a result nor an error")
+
+// begin fills what the caller left for the router to make.
+func (r *Router) begin(c *Call) {
+	c.clock = r.cfg.Now
+	if c.Admitted.IsZero() {
+		c.Admitted = r.cfg.Now()
+	}
+	if c.ID == "" {
+		id := r.cfg.NewID()
+		c.ID = "gen-dec-" + strings.ReplaceAll(id.String(), "-", "")
+	}
+	if !validRequestID(c.RequestID) {
+		c.RequestID = r.cfg.NewID().String()
+	}
+	if c.Seed == 0 {
+		c.Seed = r.cfg.Seed()
+	}
+}
+
+// validRequestID holds ids to visible ASCII, because they go into the headers
+// of upstream requests.
+func validRequestID(id string) bool {
+	if id == "" || len(id) > maxRequestID {
+		return false
+	}
+	for i := range len(id) {
+		if id[i] <= ' ' || id[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// asError makes an [*Error] of what a policy returned.
+func asError(err error) error {
+	if _, ok := errors.AsType[*Error](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*systemone.InvalidError](err); ok {
+		return invalid(err)
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return &Error{Class: Timeout, Err: err}
+	}
+	return &Error{Class: Server, Err: err}
+}
+
+// invalid makes an [*Error] of what [systemone.Request.Validate] returned.
+func invalid(err error) *Error {
+	e := &Error{Class: InvalidRequest, Err: err}
+	if inv, ok := errors.AsType[*systemone.InvalidError](err); ok {
+		e.Issues = inv.Issues
+	}
+	return e
+}

@@ -1,0 +1,126 @@
+package router
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// SessionKey names a session of one account at one model.
+type SessionKey struct {
+	Account string
+	Model   string // a Model's ID
+	Session string // as the caller sent it
+}
+
+// Sessions remembers which endpoint answered a session last, so that its next
+// request goes there too. Implementations must be safe for concurrent use and
+// quick: a request waits for them. They may forget at any time, and one that
+// cannot be reached forgets: a session is a preference, never a reason to
+// fail.
+type Sessions interface {
+	// Pinned returns the endpoint that was pinned last and expires after now,
+	// or uuid.Nil.
+	Pinned(ctx context.Context, key SessionKey, now time.Time) uuid.UUID
+	// Pin replaces what was pinned.
+	Pin(ctx context.Context, key SessionKey, endpoint uuid.UUID, expires time.Time)
+}
+
+const (
+	sessionLife  = 10 * time.Minute // since the last success
+	sessionsKept = 65_536           // takes about 10 MB
+)
+
+// memorySessions is the default: in this process only, and bounded. It keeps
+// two generations of pins; when the younger is full the older is forgotten.
+type memorySessions struct {
+	kept           int // pins in a generation
+	mu             sync.Mutex
+	younger, older map[[sha256.Size]byte]pin
+}
+
+type pin struct {
+	endpoint uuid.UUID
+	expires  time.Time
+}
+
+// newMemorySessions remembers at most kept sessions, which is at least two.
+func newMemorySessions(kept int) *memorySessions {
+	return &memorySessions{kept: kept / 2, younger: make(map[[sha256.Size]byte]pin)}
+}
+
+func (m *memorySessions) Pinned(_ context.Context, key SessionKey, now time.Time) uuid.UUID {
+	d := key.digest()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, ok := m.younger[d]
+	if !ok {
+		p, ok = m.older[d]
+	}
+	if !ok || !now.Before(p.expires) {
+		return uuid.Nil
+	}
+	return p.endpoint
+}
+
+func (m *memorySessions) Pin(_ context.Context, key SessionKey, endpoint uuid.UUID, expires time.Time) {
+	d := key.digest()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.younger) >= m.kept {
+		if _, known := m.younger[d]; !known {
+			m.older, m.younger = m.younger, make(map[[sha256.Size]byte]pin)
+		}
+	}
+	m.younger[d] = pin{endpoint: endpoint, expires: expires}
+}
+
+// digest makes keys of one size, so that long ids cannot fill the memory.
+func (k SessionKey) digest() [sha256.Size]byte {
+	b := make([]byte, 0, 256)
+	for _, s := range []string{k.Account, k.Model, k.Session} {
+		b = binary.BigEndian.AppendUint64(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	return sha256.Sum256(b)
+}
+
+// pinned returns the pins of a call's session, by the index of its models; nil
+// without a session.
+func (r *Router) pinned(ctx context.Context, c *Call, models []ModelRef, now time.Time) []uuid.UUID {
+	if c.Request.SessionID == "" {
+		return nil
+	}
+	pins := make([]uuid.UUID, len(models))
+	for i, m := range models {
+		pins[i] = r.cfg.Sessions.Pinned(ctx, sessionOf(c, m.Model), now)
+	}
+	return pins
+}
+
+// pin keeps a session at the endpoint that answered, for ten more minutes. A
+// request that says in which order to try endpoints leaves the pin as it is.
+func (r *Router) pin(ctx context.Context, c *Call, models []ModelRef, by Candidate, now time.Time) {
+	if c.Request.SessionID == "" || ordersItself(c.Request.Provider, models) {
+		return
+	}
+	r.cfg.Sessions.Pin(ctx, sessionOf(c, by.Model), by.Endpoint.ID, now.Add(sessionLife))
+}
+
+func sessionOf(c *Call, m *Model) SessionKey {
+	return SessionKey{Account: c.Principal.Account, Model: m.ID, Session: c.Request.SessionID}
+}
+
+func ordersItself(p *systemone.Preferences, models []ModelRef) bool {
+	if p != nil && (len(p.Order) > 0 || p.Sort.By != "") {
+		return true
+	}
+	return slices.ContainsFunc(models, func(m ModelRef) bool { return m.Sort != "" })
+}

@@ -1,0 +1,171 @@
+package router
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// What the statistics remember of an endpoint. The windows are as long as the
+// rules ask for, to the width of a slot: 30 s to the second, 5 minutes to the
+// half minute, 30 minutes to five minutes, a day to the quarter of an hour.
+const (
+	outageWindow = 30 * time.Second
+	outageSlot   = time.Second
+	recentWindow = 5 * time.Minute
+	recentSlot   = 30 * time.Second
+	reportWindow = 30 * time.Minute
+	reportSlot   = 5 * time.Minute
+	dayWindow    = 24 * time.Hour
+	daySlot      = 15 * time.Minute
+
+	// An outage needs this many failures, and successes below 4/5 of both.
+	outageFailures = 3
+
+	// An endpoint that asks for rest gets it, within reason.
+	defaultRest = 5 * time.Second
+	maxRest     = time.Minute
+
+	percentileSuccesses = 10  // fewer say nothing about a percentile
+	uptimeAttempts      = 100 // fewer say nothing about a reported uptime
+)
+
+// tracker gathers what is known of one endpoint. It is safe for concurrent
+// use, takes no lock, and is bounded: about 70 KB for an endpoint in steady
+// use, 3 KB for one that is never used.
+type tracker struct {
+	inflight atomic.Int64
+
+	outages ring[tally]
+	recent  ring[sample]
+	report  ring[sample]
+	day     ring[daily]
+	resting atomic.Pointer[rest]
+
+	events  atomic.Uint64 // how often something was recorded
+	outage  atomic.Bool   // as the last snapshot has it
+	figures figures       // owned by whoever holds statistics.mu
+}
+
+// tally counts the attempts that say something about health.
+type tally struct{ ok, failed atomic.Int64 }
+
+// sample is a tally with the speed of the successes.
+type sample struct {
+	tally
+	latency    histogram // microseconds
+	throughput histogram // thousandths of a token per second
+}
+
+// daily is a tally with the replies that were checked.
+type daily struct {
+	tally
+	passed, checked atomic.Int64
+}
+
+// rest is what an endpoint asked for by Retry-After. It holds from one instant
+// until another, so that a clock that steps back does not prolong it.
+type rest struct{ from, until time.Time }
+
+func (r *rest) holds(now time.Time) bool {
+	return r != nil && !now.Before(r.from) && now.Before(r.until)
+}
+
+// observation is what one attempt says about its endpoint.
+type observation struct {
+	at       time.Time // when it ended
+	ok       bool
+	failed   bool // counts against uptime
+	checked  bool // there was a reply to check
+	duration time.Duration
+	tokens   int64
+	rest     time.Duration // what the endpoint asked for; 0 is nothing
+}
+
+func newTracker() *tracker {
+	return &tracker{
+		outages: newRing[tally](int(outageWindow/outageSlot), outageSlot),
+		recent:  newRing[sample](int(recentWindow/recentSlot), recentSlot),
+		report:  newRing[sample](int(reportWindow/reportSlot), reportSlot),
+		day:     newRing[daily](int(dayWindow/daySlot), daySlot),
+	}
+}
+
+// record counts an attempt and reports whether the endpoint's outage is now
+// another than the last snapshot's.
+func (t *tracker) record(o observation) (changed bool) {
+	if o.rest > 0 {
+		t.rest(o.at, min(o.rest, maxRest))
+	}
+	if o.checked || o.ok || o.failed {
+		day := t.day.at(o.at)
+		day.tally.add(o)
+		day.check(o)
+	}
+	if o.ok || o.failed {
+		t.outages.at(o.at).add(o)
+		t.recent.at(o.at).add(o)
+		t.report.at(o.at).add(o)
+	}
+	if o.ok {
+		t.resting.Store(nil)
+	}
+	t.events.Add(1)
+	return t.outageAt(o.at) != t.outage.Load()
+}
+
+// rest makes the endpoint rest; of two wishes the later end counts.
+func (t *tracker) rest(now time.Time, d time.Duration) {
+	fresh := &rest{from: now, until: now.Add(d)}
+	for {
+		old := t.resting.Load()
+		if old.holds(now) && old.until.After(fresh.until) {
+			return
+		}
+		if t.resting.CompareAndSwap(old, fresh) {
+			return
+		}
+	}
+}
+
+// outageAt says whether load balancing should keep off the endpoint.
+func (t *tracker) outageAt(now time.Time) bool {
+	if t.resting.Load().holds(now) {
+		return true
+	}
+	var ok, failed int64
+	for n := range t.outages.window(now) {
+		ok += n.ok.Load()
+		failed += n.failed.Load()
+	}
+	return failed >= outageFailures && 5*ok < 4*(ok+failed)
+}
+
+func (t *tally) add(o observation) {
+	if o.ok {
+		t.ok.Add(1)
+	}
+	if o.failed {
+		t.failed.Add(1)
+	}
+}
+
+func (s *sample) add(o observation) {
+	s.tally.add(o)
+	if !o.ok {
+		return
+	}
+	us := uint64(max(o.duration.Microseconds(), 0)) //nolint:gosec // not negative
+	s.latency.add(us)
+	// A reply faster than a microsecond counts as one of a microsecond.
+	s.throughput.add(uint64(o.tokens) * 1_000_000_000 / max(us, 1)) //nolint:gosec // tokens are checked
+}
+
+func (d *daily) check(o observation) {
+	if !o.checked {
+		return
+	}
+	d.checked.Add(1)
+	if o.ok {
+		d.passed.Add(1)
+	}
+}

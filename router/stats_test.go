@@ -1,0 +1,348 @@
+package router
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
+
+// The middle of a cell is within 1/32 of every number that the cell counts,
+// and greater numbers never have a lower cell.
+func TestHistogramErrorBound(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.Uint64Range(0, 1<<35-1).Draw(t, "v")
+		w := rapid.Uint64Range(0, v).Draw(t, "w")
+		middle := cellMiddle(cellOf(v))
+		if d := math.Abs(middle - float64(v)); d > float64(v)/32 {
+			t.Fatalf("%d counts as %v: off by %v", v, middle, d/float64(v))
+		}
+		if cellOf(w) > cellOf(v) {
+			t.Fatalf("%d is in cell %d, %d in cell %d", w, cellOf(w), v, cellOf(v))
+		}
+	})
+	assert.Equal(t, histogramCells-1, cellOf(math.MaxUint64), "what is beyond the scale")
+	assert.Equal(t, histogramCells-1, cellOf(1<<35-1))
+	for cell := range histogramCells {
+		assert.Equal(t, cell, cellOf(uint64(cellMiddle(cell))), "the middle of a cell is in it")
+	}
+}
+
+// A percentile is within 1/32 of the value of that rank, from both ends.
+func TestPercentileByNearestRank(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Uint64Range(0, 1<<34), 1, 200).Draw(t, "values")
+		percent := rapid.SampledFrom([]uint64{50, 75, 90, 99}).Draw(t, "percent")
+		var h histogram
+		var sum tallied
+		for _, v := range values {
+			h.add(v)
+		}
+		sum.merge(&h)
+		slices.Sort(values)
+		rank := int(math.Ceil(float64(len(values)) * float64(percent) / 100))
+		near := func(name string, want uint64, got float64) {
+			if math.Abs(got-float64(want)) > float64(want)/32 {
+				t.Fatalf("%s %d of %d values: want about %d, got %v", name, percent, len(values), want, got)
+			}
+		}
+		near("at most", values[rank-1], sum.atMost(percent))
+		near("at least", values[len(values)-rank], sum.atLeast(percent))
+	})
+}
+
+// A ring counts what a list of (epoch, count) would, whatever its clock does:
+// a slot is lost only when another epoch takes its place, and a window shows
+// neither what is too old nor what is in the future.
+func TestRingAgainstList(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		const width = time.Second
+		n := rapid.IntRange(1, 6).Draw(t, "slots")
+		r := newRing[tally](n, width)
+		type entry struct{ epoch, count int64 }
+		list := make(map[int64]entry) // by place
+		now := time.Unix(rapid.Int64Range(-20, 20).Draw(t, "start"), 0)
+		for range rapid.IntRange(1, 60).Draw(t, "events") {
+			now = now.Add(time.Duration(rapid.Int64Range(-9e9, 9e9).Draw(t, "step")))
+			epoch := int64(math.Floor(float64(now.UnixNano()) / 1e9))
+			if rapid.Bool().Draw(t, "add") {
+				r.at(now).ok.Add(1)
+				place := ((epoch % int64(n)) + int64(n)) % int64(n)
+				if list[place].epoch != epoch {
+					list[place] = entry{epoch: epoch}
+				}
+				e := list[place]
+				e.count++
+				list[place] = e
+			}
+			var want, got int64
+			for _, e := range list {
+				if e.epoch > epoch-int64(n) && e.epoch <= epoch {
+					want += e.count
+				}
+			}
+			for s := range r.window(now) {
+				got += s.ok.Load()
+			}
+			if got != want {
+				t.Fatalf("at epoch %d: want %d, got %d", epoch, want, got)
+			}
+		}
+	})
+}
+
+// A percentile is known from 10 successes on, and forgotten after 5 minutes;
+// throughput's P90 is what 90 % of the replies reach.
+func TestPercentilesNeedTenSuccesses(t *testing.T) {
+	t.Parallel()
+	tr := newTracker()
+	success := func(at time.Time, ms int) {
+		tr.record(observation{at: at, ok: true, checked: true, duration: time.Duration(ms) * time.Millisecond, tokens: 100})
+	}
+	for i := range 9 {
+		success(noon(), 100*(i+1))
+	}
+	assert.False(t, tr.stats(noon()).Latency.Known, "nine successes")
+	assert.False(t, tr.stats(noon()).Throughput.Known)
+	success(noon(), 1000)
+
+	s := tr.stats(noon())
+	require.True(t, s.Latency.Known, "ten successes")
+	assert.InEpsilon(t, 0.5, s.Latency.P50, 0.032)
+	assert.InEpsilon(t, 0.8, s.Latency.P75, 0.032)
+	assert.InEpsilon(t, 0.9, s.Latency.P90, 0.032)
+	assert.InEpsilon(t, 1.0, s.Latency.P99, 0.032)
+	require.True(t, s.Throughput.Known)
+	assert.InEpsilon(t, 100/0.5, s.Throughput.P50, 0.032)
+	assert.InEpsilon(t, 100/0.9, s.Throughput.P90, 0.032)
+	assert.InEpsilon(t, 100/1.0, s.Throughput.P99, 0.032)
+
+	assert.True(t, tr.stats(noon().Add(4*time.Minute+29*time.Second)).Latency.Known)
+	assert.False(t, tr.stats(noon().Add(5*time.Minute)).Latency.Known)
+	h := tr.health(noon().Add(29 * time.Minute))
+	assert.Nil(t, h.Uptime30m, "ten attempts say nothing of uptime")
+	assert.True(t, tr.health(noon().Add(24*time.Minute)).Latency30m.Known)
+	assert.True(t, tr.stats(noon().Add(5*time.Minute)).Passed == 10)
+}
+
+// Replies that were checked count for a day, and those that passed.
+func TestCheckedRepliesOfADay(t *testing.T) {
+	t.Parallel()
+	tr := newTracker()
+	for i := range 100 {
+		tr.record(observation{at: noon(), ok: i < 95, failed: i >= 95, checked: true, duration: time.Millisecond})
+	}
+	tr.record(observation{at: noon(), failed: true}) // no reply
+	s := tr.stats(noon().Add(23 * time.Hour))
+	assert.Equal(t, int64(95), s.Passed)
+	assert.Equal(t, int64(100), s.Checked)
+	assert.Zero(t, tr.stats(noon().Add(24*time.Hour)).Checked)
+}
+
+// Uptime is in percent, over three windows, and needs 100 attempts.
+func TestUptimeWindows(t *testing.T) {
+	t.Parallel()
+	tr := newTracker()
+	add := func(at time.Time, ok, failed int) {
+		for range ok {
+			tr.record(observation{at: at, ok: true, duration: time.Millisecond})
+		}
+		for range failed {
+			tr.record(observation{at: at, failed: true})
+		}
+	}
+	now := noon()
+	add(now.Add(-12*time.Hour), 0, 100)
+	add(now.Add(-20*time.Minute), 90, 10)
+	add(now, 99, 0)
+	h := tr.health(now)
+	assert.Nil(t, h.Uptime5m, "99 attempts")
+	add(now, 0, 1)
+	h = tr.health(now)
+	require.NotNil(t, h.Uptime5m)
+	assert.InDelta(t, 99, *h.Uptime5m, 1e-9)
+	require.NotNil(t, h.Uptime30m)
+	assert.InDelta(t, 94.5, *h.Uptime30m, 1e-9)
+	require.NotNil(t, h.Uptime1d)
+	assert.InDelta(t, 63, *h.Uptime1d, 1e-9)
+}
+
+// A clock that steps back hides what it has yet to reach, makes no rest
+// longer, and is right again when it comes back.
+func TestClockStepsBack(t *testing.T) {
+	t.Parallel()
+	tr := newTracker()
+	for range 3 {
+		tr.record(observation{at: noon(), failed: true})
+	}
+	tr.record(observation{at: noon(), rest: time.Minute})
+	require.True(t, tr.outageAt(noon()))
+	assert.False(t, tr.outageAt(noon().Add(-time.Hour)))
+	assert.True(t, tr.outageAt(noon().Add(time.Second)))
+	assert.True(t, tr.outageAt(noon().Add(59*time.Second)))
+	assert.False(t, tr.outageAt(noon().Add(60*time.Second)))
+}
+
+// Of two wishes for rest the later end counts.
+func TestRestsDoNotShorten(t *testing.T) {
+	t.Parallel()
+	tr := newTracker()
+	tr.record(observation{at: noon(), rest: 20 * time.Second})
+	tr.record(observation{at: noon().Add(time.Second), rest: 5 * time.Second})
+	assert.True(t, tr.outageAt(noon().Add(19*time.Second)))
+	tr.record(observation{at: noon().Add(time.Second), rest: 30 * time.Second})
+	assert.True(t, tr.outageAt(noon().Add(30*time.Second)))
+	assert.False(t, tr.outageAt(noon().Add(31*time.Second)))
+}
+
+// Nothing recorded at once from many goroutines is lost.
+func TestRecordInParallel(t *testing.T) {
+	t.Parallel()
+	const workers, each = 8, 500
+	tr := newTracker()
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for range each {
+				tr.record(observation{at: noon(), ok: true, checked: true, duration: time.Millisecond, tokens: 10})
+			}
+		})
+	}
+	wg.Wait()
+	s := tr.stats(noon())
+	assert.Equal(t, int64(workers*each), s.Passed)
+	assert.True(t, s.Latency.Known)
+}
+
+// The retry budget is a fifth of the requests of ten seconds, and 100 besides.
+func TestRetryBudget(t *testing.T) {
+	t.Parallel()
+	spend := func(b *budget, at time.Time) (n int) {
+		for b.retry(at) {
+			n++
+		}
+		return n
+	}
+	b := newBudget()
+	assert.Equal(t, 100, spend(b, noon()), "without requests")
+	for range 1000 {
+		b.request(noon())
+	}
+	assert.Equal(t, 200, spend(b, noon()), "a fifth of 1,000 more")
+	assert.Zero(t, spend(b, noon().Add(9*time.Second)), "the window is ten seconds")
+	assert.Equal(t, 100, spend(b, noon().Add(10*time.Second)), "and then over")
+
+	b = newBudget()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	total := 0
+	for range 8 {
+		wg.Go(func() {
+			n := spend(b, noon())
+			mu.Lock()
+			defer mu.Unlock()
+			total += n
+		})
+	}
+	wg.Wait()
+	assert.LessOrEqual(t, total, 100, "rivals never exceed it together")
+}
+
+// testWorld has n endpoints, each with some history.
+func testWorld(tb testing.TB, n int) *world {
+	tb.Helper()
+	w := &world{statistics: &statistics{}, byEndpoint: make(map[uuid.UUID]*served)}
+	for i := range n {
+		s := &served{endpoint: &Endpoint{ID: uuid.New()}, tracker: newTracker()}
+		for k := range 20 {
+			s.tracker.record(observation{
+				at: noon(), ok: true, checked: true, tokens: 1000,
+				duration: time.Duration(100+i%50+k) * time.Millisecond,
+			})
+		}
+		w.served = append(w.served, s)
+		w.byEndpoint[s.endpoint.ID] = s
+	}
+	return w
+}
+
+// A snapshot is shared within its second, and made anew when the second, a
+// rest or an outage changes.
+func TestSnapshotIsShared(t *testing.T) {
+	t.Parallel()
+	w := testWorld(t, 3)
+	at := func(d time.Duration) []Stats { return w.stats(noon().Add(d)) }
+	same := func(a, b []Stats) bool { return &a[0] == &b[0] }
+	record := func(o observation) {
+		if w.served[1].tracker.record(o) {
+			w.statistics.changes.Add(1)
+		}
+	}
+	first := at(0)
+	assert.True(t, same(first, at(999*time.Millisecond)))
+	record(observation{at: noon(), ok: true, duration: time.Second})
+	assert.True(t, same(first, at(0)), "a success changes nothing that cannot wait a second")
+	assert.False(t, same(first, at(time.Second)))
+
+	first = at(0)
+	record(observation{at: noon(), rest: 400 * time.Millisecond})
+	resting := at(0)
+	assert.False(t, same(first, resting), "an outage is visible at once")
+	assert.True(t, resting[1].Outage)
+	assert.True(t, at(399 * time.Millisecond)[1].Outage)
+	assert.False(t, at(400 * time.Millisecond)[1].Outage, "and so is its end")
+	assert.False(t, at(-time.Hour)[1].Outage, "a clock that steps back")
+}
+
+func BenchmarkRecord(b *testing.B) {
+	tr := newTracker()
+	o := observation{at: noon(), ok: true, checked: true, duration: 123 * time.Millisecond, tokens: 1000}
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			tr.record(o)
+		}
+	})
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	w := testWorld(b, 1000)
+	for _, bench := range []struct {
+		name string
+		step time.Duration // of the clock between snapshots
+		busy bool          // every endpoint answered in between
+	}{
+		{"shared", 0, false},
+		{"idle", time.Second, false},
+		{"busy", time.Second, true},
+	} {
+		b.Run(fmt.Sprint(bench.name, "/endpoints=", len(w.served)), func(b *testing.B) {
+			b.ReportAllocs()
+			now := noon()
+			for b.Loop() {
+				now = now.Add(bench.step)
+				if now.Sub(noon()) > time.Minute {
+					now = noon()
+				}
+				if bench.busy {
+					for _, s := range w.served {
+						s.tracker.events.Add(1)
+					}
+				}
+				w.stats(now)
+			}
+		})
+	}
+}

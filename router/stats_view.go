@@ -1,0 +1,140 @@
+package router
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// statistics is what the snapshots of all catalogs of a router share.
+type statistics struct {
+	mu      sync.Mutex    // held while statistics are read out
+	changes atomic.Uint64 // how often an outage began or ended
+}
+
+// world is a catalog with everything that belongs to it. A request takes the
+// router's world once and keeps it to its end; a reload makes a new one, with
+// the same trackers and budgets where ids are the same.
+type world struct {
+	catalog    *Catalog
+	served     []*served // by the index of the catalog's endpoints
+	byEndpoint map[uuid.UUID]*served
+	budgets    map[string]*budget // by model id
+	statistics *statistics
+	view       atomic.Pointer[view]
+}
+
+// served is an endpoint with what it takes to ask it.
+type served struct {
+	endpoint *Endpoint
+	provider *ProviderInfo
+	tracker  *tracker
+}
+
+// view is a snapshot of the statistics of every endpoint. Plans share it.
+type view struct {
+	from, until time.Time // while it is in force
+	changes     uint64
+	stats       []Stats // by the index of the catalog's endpoints
+}
+
+func newWorld(c *Catalog, before *world, s *statistics) *world {
+	endpoints, models := c.Endpoints(), c.Models()
+	w := &world{
+		catalog:    c,
+		served:     make([]*served, 0, len(endpoints)),
+		byEndpoint: make(map[uuid.UUID]*served, len(endpoints)),
+		budgets:    make(map[string]*budget, len(models)),
+		statistics: s,
+	}
+	providers := make(map[string]*ProviderInfo)
+	for _, p := range c.Providers() {
+		providers[p.Slug] = p
+	}
+	for _, e := range endpoints {
+		v := &served{endpoint: e, provider: providers[e.Provider], tracker: before.tracker(e.ID)}
+		w.served = append(w.served, v)
+		w.byEndpoint[e.ID] = v
+	}
+	for _, m := range models {
+		w.budgets[m.ID] = before.budget(m.ID)
+	}
+	return w
+}
+
+func (w *world) tracker(id uuid.UUID) *tracker {
+	if w != nil {
+		if v, ok := w.byEndpoint[id]; ok {
+			return v.tracker
+		}
+	}
+	return newTracker()
+}
+
+func (w *world) budget(model string) *budget {
+	if w != nil {
+		if b, ok := w.budgets[model]; ok {
+			return b
+		}
+	}
+	return newBudget()
+}
+
+// stats returns the statistics at an instant, by the index of the catalog's
+// endpoints. It reads them out again when a second has passed, a rest is over
+// or an outage has changed; while one goroutine does, the others go on with
+// what there was.
+func (w *world) stats(now time.Time) []Stats {
+	v := w.view.Load()
+	if v != nil && v.inForce(now, w.statistics.changes.Load()) {
+		return v.stats
+	}
+	switch {
+	case v == nil:
+		w.statistics.mu.Lock()
+	case !w.statistics.mu.TryLock():
+		return v.stats
+	}
+	defer w.statistics.mu.Unlock()
+	return w.readOut(now).stats
+}
+
+func (v *view) inForce(now time.Time, changes uint64) bool {
+	return v.changes == changes && !now.Before(v.from) && now.Before(v.until)
+}
+
+// readOut makes a view. Failures leave the window of outages at whole seconds
+// only, so between those nothing but a rest can end by itself.
+func (w *world) readOut(now time.Time) *view {
+	second := time.Unix(now.Unix(), 0)
+	v := &view{
+		from: second, until: second.Add(outageSlot),
+		changes: w.statistics.changes.Load(),
+		stats:   make([]Stats, len(w.served)),
+	}
+	for i, s := range w.served {
+		if r := s.tracker.resting.Load(); r.holds(now) {
+			v.from, v.until = later(v.from, r.from), earlier(v.until, r.until)
+		}
+		v.stats[i] = s.tracker.stats(now)
+		s.tracker.outage.Store(v.stats[i].Outage)
+	}
+	w.view.Store(v)
+	return v
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
