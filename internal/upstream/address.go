@@ -1,0 +1,117 @@
+package upstream
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// parseBase checks the address of an upstream, up to and including its version.
+// Its errors never repeat the address: one that is wrong may hold a secret.
+func parseBase(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, configError("base URL cannot be parsed")
+	}
+	switch {
+	case text == "":
+		return nil, configError("base URL is missing")
+	case u.Scheme != "https" && u.Scheme != "http":
+		return nil, configError("base URL must begin with https:// or http://")
+	case u.User != nil:
+		return nil, configError("base URL must not hold credentials")
+	case u.RawQuery != "" || u.ForceQuery:
+		return nil, configError("base URL must not have a query")
+	case u.Fragment != "" || strings.Contains(text, "#"):
+		return nil, configError("base URL must not have a fragment")
+	case u.Hostname() == "":
+		return nil, configError("base URL names no host")
+	case !validPort(u.Port()):
+		return nil, configError("base URL has no valid port")
+	case !plainPath(u.EscapedPath()):
+		return nil, configError("base URL has an unusual path")
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	u.RawPath = ""
+	return u, nil
+}
+
+func validPort(port string) bool {
+	if port == "" {
+		return true
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && n > 0
+}
+
+// plainPath reports whether two parsers cannot disagree on a path.
+func plainPath(path string) bool {
+	for i := range len(path) {
+		if !plainByte(path[i]) {
+			return false
+		}
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "." || segment == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+func plainByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("/@._~:-", c) >= 0
+}
+
+// Auth is how a credential is shown to an upstream.
+type Auth string
+
+// The ways to show a credential.
+const (
+	AuthBearer Auth = "bearer" // Authorization: Bearer KEY
+	AuthHeader Auth = "header" // the key alone, in a header of its own
+	AuthBasic  Auth = "basic"  // Authorization: Basic, of user:password or of what is encoded already
+	AuthNone   Auth = "none"   // no credential at all
+)
+
+// credential returns the header that shows key, and "" for none.
+func credential(auth Auth, header string, key router.Secret, optional bool) (name, value string, err error) {
+	text := string(key)
+	switch {
+	case auth == AuthNone && text != "":
+		return "", "", configError("an API key is given to an upstream that takes none")
+	case auth == AuthNone, text == "" && optional:
+		return "", "", nil
+	case text == "":
+		return "", "", configError("API key is missing")
+	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "", "", configError("API key has a space, a line break or another character that cannot stand in a header")
+	}
+	switch auth {
+	case AuthBearer:
+		return "Authorization", "Bearer " + text, nil
+	case AuthHeader:
+		if header == "" {
+			return "", "", configError("no header is named for the API key")
+		}
+		return header, text, nil
+	case AuthBasic:
+		// A colon separates user and password and is no base64 digit, so it
+		// tells a plain pair from one that is encoded already.
+		if strings.Contains(text, ":") {
+			text = base64.StdEncoding.EncodeToString([]byte(text))
+		}
+		return "Authorization", "Basic " + text, nil
+	default:
+		return "", "", configError("unknown way to show an API key")
+	}
+}
+
+func configError(what string) error {
+	return fmt.Errorf("upstream: %w: %w", router.ErrConfig, errors.New(what))
+}

@@ -1,0 +1,228 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// Defaults of [Config].
+const (
+	DefaultMaxReplyBytes    = 8 << 20
+	DefaultMaxInFlightBytes = 256 << 20
+)
+
+// How much of an error body is read, to class it, and for how long.
+const (
+	errorBytes = 16 << 10
+	errorTime  = time.Second
+)
+
+// Config says how to reach one upstream.
+type Config struct {
+	BaseURL string // required; up to and including its version
+	// Auth is how Key is shown; "" is AuthBearer. KeyHeader is for AuthHeader.
+	Auth        Auth
+	KeyHeader   string
+	Key         router.Secret
+	KeyOptional bool // no Key is no mistake: nothing is shown then
+	// RequestIDHeader carries the request id; "" sends none.
+	RequestIDHeader string
+	// HTTP gives its Transport and its Timeout; redirects are never followed
+	// and cookies never kept, whatever it says. Nil, and a nil Transport, is
+	// NewTransport().
+	HTTP             *http.Client
+	MaxReplyBytes    int64 // default DefaultMaxReplyBytes
+	MaxInFlightBytes int64 // request and reply bodies together; default DefaultMaxInFlightBytes
+	Rules            []Rule
+	Now              func() time.Time // default time.Now; for Retry-After dates
+}
+
+// Client posts bodies to one upstream. It is safe for concurrent use, starts no
+// goroutine, and never retries.
+type Client struct {
+	base      *url.URL
+	header    http.Header // shared by all requests, never changed
+	requestID string
+	transport http.RoundTripper
+	timeout   time.Duration
+	maxReply  int64
+	rules     []Rule
+	now       func() time.Time
+	pool      pool
+}
+
+// Target is an address below a client's base URL.
+type Target struct{ url *url.URL }
+
+// New checks cfg and makes a client. Its errors wrap [router.ErrConfig] and
+// hold neither the address nor the key.
+func New(cfg Config) (*Client, error) {
+	base, err := parseBase(cfg.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Auth == "" {
+		cfg.Auth = AuthBearer
+	}
+	name, value, err := credential(cfg.Auth, cfg.KeyHeader, cfg.Key, cfg.KeyOptional)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.MaxReplyBytes < 0 || cfg.MaxInFlightBytes < 0 {
+		return nil, configError("a limit is negative")
+	}
+	c := &Client{
+		base:      base,
+		header:    http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}, "User-Agent": {"signalbox"}},
+		requestID: http.CanonicalHeaderKey(cfg.RequestIDHeader),
+		maxReply:  cfg.MaxReplyBytes,
+		rules:     cfg.Rules,
+		now:       cfg.Now,
+	}
+	if name != "" {
+		c.header.Set(name, value)
+	}
+	if cfg.HTTP != nil {
+		c.transport, c.timeout = cfg.HTTP.Transport, cfg.HTTP.Timeout
+	}
+	if c.transport == nil {
+		c.transport = NewTransport()
+	}
+	if c.maxReply == 0 {
+		c.maxReply = DefaultMaxReplyBytes
+	}
+	c.pool.limit = cfg.MaxInFlightBytes
+	if c.pool.limit == 0 {
+		c.pool.limit = DefaultMaxInFlightBytes
+	}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	return c, nil
+}
+
+// Target returns the address of path, which begins with a slash.
+func (c *Client) Target(path string) (Target, error) {
+	if !strings.HasPrefix(path, "/") || !plainPath(path) {
+		return Target{}, configError("path of the upstream is unusual")
+	}
+	u := *c.base
+	u.Path += path
+	return Target{url: &u}, nil
+}
+
+// Buffer lends an empty buffer for a request body.
+func (c *Client) Buffer() *Buffer { return c.pool.get() }
+
+// Reply is the body of a 200. Its bytes are lent: nothing may keep them after
+// Release.
+type Reply struct {
+	Header http.Header
+	Data   []byte
+	buf    *Buffer
+}
+
+// Release gives the reply's bytes back.
+func (r Reply) Release() { r.buf.release() }
+
+// Post sends body, which it takes over, and returns the body of a 200. Every
+// other outcome is an [*router.UpstreamError].
+func (c *Client) Post(ctx context.Context, to Target, requestID string, body *Buffer) (Reply, error) {
+	defer body.release()
+	if !body.hold() {
+		return Reply{}, &router.UpstreamError{Class: router.NoCapacity, Err: errInFlight}
+	}
+	if c.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+	}
+	resp, err := c.transport.RoundTrip(c.request(ctx, to, requestID, body))
+	if err != nil {
+		return Reply{}, failure(ctx, err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // nothing is left to learn from it
+	if resp.StatusCode != http.StatusOK {
+		return Reply{}, c.refusal(resp)
+	}
+	return c.reply(ctx, resp)
+}
+
+// request builds what http.NewRequest would, without parsing the address
+// again. The transport may call GetBody when it finds that a kept connection
+// was closed before a single byte had been written: that is no retry.
+func (c *Client) request(ctx context.Context, to Target, requestID string, body *Buffer) *http.Request {
+	header := c.header
+	if requestID != "" && c.requestID != "" {
+		header = maps.Clone(c.header)
+		header[c.requestID] = []string{requestID}
+	}
+	r := &http.Request{
+		Method:        http.MethodPost,
+		URL:           to.url,
+		Host:          to.url.Host,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        header,
+		ContentLength: int64(len(body.B)),
+		Body:          body.open(),
+		GetBody:       func() (io.ReadCloser, error) { return body.open(), nil },
+	}
+	return r.WithContext(ctx)
+}
+
+func (c *Client) reply(ctx context.Context, resp *http.Response) (Reply, error) {
+	if resp.ContentLength > c.maxReply {
+		return Reply{}, BadReply(errTooLarge)
+	}
+	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return Reply{}, BadReply(errEncoded)
+	}
+	buf := c.pool.get()
+	err := buf.readAll(resp.Body, c.maxReply)
+	if err == nil {
+		return Reply{Header: resp.Header, Data: buf.B, buf: buf}, nil
+	}
+	buf.release()
+	switch {
+	case errors.Is(err, errTooLarge):
+		return Reply{}, BadReply(errTooLarge)
+	case errors.Is(err, errInFlight):
+		return Reply{}, &router.UpstreamError{Class: router.NoCapacity, Err: errInFlight}
+	case ctx.Err() != nil, timedOut(err):
+		return Reply{}, failure(ctx, err)
+	default:
+		return Reply{}, BadReply(errCut)
+	}
+}
+
+// refusal classes a reply that is not a 200.
+func (c *Client) refusal(resp *http.Response) *router.UpstreamError {
+	out := &router.UpstreamError{Status: resp.StatusCode, Class: Class(resp.StatusCode), Err: errStatus}
+	if resp.StatusCode < http.StatusBadRequest {
+		out.Err = errNotOK
+		out.BadReply = resp.StatusCode < http.StatusMultipleChoices
+		return out
+	}
+	out.RetryAfter = RetryAfter(resp.Header, c.now())
+	buf := c.pool.get()
+	defer buf.release()
+	// The next candidate waits for this: a body that drips is given up.
+	defer time.AfterFunc(errorTime, func() { _ = resp.Body.Close() }).Stop()
+	// Whatever goes wrong here, the status is known and enough.
+	if buf.readAll(resp.Body, errorBytes) == nil {
+		if class, ok := Match(c.rules, resp.StatusCode, buf.B); ok {
+			out.Class = class
+		}
+	}
+	return out
+}

@@ -1,0 +1,80 @@
+package upstream
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+const (
+	maxTokens = 1_000_000_000 // more than any model reads or writes at once
+	maxName   = 256
+	maxCost   = 32
+)
+
+// PlausibleUsage reports whether counts of an upstream can be true.
+func PlausibleUsage(u systemone.Usage) bool {
+	for _, n := range [...]int64{u.InputTokens, u.OutputTokens, u.ReasoningTokens, u.CachedTokens} {
+		if n < 0 || n > maxTokens {
+			return false
+		}
+	}
+	return true
+}
+
+// Name returns an upstream's name of something, for logs and metadata: visible
+// ASCII of a bounded length, or "".
+func Name(text string) string {
+	if len(text) > maxName || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	return text
+}
+
+// Cost returns a cost that an upstream says it charged as a plain decimal, and
+// "", not known, when it is none.
+func Cost(n json.Number) json.Number {
+	text := string(n)
+	mantissa, exponent, scientific := strings.Cut(strings.ToLower(text), "e")
+	whole, fraction, point := strings.Cut(mantissa, ".")
+	if len(text) > maxCost || !digits(whole) || point && !digits(fraction) {
+		return ""
+	}
+	if !scientific {
+		return n
+	}
+	// Two digits at most: the plain form must stay short.
+	if e := strings.TrimLeft(exponent, "+-"); !digits(e) || len(e) > 2 || len(exponent)-len(e) > 1 {
+		return ""
+	}
+	d, err := decimal.NewFromString(text)
+	if err != nil {
+		return ""
+	}
+	return json.Number(d.String())
+}
+
+func digits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// Sole reports whether a question has one possible answer: a choice of one
+// option, a score of one level. Some upstreams refuse those.
+func Sole(q systemone.Question) bool {
+	return q.Kind == systemone.Choice && len(q.Options) == 1 || q.Kind == systemone.Score && len(q.Levels) == 1
+}
+
+// SoleAnswer answers a question for which [Sole] holds.
+func SoleAnswer(q systemone.Question) systemone.Answer {
+	a := systemone.Answer{Name: q.Name, Kind: q.Kind, Confidence: 1}
+	label := "0"
+	if q.Kind == systemone.Choice {
+		label = q.Options[0].Name
+		a.Choice = label
+	}
+	a.Probabilities = []systemone.Probability{{Label: label, P: 1}}
+	return a
+}

@@ -1,0 +1,46 @@
+package upstream
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxRetryAfter is the longest hint that is believed.
+const maxRetryAfter = time.Hour
+
+// RetryAfter returns how long an upstream asks to be left alone, 0 when it
+// gives no hint that can be understood, and never more than an hour. It reads
+// retry-after-ms before Retry-After, which may be seconds or an HTTP date
+// (RFC 9110, 10.2.3) and is then compared with now.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
+	if d, ok := units(h.Get("Retry-After-Ms"), time.Millisecond); ok {
+		return d
+	}
+	text := h.Get("Retry-After")
+	if d, ok := units(text, time.Second); ok {
+		return d
+	}
+	if at, err := http.ParseTime(strings.TrimSpace(text)); err == nil {
+		return max(0, min(at.Sub(now), maxRetryAfter))
+	}
+	return 0
+}
+
+// units reads a number of units, which may have decimals.
+func units(text string, unit time.Duration) (time.Duration, bool) {
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) > 64 || strings.Trim(text, "0123456789.") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, false
+	}
+	// Compared as floats: the product may not fit a Duration.
+	if n*float64(unit) >= float64(maxRetryAfter) {
+		return maxRetryAfter, true
+	}
+	return time.Duration(n * float64(unit)), true
+}
