@@ -1,0 +1,19 @@
+package routertest
+
+import "github.com/signalbox/signalbox/router"
+
+// Model and Provider are the names in the catalogs of [Catalog].
+const (
+	Model    = "acme/judge"
+	Provider = "acme"
+)
+
+// Catalog returns a catalog with one model, acme/judge, served by provider,
+// which is called acme and charges nothing.
+func Catalog(provider router.Provider) (*router.Catalog, error) {
+	return router.NewCatalog(
+		[]router.Model{{ID: Model, Permaslug: Model + "-20260901"}},
+		[]router.ProviderInfo{{Slug: Provider, Client: provider}},
+		[]router.Endpoint{{Provider: Provider, Model: Model, UpstreamModel: "judge-1"}},
+	)
+}

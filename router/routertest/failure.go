@@ -1,0 +1,71 @@
+package routertest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// failure requires an error in the form that a provider must give it: an
+// [*router.UpstreamError] of a class that attempts have, and with neither
+// secrets nor foreign text in it.
+func failure(t *testing.T, err error) *router.UpstreamError {
+	t.Helper()
+	require.Error(t, err)
+	failed, ok := errors.AsType[*router.UpstreamError](err)
+	require.True(t, ok, "every failure is a *router.UpstreamError, not a %T", err)
+	assert.Contains(t, []router.Class{
+		"", router.InvalidRequest, router.PayloadTooLarge, router.RateLimitExceeded, router.ProviderUnavailable,
+		router.NoCapacity, router.Timeout, router.ProviderOverloaded,
+	}, failed.Class, "a class that attempts have")
+	assert.GreaterOrEqual(t, failed.RetryAfter, time.Duration(0))
+	keepsSecrets(t, err)
+	return failed
+}
+
+// keepsSecrets looks at every way in which an error can be printed.
+func keepsSecrets(t *testing.T, err error) {
+	t.Helper()
+	for ; err != nil; err = errors.Unwrap(err) {
+		for _, text := range []string{err.Error(), fmt.Sprintf("%+v", err), fmt.Sprintf("%#v", err)} {
+			for _, secret := range []string{secretKey, secretState, secretReply, secretOptions} {
+				assert.NotContains(t, text, secret, "an error must hold no secret and no text of the upstream")
+			}
+		}
+	}
+}
+
+// unavailable is the class of everything that has none of its own.
+func unavailable(t *testing.T, failed *router.UpstreamError) {
+	t.Helper()
+	if failed.Class != "" {
+		assert.Equal(t, router.ProviderUnavailable, failed.Class)
+	}
+}
+
+// acceptable reports whether a reply would pass the router: every question is
+// answered, or refused where that is possible, and the answers pass the check.
+func acceptable(r *systemone.Request, reply router.Reply, t systemone.Tolerance) error {
+	refused := make(map[string]bool, len(reply.Refused))
+	for _, name := range reply.Refused {
+		refused[name] = true
+	}
+	asked := *r
+	asked.Questions = nil
+	for _, q := range r.Questions {
+		if !refused[q.Name] {
+			asked.Questions = append(asked.Questions, q)
+		}
+	}
+	if len(asked.Questions)+len(refused) != len(r.Questions) {
+		return errors.New("routertest: a question was refused that nobody asked")
+	}
+	return systemone.Check(&asked, reply.Answers, t)
+}

@@ -1,0 +1,50 @@
+package routertest
+
+import (
+	"bytes"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// leavesNoGoroutine runs a test and requires that every goroutine that it
+// started has ended when its servers are closed.
+func leavesNoGoroutine(t *testing.T, test func()) {
+	t.Helper()
+	before := goroutines()
+	t.Cleanup(func() { // runs last: cleanups that the test adds come before
+		var left []string
+		for deadline := time.Now().Add(patience); time.Now().Before(deadline); runtime.Gosched() {
+			left = left[:0]
+			for id, stack := range goroutines() {
+				if _, old := before[id]; !old && !strings.Contains(stack, "created by testing.") {
+					left = append(left, stack)
+				}
+			}
+			if len(left) == 0 {
+				return
+			}
+		}
+		assert.Empty(t, left, "a goroutine is left")
+	})
+	test()
+}
+
+// goroutines returns the stacks of all goroutines but the calling one, by
+// their ids.
+func goroutines() map[string]string {
+	buf := make([]byte, 1<<20)
+	buf = buf[:runtime.Stack(buf, true)]
+	all := map[string]string{}
+	for i, stack := range bytes.Split(buf, []byte("\n\n")) {
+		if i == 0 {
+			continue
+		}
+		id, _, _ := strings.Cut(strings.TrimPrefix(string(stack), "goroutine "), " ")
+		all[id] = string(stack)
+	}
+	return all
+}

@@ -1,0 +1,141 @@
+package routertest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// Script is a [router.Provider] that answers from a script: each attempt takes
+// the next step, and when none is left it gets Default. The zero value answers
+// everything, with [Answers]. It is safe for concurrent use; its fields are set
+// before that.
+type Script struct {
+	// Default answers when no step is left. The zero Step answers with
+	// [Answers] and a usage of one token each way.
+	Default Step
+
+	mu       sync.Mutex
+	steps    []Step
+	attempts []router.Attempt
+}
+
+// Step is what happens to one attempt: Delay passes, then the first of Do, Err
+// and Reply that is set counts. The context ends a delay.
+type Step struct {
+	Delay time.Duration
+	Do    func(ctx context.Context, a router.Attempt) (router.Reply, error)
+	Err   error
+	Reply *router.Reply // nil is the reply of [Answers]
+}
+
+var _ router.Provider = (*Script)(nil)
+
+// NewScript returns a Script with these steps to begin with.
+func NewScript(steps ...Step) *Script { return &Script{steps: steps} }
+
+// Add puts steps behind those that are left.
+func (s *Script) Add(steps ...Step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps = append(s.steps, steps...)
+}
+
+// Left returns how many steps no attempt has taken yet.
+func (s *Script) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.steps)
+}
+
+// Attempts returns the attempts so far, in the order in which they began.
+func (s *Script) Attempts() []router.Attempt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.attempts)
+}
+
+// Decide takes the next step.
+func (s *Script) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {
+	step := s.next(a)
+	if err := wait(ctx, step.Delay); err != nil {
+		return router.Reply{}, err
+	}
+	switch {
+	case step.Do != nil:
+		return step.Do(ctx, a)
+	case step.Err != nil:
+		return router.Reply{}, step.Err
+	case step.Reply != nil:
+		r := *step.Reply
+		r.Answers = slices.Clone(r.Answers)
+		return r, nil
+	default:
+		return defaultReply(a), nil
+	}
+}
+
+func (s *Script) next(a router.Attempt) Step {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.attempts = append(s.attempts, a)
+	if len(s.steps) == 0 {
+		return s.Default
+	}
+	step := s.steps[0]
+	s.steps = s.steps[1:]
+	return step
+}
+
+// wait reports the end of ctx as a client of a real upstream does.
+func wait(ctx context.Context, d time.Duration) error {
+	if d > 0 && ctx.Err() == nil {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	switch err := ctx.Err(); {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return &router.UpstreamError{Class: router.Timeout, Err: err}
+	default:
+		return &router.UpstreamError{Class: router.ProviderUnavailable, Err: err}
+	}
+}
+
+// Fail returns the error that a provider reports for an upstream's HTTP status,
+// with the class that the status has unless the provider knows better.
+// RetryAfter is the upstream's hint, 0 for none.
+func Fail(status int, retryAfter time.Duration) error {
+	return &router.UpstreamError{Status: status, Class: class(status), RetryAfter: retryAfter}
+}
+
+// class repeats the table of the interface rather than ask the clients' own:
+// the suite is to find a mistake there.
+func class(status int) router.Class {
+	switch status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return router.InvalidRequest
+	case http.StatusRequestEntityTooLarge:
+		return router.PayloadTooLarge
+	case http.StatusTooManyRequests:
+		return router.RateLimitExceeded
+	case http.StatusServiceUnavailable:
+		return router.NoCapacity
+	case 529:
+		return router.ProviderOverloaded
+	case http.StatusRequestTimeout, http.StatusGatewayTimeout, 524:
+		return router.Timeout
+	default:
+		return router.ProviderUnavailable
+	}
+}
