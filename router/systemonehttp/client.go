@@ -1,0 +1,137 @@
+package systemonehttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/upstream"
+	"github.com/signalbox/signalbox/router"
+)
+
+// Config says which upstream a [Client] asks.
+type Config struct {
+	// BaseURL is the address up to and including its version, and including
+	// what names an account, e.g. https://api.typesafe.ai/v1; required. It has
+	// neither credentials nor a query. Plain http and loopback are allowed.
+	BaseURL string
+	// APIKey goes to that scheme, host and port only. Required unless the
+	// profile says otherwise.
+	APIKey router.Secret
+	// Profile says what is special about the upstream. The zero value is the
+	// canonical form.
+	Profile Profile
+	// HTTP gives its Transport and its Timeout; redirects are never followed
+	// and cookies never kept. Nil is a transport of the client's own: no proxy
+	// from the environment, TLS 1.2 or newer, a bounded pool.
+	HTTP *http.Client
+	// MaxReplyBytes is the largest reply that is read; default 8 MiB.
+	MaxReplyBytes int64
+	// MaxInFlightBytes bounds the bodies of all attempts that are under way
+	// together; default 256 MiB. An attempt beyond it fails without being sent.
+	MaxInFlightBytes int64
+	// Now is the clock for Retry-After dates; default time.Now.
+	Now func() time.Time
+}
+
+// Client is a [router.Provider]. It is safe for concurrent use and starts no
+// goroutine of its own.
+type Client struct {
+	http    *upstream.Client
+	profile Profile
+	target  upstream.Target // of a path without a model
+	inPath  bool            // the model stands in the path
+}
+
+var _ router.Provider = (*Client)(nil)
+
+const modelInPath = "{model}"
+
+// New checks cfg. Its errors wrap [router.ErrConfig] and hold no secret.
+func New(cfg Config) (*Client, error) {
+	p := cfg.Profile
+	if p.Path == "" {
+		p.Path = "/systemone"
+	}
+	h, err := upstream.New(upstream.Config{
+		BaseURL:          cfg.BaseURL,
+		Auth:             upstream.Auth(p.Auth),
+		KeyHeader:        p.KeyHeader,
+		Key:              cfg.APIKey,
+		KeyOptional:      p.KeyOptional,
+		RequestIDHeader:  p.RequestID,
+		HTTP:             cfg.HTTP,
+		MaxReplyBytes:    cfg.MaxReplyBytes,
+		MaxInFlightBytes: cfg.MaxInFlightBytes,
+		Rules:            p.rules(),
+		Now:              cfg.Now,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("systemonehttp: %w", err)
+	}
+	for _, name := range p.Options {
+		if slices.Contains(ownMembers(), name) || name == p.User {
+			return nil, fmt.Errorf("systemonehttp: %w: option %s would overwrite the request", router.ErrConfig, name)
+		}
+	}
+	c := &Client{http: h, profile: p, inPath: strings.Contains(p.Path, modelInPath)}
+	if c.target, err = h.Target(strings.ReplaceAll(p.Path, modelInPath, "model")); err != nil {
+		return nil, fmt.Errorf("systemonehttp: %w", err)
+	}
+	return c, nil
+}
+
+// ownMembers are the members of a body that only the request itself sets, and
+// those that must never go upstream.
+func ownMembers() []string {
+	return []string{"model", "models", "state", "questions", "user", "session_id", "trace", "preset"}
+}
+
+// Decide asks the upstream once.
+func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {
+	sent, sole := c.outgoing(a.Request)
+	if len(sent.Questions) == 0 {
+		return router.Reply{Answers: sole}, nil
+	}
+	target, err := c.address(a.Model)
+	if err != nil {
+		return router.Reply{}, err
+	}
+	body := c.http.Buffer()
+	body.B = c.appendBody(body.B, sent, a)
+	raw, err := c.http.Post(ctx, target, a.RequestID, body)
+	if err != nil {
+		return router.Reply{}, err
+	}
+	defer raw.Release()
+	reply, err := c.decode(raw)
+	if err != nil {
+		return router.Reply{}, err
+	}
+	if c.profile.SilenceRefuses {
+		reply.Refused = silent(sent, reply.Answers)
+	}
+	c.restore(&reply, a.Request, sent)
+	reply.Answers = append(reply.Answers, sole...)
+	return reply, nil
+}
+
+var errModelName = errors.New("name of the model cannot stand in a path")
+
+func (c *Client) address(model string) (upstream.Target, error) {
+	if !c.inPath {
+		return c.target, nil
+	}
+	if model == "" {
+		return upstream.Target{}, &router.UpstreamError{Class: router.ProviderUnavailable, Err: errModelName}
+	}
+	to, err := c.http.Target(strings.ReplaceAll(c.profile.Path, modelInPath, model))
+	if err != nil {
+		return upstream.Target{}, &router.UpstreamError{Class: router.ProviderUnavailable, Err: errModelName}
+	}
+	return to, nil
+}

@@ -1,0 +1,107 @@
+package systemonehttp
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/signalbox/signalbox/internal/upstream"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// What is wrong with a reply; nothing of the upstream's text.
+var (
+	errSyntax   = errors.New("reply is not valid JSON")
+	errForm     = errors.New("reply is not in the System One form")
+	errEnvelope = errors.New("reply is not in its envelope")
+	errFailed   = errors.New("reply reports a failure")
+	errUsage    = errors.New("reply counts an impossible number of tokens")
+)
+
+// decode reads the body of a 200.
+func (c *Client) decode(raw upstream.Reply) (router.Reply, error) {
+	data, err := c.unwrap(raw.Data)
+	if err != nil {
+		return router.Reply{}, err
+	}
+	response, err := systemone.DecodeResponse(data)
+	if err != nil {
+		return router.Reply{}, upstream.BadReply(nameless(err))
+	}
+	if !upstream.PlausibleUsage(response.Usage) {
+		return router.Reply{}, upstream.BadReply(errUsage)
+	}
+	reply := router.Reply{
+		Answers: response.Answers,
+		Usage:   response.Usage,
+		ID:      upstream.Name(response.ID),
+		Model:   upstream.Name(response.Model),
+	}
+	reply.Usage.Cost = upstream.Cost(response.Usage.Cost)
+	for i := range reply.Answers {
+		reply.Answers[i].Legend = nil // ours is made from the request
+	}
+	if reply.ID == "" {
+		reply.ID = headerID(raw.Header, c.profile.ReplyID)
+	}
+	return reply, nil
+}
+
+// nameless keeps what is wrong with a reply and drops the name that stands in
+// the error: the upstream chose it.
+func nameless(err error) error {
+	if bad, ok := errors.AsType[*systemone.AnswerError](err); ok {
+		return &systemone.AnswerError{Problem: bad.Problem}
+	}
+	return errForm
+}
+
+// unwrap takes a reply out of its envelope.
+func (c *Client) unwrap(data []byte) ([]byte, error) {
+	e := c.profile.Envelope
+	if e.Result == "" {
+		return data, nil
+	}
+	if systemone.CheckSyntax(data) != nil {
+		return nil, upstream.BadReply(errSyntax)
+	}
+	if e.Success != "" && string(upstream.Member(data, e.Success)) != "true" {
+		failed := upstream.BadReply(errFailed)
+		if class, ok := upstream.Match(c.profile.rules(), http.StatusOK, data); ok {
+			failed.Class, failed.BadReply = class, false
+		}
+		return nil, failed
+	}
+	result := upstream.Member(data, e.Result)
+	if result == nil {
+		return nil, upstream.BadReply(errEnvelope)
+	}
+	return result, nil
+}
+
+func headerID(h http.Header, names []string) string {
+	for _, name := range names {
+		if id := upstream.Name(h.Get(name)); id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// silent returns the questions that have no answer.
+func silent(sent *systemone.Request, answers systemone.Answers) []string {
+	if len(answers) >= len(sent.Questions) {
+		return nil // complete, or with an answer too many, which the check finds
+	}
+	answered := make(map[string]bool, len(answers))
+	for _, a := range answers {
+		answered[a.Name] = true
+	}
+	var names []string
+	for _, q := range sent.Questions {
+		if !answered[q.Name] {
+			names = append(names, q.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,104 @@
+package systemonehttp
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/signalbox/signalbox/internal/upstream"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// outgoing returns the request as the upstream can take it, and the answers
+// that need no upstream. Mostly that is the request itself.
+func (c *Client) outgoing(r *systemone.Request) (*systemone.Request, systemone.Answers) {
+	rename := c.profile.PlainNames > 0 && slices.ContainsFunc(r.Questions, c.unusual)
+	split := c.profile.NoSoleOption && slices.ContainsFunc(r.Questions, upstream.Sole)
+	if !rename && !split {
+		return r, nil
+	}
+	sent := *r
+	sent.Questions = make([]systemone.Question, 0, len(r.Questions))
+	var sole systemone.Answers
+	for i, q := range r.Questions {
+		if split && upstream.Sole(q) {
+			sole = append(sole, upstream.SoleAnswer(q))
+			continue
+		}
+		if rename {
+			q.Name = position(i)
+		}
+		sent.Questions = append(sent.Questions, q)
+	}
+	return &sent, sole
+}
+
+// unusual reports whether a question's name is one that the upstream refuses.
+func (c *Client) unusual(q systemone.Question) bool {
+	if q.Name == "" || len(q.Name) > c.profile.PlainNames {
+		return true
+	}
+	for i := range len(q.Name) {
+		b := q.Name[i]
+		letter := 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9'
+		if !letter && b != '.' && b != '_' && b != '-' {
+			return true
+		}
+	}
+	return false
+}
+
+func position(i int) string { return "q" + strconv.Itoa(i) }
+
+// restore gives answers the names that their questions had before outgoing. A
+// name that was never sent stays: it is for the check to find.
+func (c *Client) restore(reply *router.Reply, original, sent *systemone.Request) {
+	if c.profile.PlainNames == 0 || original == sent || !slices.ContainsFunc(original.Questions, c.unusual) {
+		return
+	}
+	names := make(map[string]string, len(original.Questions))
+	for i, q := range original.Questions {
+		names[position(i)] = q.Name
+	}
+	for i, a := range reply.Answers {
+		if name, ok := names[a.Name]; ok {
+			reply.Answers[i].Name = name
+		}
+	}
+	for i, name := range reply.Refused {
+		if original, ok := names[name]; ok {
+			reply.Refused[i] = original
+		}
+	}
+}
+
+// appendBody writes the canonical body and, before its closing brace, what the
+// profile knows of the caller's options and user.
+func (c *Client) appendBody(dst []byte, r *systemone.Request, a router.Attempt) []byte {
+	dst = systemone.AppendUpstream(dst, a.Model, r)
+	withUser := a.User != "" && c.profile.User != ""
+	withOptions := len(a.Options) > 0 && len(c.profile.Options) > 0 && systemone.CheckSyntax(a.Options) == nil
+	if !withUser && !withOptions {
+		return dst
+	}
+	dst = dst[:len(dst)-1]
+	if withUser {
+		dst = appendName(dst, c.profile.User)
+		dst = systemone.AppendString(dst, a.User)
+	}
+	if withOptions {
+		for _, name := range c.profile.Options {
+			if value := upstream.Member(a.Options, name); value != nil {
+				dst = appendName(dst, name)
+				dst = append(dst, value...)
+			}
+		}
+	}
+	return append(dst, '}')
+}
+
+func appendName(dst []byte, name string) []byte {
+	dst = append(dst, ',')
+	dst = systemone.AppendString(dst, name)
+	return append(dst, ':')
+}
