@@ -63,16 +63,16 @@ func (m *Model) Dim() int { return m.head.weights.rows }
 // enter a vector.
 func (m *Model) Count(text string) int { return len(m.tokens.encode(text)) }
 
-// Encode returns the unit vector of text, or nil when text is empty. Text
-// beyond MaxTokens pieces is cut. The context is looked at between the
+// Encode returns the unit vector of text, or nil when the vocabulary knows
+// nothing in it but spaces. Text beyond MaxTokens pieces is cut. The context is looked at between the
 // halves of the layers, a few milliseconds apart; its error is returned as it
 // is.
 func (m *Model) Encode(ctx context.Context, text string) ([]float32, error) {
 	ids := m.tokens.encode(text)
-	if len(ids) == 0 {
+	ids = ids[:min(len(ids), MaxTokens)]
+	if !m.tokens.knowsAny(ids) {
 		return nil, ctx.Err()
 	}
-	ids = ids[:min(len(ids), MaxTokens)]
 	s, ok := m.scratch.Get().(*scratch)
 	if !ok {
 		s = m.newScratch()

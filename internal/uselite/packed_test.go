@@ -146,6 +146,8 @@ func FuzzRead(f *testing.F) {
 		}
 		v, err := m.Encode(t.Context(), "ab ba c")
 		require.NoError(t, err)
-		require.Len(t, v, m.Dim())
+		if v != nil { // a damaged vocabulary may know nothing of the text
+			require.Len(t, v, m.Dim())
+		}
 	})
 }

@@ -24,6 +24,7 @@ const (
 type tokenizer struct {
 	scores  []float32
 	lengths []int32 // of each piece, in runes
+	space   int32   // the piece of a space alone, or unknown
 
 	// The pieces form a trie. Node 0 is its root; steps leads from a node by
 	// a rune to the next, ends says which piece ends at a node (0: none).
@@ -46,6 +47,9 @@ func newTokenizer(pieces []string, scores []float32) *tokenizer {
 		if id >= reserved {
 			t.insert(piece, int32(id))
 		}
+		if piece == string(wordStart) {
+			t.space = int32(id)
+		}
 	}
 	return t
 }
@@ -63,6 +67,11 @@ func (t *tokenizer) insert(piece string, id int32) {
 		node = next
 	}
 	t.ends[node] = id
+}
+
+// knowsAny says whether any piece stands for something.
+func (t *tokenizer) knowsAny(ids []int32) bool {
+	return slices.ContainsFunc(ids, func(id int32) bool { return id != unknown && id != t.space })
 }
 
 // encode returns the pieces of text after Unicode normalisation (NFKC). A run

@@ -1,0 +1,142 @@
+package similarity
+
+import (
+	"cmp"
+	"hash/fnv"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// bag is the set of word features of a text with their weights: sorted by
+// feature, of length 1 as a vector, empty for a text without words.
+type bag []feature
+
+type feature struct {
+	id     uint64 // hash of the feature's name
+	weight float64
+}
+
+// What a feature counts. Stop words count little; pairs of words and groups of
+// three letters count less than words, so that word order and kinship of
+// spelling only tip the scales.
+const (
+	stopWeight    = .05
+	pairWeight    = .3
+	trigramWeight = .15
+)
+
+// newBag makes the bag of a text that is cut into lower-case words.
+func newBag(words []string) bag {
+	var b bag
+	add := func(weight float64, parts ...string) {
+		b = append(b, feature{id: hash(parts...), weight: weight})
+	}
+	before := ""
+	for i, word := range words {
+		weight := 1.0
+		if stopWord(word) {
+			weight = stopWeight
+		}
+		now := stem(word)
+		add(weight, "w", now)
+		if i > 0 {
+			add(weight*pairWeight, "p", before, " ", now)
+		}
+		if len(word) > 3 && !stopWord(word) {
+			edged := "^" + word + "$"
+			for j := range len(edged) - 2 {
+				add(weight*trigramWeight, "t", edged[j:j+3])
+			}
+		}
+		before = now
+	}
+	return b.tidy()
+}
+
+// tidy sorts the bag, merges equal features and scales it to length 1.
+func (b bag) tidy() bag {
+	slices.SortFunc(b, func(x, y feature) int { return cmp.Compare(x.id, y.id) })
+	merged := b[:0]
+	for _, f := range b {
+		if last := len(merged) - 1; last >= 0 && merged[last].id == f.id {
+			merged[last].weight += f.weight
+		} else {
+			merged = append(merged, f)
+		}
+	}
+	var squares float64
+	for _, f := range merged {
+		squares += f.weight * f.weight
+	}
+	for i := range merged {
+		merged[i].weight /= math.Sqrt(squares)
+	}
+	return merged
+}
+
+// overlap is the cosine of two bags: 1 for texts of the same words, 0 for
+// texts that share none.
+func (b bag) overlap(c bag) float64 {
+	var sum float64
+	for i, j := 0, 0; i < len(b) && j < len(c); {
+		switch cmp.Compare(b[i].id, c[j].id) {
+		case -1:
+			i++
+		case 1:
+			j++
+		default:
+			sum += b[i].weight * c[j].weight
+			i, j = i+1, j+1
+		}
+	}
+	return sum
+}
+
+func hash(parts ...string) uint64 {
+	h := fnv.New64a()
+	for _, part := range parts {
+		_, _ = io.WriteString(h, part) // a hash never fails
+	}
+	return h.Sum64()
+}
+
+// stem strips the commonest English endings. It is deliberately small: the
+// groups of three letters carry what it misses.
+func stem(word string) string {
+	for _, ending := range [...]string{
+		"ingly", "edly", "ations", "ation", "ments", "ment", "ings", "ing",
+		"ies", "ied", "ers", "er", "ed", "es", "ly", "s",
+	} {
+		base, found := strings.CutSuffix(word, ending)
+		if !found || len(base) < 3 {
+			continue
+		}
+		if ending == "ies" || ending == "ied" {
+			return base + "y"
+		}
+		last := len(base) - 1
+		if last > 2 && base[last] == base[last-1] && !strings.ContainsRune("lsz", rune(base[last])) {
+			base = base[:last] // stopped, stop
+		}
+		return strings.TrimSuffix(base, "e")
+	}
+	return strings.TrimSuffix(word, "e")
+}
+
+// stopWord says whether a word says nothing about a topic.
+func stopWord(word string) bool {
+	switch word {
+	case "a", "an", "the", "and", "or", "of", "to", "in", "on", "at", "for", "from", "by", "with",
+		"is", "are", "was", "were", "be", "been", "am", "do", "does", "did", "have", "has", "had",
+		"i", "you", "he", "she", "it", "we", "they", "me", "my", "your", "his", "her", "its", "our", "their",
+		"this", "that", "these", "those", "what", "which", "who", "whom", "how", "when", "where", "why",
+		"can", "could", "will", "would", "should", "may", "might", "no", "not", "so", "if", "as", "about",
+		"into", "than", "then", "there", "here", "just", "up", "out", "get", "got", "im",
+		"user", "customer", "asking", "message", "text":
+		return true
+	default:
+		return false
+	}
+}

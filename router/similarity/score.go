@@ -1,0 +1,142 @@
+package similarity
+
+import (
+	"errors"
+	"math"
+)
+
+// Weights say how much each kind of evidence for an answer counts. The zero
+// value stands for the fitted weights of the embedded encoder.
+type Weights struct {
+	EncoderBest float64 // cosine of the state and the nearest phrase
+	EncoderMean float64 // mean cosine of the state and all phrases
+	WordsBest   float64 // cosine of the word vectors of the nearest phrase
+	Overlap     float64 // shared words with the phrase that shares most
+	// Temperature divides the weighted sum: higher is less sure.
+	Temperature float64
+}
+
+// fitted are the weights of a conditional logit on the CLINC validation set
+// and 140 training sentences of SNIPS. The temperature was chosen over ten
+// other data sets, each left out in turn, where it was always 1.27 to 1.35.
+func fitted() Weights {
+	return Weights{EncoderBest: 6.35, EncoderMean: 5.65, WordsBest: 4.43, Overlap: 9.27, Temperature: 1.33}
+}
+
+// errVector says that an encoder broke its promise.
+var errVector = errors.New("similarity: the encoder gave vectors of different lengths or without a number")
+
+// sense is all that is known of a text. It is read-only once made.
+type sense struct {
+	tokens   int
+	sentence []float32 // nil: nothing can be said about the text
+	words    []float32 // nil: no word is known
+	overlap  bag
+}
+
+// size is about the number of bytes that s holds.
+func (s *sense) size() int {
+	const headers = 200 // of this struct, its slices and a place in the cache
+	return headers + 4*(len(s.sentence)+len(s.words)) + 16*len(s.overlap)
+}
+
+// evidence is the weighted sum of what speaks for an answer that phrases, at
+// least one, describe.
+func (w Weights) evidence(state *sense, phrases []*sense) float64 {
+	best, words, shared, sum := math.Inf(-1), math.Inf(-1), 0.0, 0.0
+	for _, phrase := range phrases {
+		cosine := dot(state.sentence, phrase.sentence)
+		sum += cosine
+		best = max(best, cosine)
+		words = max(words, dot(state.words, phrase.words))
+		shared = max(shared, state.overlap.overlap(phrase.overlap))
+	}
+	mean := sum / float64(len(phrases))
+	return w.EncoderBest*best + w.EncoderMean*mean + w.WordsBest*words + w.Overlap*shared
+}
+
+// choose gives the probability of each answer. Every piece of the state that
+// means anything gives a distribution of its own, and the result is their
+// mean, weighted by tokens: pieces that disagree make it less sure. Without
+// such a piece, and when an answer has no phrases to compare it by, nothing is
+// known and all answers are equally probable.
+func (w Weights) choose(state []*sense, answers [][]*sense) ([]float64, error) {
+	even := make([]float64, len(answers))
+	for i := range even {
+		even[i] = 1 / float64(len(answers))
+	}
+	for _, phrases := range answers {
+		if len(phrases) == 0 {
+			return even, nil
+		}
+	}
+	mixed := make([]float64, len(answers))
+	var total float64
+	for _, piece := range state {
+		if piece.sentence == nil {
+			continue
+		}
+		logits := make([]float64, len(answers))
+		for i, phrases := range answers {
+			logits[i] = w.evidence(piece, phrases) / w.Temperature
+		}
+		p, err := softmax(logits)
+		if err != nil {
+			return nil, err
+		}
+		for i := range p {
+			mixed[i] += float64(piece.tokens) * p[i]
+		}
+		total += float64(piece.tokens)
+	}
+	if total == 0 {
+		return even, nil
+	}
+	for i := range mixed {
+		mixed[i] /= total
+	}
+	return mixed, nil
+}
+
+// softmax turns logits into probabilities, in place.
+func softmax(logits []float64) ([]float64, error) {
+	top := math.Inf(-1)
+	for _, z := range logits {
+		if math.IsNaN(z) || math.IsInf(z, 0) {
+			return nil, errVector
+		}
+		top = max(top, z)
+	}
+	var sum float64
+	for i, z := range logits {
+		logits[i] = math.Exp(z - top)
+		sum += logits[i]
+	}
+	for i := range logits {
+		logits[i] /= sum
+	}
+	return logits, nil
+}
+
+// dot is the cosine of two vectors of length 1, and 0 when one of them is
+// unknown. Vectors of different length give no number.
+func dot(a, b []float32) float64 {
+	if a == nil || b == nil {
+		return 0
+	}
+	if len(a) != len(b) {
+		return math.NaN()
+	}
+	var s0, s1, s2, s3 float32
+	i := 0
+	for ; i+4 <= len(a); i += 4 {
+		s0 += a[i] * b[i]
+		s1 += a[i+1] * b[i+1]
+		s2 += a[i+2] * b[i+2]
+		s3 += a[i+3] * b[i+3]
+	}
+	for ; i < len(a); i++ {
+		s0 += a[i] * b[i]
+	}
+	return float64(s0 + s1 + s2 + s3)
+}
