@@ -2,8 +2,6 @@ package similarity
 
 import (
 	"cmp"
-	"hash/fnv"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -30,8 +28,8 @@ const (
 // newBag makes the bag of a text that is cut into lower-case words.
 func newBag(words []string) bag {
 	var b bag
-	add := func(weight float64, parts ...string) {
-		b = append(b, feature{id: hash(parts...), weight: weight})
+	add := func(weight float64, kind byte, x, y string) {
+		b = append(b, feature{id: hash(kind, x, y), weight: weight})
 	}
 	before := ""
 	for i, word := range words {
@@ -40,14 +38,14 @@ func newBag(words []string) bag {
 			weight = stopWeight
 		}
 		now := stem(word)
-		add(weight, "w", now)
+		add(weight, 'w', now, "")
 		if i > 0 {
-			add(weight*pairWeight, "p", before, " ", now)
+			add(weight*pairWeight, 'p', before, now)
 		}
 		if len(word) > 3 && !stopWord(word) {
 			edged := "^" + word + "$"
 			for j := range len(edged) - 2 {
-				add(weight*trigramWeight, "t", edged[j:j+3])
+				add(weight*trigramWeight, 't', edged[j:j+3], "")
 			}
 		}
 		before = now
@@ -94,12 +92,19 @@ func (b bag) overlap(c bag) float64 {
 	return sum
 }
 
-func hash(parts ...string) uint64 {
-	h := fnv.New64a()
-	for _, part := range parts {
-		_, _ = io.WriteString(h, part) // a hash never fails
+// hash is FNV-1a over the kind of a feature and its two texts, with a byte
+// between them that no text contains.
+func hash(kind byte, x, y string) uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211
+	h := (uint64(offset) ^ uint64(kind)) * prime
+	for i := range len(x) {
+		h = (h ^ uint64(x[i])) * prime
 	}
-	return h.Sum64()
+	h = (h ^ 0xff) * prime
+	for i := range len(y) {
+		h = (h ^ uint64(y[i])) * prime
+	}
+	return h
 }
 
 // stem strips the commonest English endings. It is deliberately small: the

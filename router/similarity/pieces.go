@@ -65,20 +65,25 @@ func halve(text string, window int, count func(string) int) []piece {
 	if n <= window || utf8.RuneCountInString(text) < 2 {
 		return []piece{{text: text, tokens: n}}
 	}
-	middle := len(text) / 2
-	left, right := middle, middle
-	if at := strings.IndexByte(text[middle:], ' '); at >= 0 {
-		left, right = middle+at, middle+at+1
-	} else if at := strings.LastIndexByte(text[:middle], ' '); at >= 0 {
-		left, right = at, at+1
-	} else {
-		for middle > 0 && !utf8.RuneStart(text[middle]) {
-			middle--
-		}
-		if middle == 0 { // the first rune is longer than half of the text
-			_, middle = utf8.DecodeRuneInString(text)
-		}
-		left, right = middle, middle
-	}
+	left, right := cut(text)
 	return append(halve(text[:left], window, count), halve(text[right:], window, count)...)
+}
+
+// cut says where the left half of a text of at least two runes ends and where
+// the right half begins.
+func cut(text string) (left, right int) {
+	middle := len(text) / 2
+	if at := strings.IndexByte(text[middle:], ' '); at >= 0 {
+		return middle + at, middle + at + 1
+	}
+	if at := strings.LastIndexByte(text[:middle], ' '); at >= 0 {
+		return at, at + 1
+	}
+	for middle > 0 && !utf8.RuneStart(text[middle]) {
+		middle--
+	}
+	if middle == 0 { // the first rune is longer than half of the text
+		_, middle = utf8.DecodeRuneInString(text)
+	}
+	return middle, middle
 }

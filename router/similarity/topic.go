@@ -5,36 +5,33 @@ import (
 	"strings"
 )
 
-// curve turns evidence into the probability of yes, for questions that give
-// nothing to compare with but their own text: p = 1 / (1 + exp(-(Slope z +
-// Offset))) of the evidence z.
-type curve struct{ slope, offset float64 }
-
-// topicCurve was fitted by logistic regression on questions "Is it about X?"
-// over the CLINC validation set, half of them true: half as many yes as no
-// would be in most inboxes, so its probabilities are for even odds. TestCurve
-// derives the numbers again.
-func topicCurve() curve { return curve{slope: 1, offset: 0} }
-
-// yes is the probability of yes. Its pieces are mixed as in [Weights.choose].
-func (c curve) yes(w Weights, state, phrases []*sense) (float64, error) {
+// yes is the probability that the state is about what phrases describe. Its
+// pieces are mixed as in choose.
+func (w Weights) yes(state, phrases []*sense) (float64, error) {
+	if len(phrases) == 0 {
+		return unsure, nil
+	}
 	var mixed, total float64
 	for _, piece := range state {
-		if piece.sentence == nil || len(phrases) == 0 {
+		if piece.sentence == nil {
 			continue
 		}
 		z := w.evidence(piece, phrases)
 		if math.IsNaN(z) || math.IsInf(z, 0) {
 			return 0, errVector
 		}
-		mixed += float64(piece.tokens) / (1 + math.Exp(-c.slope*z-c.offset))
+		logit := (w.TopicSlope*z + w.TopicOffset) / w.Temperature
+		mixed += float64(piece.tokens) / (1 + math.Exp(-logit))
 		total += float64(piece.tokens)
 	}
 	if total == 0 {
-		return .5, nil
+		return unsure, nil
 	}
 	return mixed / total, nil
 }
+
+// unsure is the answer to a noul of which nothing is known.
+const unsure = .5
 
 // topic finds what a question asks about: in "Is this about a late parcel?" it
 // is "a late parcel". It knows the few forms in which similarity of meaning

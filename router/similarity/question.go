@@ -1,0 +1,116 @@
+package similarity
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// inquiry is what a question comes down to: the phrases of each of its
+// answers, in the order of the request. A noul has two answers, yes and no;
+// only one where there is nothing to compare it with, and none where nothing
+// at all can be said.
+type inquiry struct {
+	answers [][]string
+	// against says that the one answer of a noul stands for no.
+	against bool
+}
+
+// inquire reads a question. Its error is [errRequest].
+func inquire(q *systemone.Question) (inquiry, error) {
+	switch q.Kind {
+	case systemone.Noul:
+		return inquireNoul(q)
+	case systemone.Choice:
+		in := inquiry{answers: make([][]string, len(q.Options))}
+		for i, option := range q.Options {
+			phrases, err := phrasesOf(option.Guidance)
+			if err != nil {
+				return in, err
+			}
+			if len(phrases) == 0 {
+				phrases = []string{spoken(option.Name)}
+			}
+			in.answers[i] = phrases
+		}
+		return in, nil
+	case systemone.Score:
+		in := inquiry{answers: make([][]string, len(q.Levels))}
+		for i, level := range q.Levels {
+			phrases, err := phrasesOf(level)
+			if err != nil {
+				return in, err
+			}
+			in.answers[i] = phrases
+		}
+		return in, nil
+	default:
+		return inquiry{}, fmt.Errorf("%w: a question is of no known type", errRequest)
+	}
+}
+
+func inquireNoul(q *systemone.Question) (inquiry, error) {
+	yes, err := phrasesOf(q.True)
+	if err != nil {
+		return inquiry{}, err
+	}
+	no, err := phrasesOf(q.False)
+	if err != nil {
+		return inquiry{}, err
+	}
+	switch {
+	case len(yes) > 0 && len(no) > 0:
+		return inquiry{answers: [][]string{yes, no}}, nil
+	case len(yes) > 0:
+		return inquiry{answers: [][]string{yes}}, nil
+	case len(no) > 0:
+		return inquiry{answers: [][]string{no}, against: true}, nil
+	}
+	instructions, err := phrasesOf(q.Instructions)
+	if err != nil {
+		return inquiry{}, err
+	}
+	if about, ok := topic(strings.Join(instructions, " ")); ok {
+		return inquiry{answers: [][]string{{about}}}, nil
+	}
+	return inquiry{}, nil
+}
+
+func phrasesOf(raw json.RawMessage) ([]string, error) {
+	found, err := texts(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: the guidance of a question is no JSON", errRequest)
+	}
+	return found, nil
+}
+
+// answer turns probabilities into the answer to q. With one answer p holds the
+// probability of yes.
+func answer(q *systemone.Question, p []float64) systemone.Answer {
+	a := systemone.Answer{Name: q.Name, Kind: q.Kind}
+	switch q.Kind {
+	case systemone.Noul:
+		a.Noul = p[0]
+	case systemone.Choice:
+		a.Choice = q.Options[systemone.Argmax(p, -1)].Name
+		a.Confidence = systemone.ChoiceConfidence(p)
+		a.Probabilities = label(p, func(i int) string { return q.Options[i].Name })
+	case systemone.Score:
+		a.Score = systemone.Mean(p)
+		a.Confidence = systemone.ScoreConfidence(p)
+		a.Probabilities = label(p, strconv.Itoa)
+		a.Legend = q.Levels
+	}
+	return a
+}
+
+func label(p []float64, name func(int) string) []systemone.Probability {
+	labelled := make([]systemone.Probability, len(p))
+	for i, x := range p {
+		labelled[i] = systemone.Probability{Label: name(i), P: x}
+	}
+	return labelled
+}
