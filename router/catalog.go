@@ -69,23 +69,30 @@ type Catalog struct {
 
 	modelNames map[string][]int32 // folded name → models that it may mean
 	byModel    map[*Model]int32
-	served     [][]spec                 // by model: its endpoints by slug with variant
+	specs      []spec                   // of all endpoints, by model and slug with variant
+	served     []span                   // by model: its endpoints in specs
 	targets    map[string]target        // folded provider name → what it means
 	bySlug     map[string]*ProviderInfo // as given
 	planners   planners
 }
 
-// spec is what a plan needs of an endpoint, made ready once.
+// spec is what a plan needs of an endpoint, made ready once: plans read all of
+// them, so they stand together and follow no pointer.
 type spec struct {
-	*Endpoint
-	model    *Model
+	endpoint *Endpoint
+	pricing  Pricing
+	model    int32
 	index    int32 // in the catalog's endpoints
 	provider int32 // in the catalog's providers
 	tag      int32 // number of the slug with variant
 	quant    uint16
 	group    uint8
-	free     bool
+
+	free, collects, zdr, distillable, off bool
+	limited                               bool // has a limit of any kind
 }
+
+type span struct{ from, to int32 }
 
 // target is what a provider's name means: one tag, or all of a provider.
 type target struct {
@@ -139,9 +146,9 @@ func (c *Catalog) EndpointsOf(m *Model) []*Endpoint {
 	if !ok {
 		return nil
 	}
-	list := make([]*Endpoint, len(c.served[i]))
-	for j := range list {
-		list[j] = c.served[i][j].Endpoint
+	var list []*Endpoint
+	for j := c.served[i].from; j < c.served[i].to; j++ {
+		list = append(list, c.specs[j].endpoint)
 	}
 	return list
 }

@@ -121,7 +121,6 @@ func (c *Catalog) addEndpoints(endpoints []Endpoint) error {
 	if len(endpoints) > math.MaxInt32 {
 		return fmt.Errorf("%w: too many endpoints", ErrConfig)
 	}
-	c.served = make([][]spec, len(c.models))
 	tags := make(map[string]int32)
 	places, ids := make(map[string]int), make(map[uuid.UUID]int)
 	for i, e := range endpoints {
@@ -130,7 +129,7 @@ func (c *Catalog) addEndpoints(endpoints []Endpoint) error {
 		if err != nil {
 			return err
 		}
-		place := e.Tag() + " " + s.model.ID
+		place := e.Tag() + " " + e.Model
 		if other, taken := places[place]; taken {
 			return wrong("endpoints", i, "%s is endpoints[%d] already", place, other)
 		}
@@ -151,13 +150,25 @@ func (c *Catalog) addEndpoints(endpoints []Endpoint) error {
 		}
 		s.tag = tag
 		c.endpoints = append(c.endpoints, &e)
-		m := c.byModel[s.model]
-		c.served[m] = append(c.served[m], s)
+		c.specs = append(c.specs, s)
 	}
-	for _, list := range c.served {
-		slices.SortFunc(list, func(a, b spec) int { return cmp.Compare(a.Tag(), b.Tag()) })
-	}
+	c.sortSpecs()
 	return nil
+}
+
+// sortSpecs puts the endpoints of each model together.
+func (c *Catalog) sortSpecs() {
+	slices.SortFunc(c.specs, func(a, b spec) int {
+		return cmp.Or(cmp.Compare(a.model, b.model), cmp.Compare(a.endpoint.Tag(), b.endpoint.Tag()))
+	})
+	c.served = make([]span, len(c.models))
+	for i := range c.specs {
+		at := &c.served[c.specs[i].model]
+		if at.to == 0 {
+			at.from = int32(i) //nolint:gosec // bounded by addEndpoints
+		}
+		at.to = int32(i) + 1 //nolint:gosec // as above
+	}
 }
 
 // makeSpec checks one endpoint by itself and prepares it.
@@ -174,14 +185,21 @@ func (c *Catalog) makeSpec(i int, e *Endpoint) (spec, error) {
 	if e.UpstreamModel == "" {
 		e.UpstreamModel = model.ID
 	}
+	l := e.Limits
 	s := spec{
-		Endpoint: e,
-		model:    model,
-		index:    int32(i), //nolint:gosec // bounded by addEndpoints
-		provider: provider.provider,
-		quant:    quantizations(e.Quantization),
-		group:    groupOf(e.Group, model),
-		free:     e.Pricing.free(),
+		endpoint:    e,
+		pricing:     e.Pricing,
+		model:       c.byModel[model],
+		index:       int32(i), //nolint:gosec // bounded by addEndpoints
+		provider:    provider.provider,
+		quant:       quantizations(e.Quantization),
+		group:       groupOf(e.Group, model),
+		free:        e.Pricing.free(),
+		collects:    e.CollectsData,
+		zdr:         e.ZDR,
+		distillable: model.Distillable,
+		off:         e.Off,
+		limited:     e.ContextLength > 0 || max(l.Questions, l.Options, l.Levels) > 0 || l.NoNulls,
 	}
 	if problem := c.endpointProblem(&s); problem != "" {
 		return spec{}, wrong("endpoints", i, "%s of %s: %s", e.Tag(), model.ID, problem)
@@ -190,7 +208,7 @@ func (c *Catalog) makeSpec(i int, e *Endpoint) (spec, error) {
 }
 
 func (c *Catalog) endpointProblem(s *spec) string {
-	e := s.Endpoint
+	e := s.endpoint
 	l := e.Limits
 	switch {
 	case e.Variant != "" && !isWord(e.Variant, false):

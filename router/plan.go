@@ -87,9 +87,9 @@ type Plan struct {
 type Candidate struct {
 	Endpoint *Endpoint
 	Model    *Model
-	Tier     Tier
-	Reason   Reason  // why it stands where it stands
 	Weight   float64 // its probability in the draw for the first place, 0 outside it
+	Tier     Tier
+	Reason   Reason // why it stands where it stands
 }
 
 // Tier is how an endpoint meets the performance cutoffs.
@@ -103,17 +103,27 @@ const (
 )
 
 // Reason says what put a candidate in its place.
-type Reason string
+type Reason uint8
 
 // Every reason.
 const (
-	ReasonOrder  Reason = "order"  // named in the request's order
-	ReasonSort   Reason = "sort"   // by a sort, unknown figures last
-	ReasonPinned Reason = "pinned" // the endpoint of the sticky session
-	ReasonDrawn  Reason = "drawn"  // won the draw for the first place
-	ReasonPrice  Reason = "price"  // by price
-	ReasonOutage Reason = "outage" // behind the sound ones, by price
+	ReasonPrice  Reason = iota // by price
+	ReasonOrder                // named in the request's order
+	ReasonSort                 // by a sort, unknown figures last
+	ReasonPinned               // the endpoint of the sticky session
+	ReasonDrawn                // won the draw for the first place
+	ReasonOutage               // behind the sound ones, by price
 )
+
+// String returns the reason in a word: price, order, sort, pinned, drawn or
+// outage.
+func (r Reason) String() string {
+	words := [...]string{"price", "order", "sort", "pinned", "drawn", "outage"}
+	return words[min(int(r), len(words)-1)]
+}
+
+// MarshalText returns the word, also for JSON and slog.
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // Exclusion is an endpoint that may not be tried.
 type Exclusion struct {
@@ -137,12 +147,7 @@ func NewPlan(in PlanInput) Plan {
 	p := in.Catalog.planners.get()
 	p.start(in)
 	p.gather()
-	p.filterProviders()
-	for i := range p.asked {
-		if a := &p.asked[i]; a.why.reason == keep {
-			a.why = p.judge(a)
-		}
-	}
+	p.filter()
 	p.sort()
 	p.draw()
 	plan := p.plan()

@@ -95,6 +95,19 @@ func (p *planner) judgeModel(m int32) verdict {
 	return verdict{}
 }
 
+// filter gives every endpoint that is out its verdict.
+func (p *planner) filter() {
+	p.filterProviders()
+	for i := range p.asked {
+		a := &p.asked[i]
+		s := p.spec(a)
+		dataRule := s.collects && p.training || !s.zdr && p.groups != 0
+		if a.why.reason == keep && (dataRule || p.picky || s.limited || s.off) {
+			a.why = p.judge(a, s)
+		}
+	}
+}
+
 // filterProviders applies the provider lists of all rules, allow-lists first,
 // and finds each endpoint's entry in the request's order.
 func (p *planner) filterProviders() {
@@ -113,7 +126,7 @@ func (p *planner) filterProviders() {
 	if len(p.prefs.Order) > 0 {
 		p.mark(p.prefs.Order)
 		for i := range p.asked {
-			p.asked[i].entry = p.marked(p.asked[i].spec)
+			p.asked[i].entry = p.marked(p.spec(&p.asked[i]))
 		}
 	}
 }
@@ -123,43 +136,45 @@ func (p *planner) filterProviders() {
 func (p *planner) remove(marked bool, v verdict) {
 	for i := range p.asked {
 		a := &p.asked[i]
-		if a.why.reason == keep && (p.marked(a.spec) != noEntry) == marked {
+		if a.why.reason == keep && (p.marked(p.spec(a)) != noEntry) == marked {
 			a.why = v
 		}
 	}
 }
 
 // judge applies the filters that look at one endpoint alone, in their order.
-func (p *planner) judge(a *asked) verdict {
-	if v := p.judgeData(a); v.reason != keep {
+func (p *planner) judge(a *asked, s *spec) verdict {
+	if v := p.judgeData(s); v.reason != keep {
 		return v
 	}
-	if v := p.judgePreferences(a); v.reason != keep {
+	if v := p.judgePreferences(s); v.reason != keep {
 		return v
 	}
-	if r := p.judgeLimits(a); r != keep {
-		return verdict{reason: r, rule: noRule}
+	if s.limited {
+		if r := judgeLimits(s.endpoint, &p.in.Shape); r != keep {
+			return verdict{reason: r, rule: noRule}
+		}
 	}
 	switch {
 	case p.alone && len(p.prefs.Order) > 0 && a.entry == noEntry:
 		return p.byRequest(order)
-	case a.Off:
+	case s.off:
 		return verdict{reason: offline, rule: noRule}
 	}
 	return verdict{}
 }
 
-func (p *planner) judgeData(a *asked) verdict {
-	if a.CollectsData {
+func (p *planner) judgeData(s *spec) verdict {
+	if s.collects {
 		for i, r := range p.rules {
-			if r.NoPaidTraining && !a.free || r.NoFreeTraining && a.free {
+			if r.NoPaidTraining && !s.free || r.NoFreeTraining && s.free {
 				return verdict{reason: training, rule: int32(i)} //nolint:gosec // a short list
 			}
 		}
 	}
-	if !a.ZDR {
+	if !s.zdr {
 		for i, r := range p.rules {
-			if r.groups>>a.group&1 == 1 {
+			if r.groups>>s.group&1 == 1 {
 				return verdict{reason: zeroRetention, rule: int32(i)} //nolint:gosec // a short list
 			}
 		}
@@ -167,15 +182,15 @@ func (p *planner) judgeData(a *asked) verdict {
 	return verdict{}
 }
 
-func (p *planner) judgePreferences(a *asked) verdict {
-	if p.prefs.EnforceDistillableText && !a.model.Distillable {
+func (p *planner) judgePreferences(s *spec) verdict {
+	if p.prefs.EnforceDistillableText && !s.distillable {
 		return p.byRequest(distillable)
 	}
-	if p.prefs.Quantizations != nil && a.quant&p.quants == 0 {
+	if p.prefs.Quantizations != nil && s.quant&p.quants == 0 {
 		return p.byRequest(quantization)
 	}
 	if p.capped {
-		prices := [len(priceParts)]USD{a.Pricing.Prompt, a.Pricing.Completion, a.Pricing.Request}
+		prices := [len(priceParts)]USD{s.pricing.Prompt, s.pricing.Completion, s.pricing.Request}
 		for part, price := range prices {
 			if price > p.caps[part] {
 				v := p.byRequest(maxPrice)
@@ -186,7 +201,7 @@ func (p *planner) judgePreferences(a *asked) verdict {
 	}
 	if p.prefs.RequireParameters {
 		for _, parameter := range p.in.Shape.Parameters {
-			if !slices.Contains(a.Parameters, parameter) {
+			if !slices.Contains(s.endpoint.Parameters, parameter) {
 				return p.byRequest(requireParameters)
 			}
 		}
@@ -196,10 +211,9 @@ func (p *planner) judgePreferences(a *asked) verdict {
 
 // judgeLimits compares the request's size with what the endpoint can take. A
 // limit of zero is none.
-func (p *planner) judgeLimits(a *asked) reason {
-	s, l := &p.in.Shape, &a.Limits
-	switch {
-	case a.ContextLength > 0 && s.StateTokens > int64(a.ContextLength):
+func judgeLimits(e *Endpoint, s *Shape) reason {
+	switch l := &e.Limits; {
+	case e.ContextLength > 0 && s.StateTokens > int64(e.ContextLength):
 		return contextLength
 	case l.Questions > 0 && s.Questions > l.Questions:
 		return limitQuestions

@@ -36,12 +36,16 @@ func (p *planner) modeOf(ref ModelRef) mode {
 
 func (m mode) balanced() bool { return !m.ordered && m.by == "" }
 
-// key is what a candidate is ordered by, the members in turn; no two are equal.
+// key is what a candidate is ordered by, the first three members in turn. Keys
+// are made by place of the model, then by slug, so that their index decides
+// between equal ones.
 type key struct {
-	lead   uint64
-	figure uint64 // of the sort, best first
-	price  amount
-	asked  int32 // index into planner.asked: by place of the model, then by slug
+	lead     uint64
+	figure   uint64 // of the sort, best first
+	price    amount
+	spec     int32 // in the catalog's specs
+	reason   Reason
+	balanced bool // load balancing, and not pinned: takes part in a draw
 }
 
 // lead holds the strong keys, strongest first: the tier, the place of the
@@ -51,89 +55,119 @@ const (
 	tierShift  = 62
 	placeShift = 46
 	maxPlace   = 1<<16 - 1
-	rankMask   = 1<<44 - 1
 )
 
 // The ranks within a model's endpoints of equal tier.
 const (
-	rankPinned   = 0
-	rankSound    = 1
-	rankOutage   = 2
-	rankUnnamed  = 1 << 32 // with order: behind every entry, sound ones first
-	rankUnnamed2 = rankUnnamed + 1
+	rankPinned        = 0
+	rankSound         = 1
+	rankOutage        = 2
+	rankUnnamed       = 1 << 32 // with order: behind every entry, sound ones first
+	rankUnnamedOutage = rankUnnamed + 1
 )
 
-func compareKeys(a, b key) int {
+func (p *planner) compare(a, b uint64) int {
+	k, l := p.keyAt(a), p.keyAt(b)
 	switch {
-	case a.lead != b.lead:
-		return cmp.Compare(a.lead, b.lead)
-	case a.figure != b.figure:
-		return cmp.Compare(a.figure, b.figure)
-	case a.price.hi != b.price.hi:
-		return cmp.Compare(a.price.hi, b.price.hi)
-	case a.price.lo != b.price.lo:
-		return cmp.Compare(a.price.lo, b.price.lo)
+	case k.lead != l.lead:
+		return cmp.Compare(k.lead, l.lead)
+	case k.figure != l.figure:
+		return cmp.Compare(k.figure, l.figure)
+	case k.price.hi != l.price.hi:
+		return cmp.Compare(k.price.hi, l.price.hi)
+	case k.price.lo != l.price.lo:
+		return cmp.Compare(k.price.lo, l.price.lo)
 	}
-	return cmp.Compare(a.asked, b.asked)
+	return cmp.Compare(a&p.indexMask, b&p.indexMask)
 }
 
-// sort orders what the filters left.
+// sort orders what the filters left. Comparing whole keys is slow, so each is
+// packed into one number first, see packing; only where that number cannot tell
+// two keys apart they are compared.
 func (p *planner) sort() {
+	keys := slices.Grow(p.keys, len(p.asked))[:len(p.asked)]
+	n := 0
 	for i := range p.asked {
 		if p.asked[i].why.reason == keep {
-			p.keys = append(p.keys, p.keyOf(int32(i))) //nolint:gosec // bounded by the catalog
+			p.makeKey(&keys[n], &p.asked[i])
+			n++
 		}
 	}
-	slices.SortFunc(p.keys, compareKeys)
+	p.keys = keys[:n]
+	pack := packingOf(p.keys)
+	p.places = slices.Grow(p.places, n)[:n]
+	for i := range p.keys {
+		p.places[i] = pack.number(&p.keys[i], i)
+	}
+	slices.Sort(p.places)
+	p.indexMask = pack.indexMask
+	if pack.exact {
+		return
+	}
+	for from := 0; from < len(p.places); {
+		to := from + 1
+		for to < len(p.places) && p.places[to]|p.indexMask == p.places[from]|p.indexMask {
+			to++
+		}
+		if to > from+1 {
+			slices.SortFunc(p.places[from:to], p.compare)
+		}
+		from = to
+	}
 }
 
-func (p *planner) keyOf(i int32) key {
-	a := &p.asked[i]
-	m := p.modes[a.place]
-	s := p.stats(a.index)
-	k := key{
-		price: a.Pricing.amount(p.in.Shape.PromptTokens, p.in.Shape.CompletionTokens),
-		asked: i,
-	}
-	k.lead = uint64(p.tier(s)) << tierShift
+func (p *planner) keyAt(place uint64) *key { return &p.keys[place&p.indexMask] }
+
+// makeKey fills in every field of k, in place because there are many.
+func (p *planner) makeKey(k *key, a *asked) {
+	spec, m := p.spec(a), &p.modes[a.place]
+	s := p.stats(spec.index)
+	rank, reason := p.rank(a, m, s.Outage)
+	rank |= uint64(p.tier(s)) << tierShift
 	if p.grouped {
-		k.lead |= uint64(min(a.place, maxPlace)) << placeShift //nolint:gosec // never negative
+		rank |= uint64(min(a.place, maxPlace)) << placeShift //nolint:gosec // never negative
 	}
-	k.lead |= p.rank(a, m, s.Outage)
-	if !m.ordered {
-		k.figure = figure(m.by, s)
-	}
-	return k
+	k.lead = rank
+	k.figure = figure(m.by, s)
+	k.price = spec.pricing.amount(p.in.Shape.PromptTokens, p.in.Shape.CompletionTokens)
+	k.spec = a.spec
+	k.reason = reason
+	k.balanced = m.balanced() && reason != ReasonPinned
 }
 
-func (p *planner) rank(a *asked, m mode, outage bool) uint64 {
+// rank is an endpoint's rank among those of its model and tier, and why.
+func (p *planner) rank(a *asked, m *mode, outage bool) (uint64, Reason) {
 	switch {
 	case m.ordered && a.entry != noEntry:
-		return uint64(a.entry) //nolint:gosec // never negative
+		return uint64(a.entry), ReasonOrder //nolint:gosec // never negative
 	case m.ordered && outage:
-		return rankUnnamed2
+		return rankUnnamedOutage, ReasonOutage
 	case m.ordered:
-		return rankUnnamed
+		return rankUnnamed, ReasonPrice
 	case m.sticky && p.pinned(a):
-		return rankPinned
-	case m.by == "" && outage:
-		return rankOutage
+		return rankPinned, ReasonPinned
+	case m.by != "":
+		return rankSound, ReasonSort
+	case outage:
+		return rankOutage, ReasonOutage
 	}
-	return rankSound
+	return rankSound, ReasonPrice
 }
 
 // tier compares an endpoint's statistics with the performance cutoffs: one
 // known miss is a miss, else anything unknown is unknown.
 func (p *planner) tier(s *Stats) Tier {
-	latency := tierOf(&p.prefs.PreferredMaxLatency, &s.Latency, func(v, cutoff float64) bool { return v <= cutoff })
-	throughput := tierOf(&p.prefs.PreferredMinThroughput, &s.Throughput, func(v, cutoff float64) bool { return v >= cutoff })
-	return max(latency, throughput)
+	tier := TierMeets
+	if p.cutLatency {
+		tier = tierOf(&p.prefs.PreferredMaxLatency, &s.Latency, func(v, cutoff float64) bool { return v <= cutoff })
+	}
+	if p.cutThroughput {
+		tier = max(tier, tierOf(&p.prefs.PreferredMinThroughput, &s.Throughput, func(v, cutoff float64) bool { return v >= cutoff }))
+	}
+	return tier
 }
 
 func tierOf(c *systemone.Cutoffs, p *Percentiles, met func(v, cutoff float64) bool) Tier {
-	if *c == (systemone.Cutoffs{}) {
-		return TierMeets
-	}
 	if !p.Known {
 		return TierUnknown
 	}
@@ -152,6 +186,8 @@ func figure(by systemone.SortBy, s *Stats) uint64 {
 	const unknown = math.MaxUint64
 	v, known := 0.0, false
 	switch by {
+	case "", systemone.SortPrice:
+		return 0
 	case systemone.SortLatency:
 		v, known = s.Latency.P50, s.Latency.Known
 	case systemone.SortThroughput:
@@ -184,24 +220,29 @@ func wilson(passed, checked int64) float64 {
 // session is pinned: each with a weight of 1/price², or, where some are free,
 // one of the free ones. What it passes over keeps its order.
 func (p *planner) draw() {
-	if len(p.keys) == 0 || !p.modes[p.asked[p.keys[0].asked].place].balanced() || p.keys[0].lead&rankMask == rankPinned {
+	if len(p.places) == 0 {
 		return
 	}
-	first := p.keys[0]
-	sum := 0.0
-	free := first.price == amount{}
-	for _, k := range p.keys {
-		if k.lead != first.lead || free && k.price != first.price {
+	first := p.keyAt(p.places[0])
+	if !first.balanced {
+		return
+	}
+	least, sum := first.price.float(), 0.0
+	weights := p.weights
+	for _, place := range p.places {
+		k := p.keyAt(place)
+		if k.lead != first.lead || least == 0 && k.price != first.price {
 			break
 		}
 		w := 1.0
-		if !free {
-			ratio := first.price.float() / k.price.float()
+		if least != 0 {
+			ratio := least / k.price.float()
 			w = float64(ratio * ratio) // rounded here, on every machine
 		}
-		p.weights = append(p.weights, w)
+		weights = append(weights, w)
 		sum += w
 	}
+	p.weights = weights
 	for i := range p.weights {
 		p.weights[i] /= sum
 	}
@@ -223,44 +264,40 @@ func (p *planner) pick() int {
 
 // raise moves the candidate i of the draw to the front.
 func (p *planner) raise(i int) {
-	k, w := p.keys[i], p.weights[i]
-	copy(p.keys[1:i+1], p.keys[:i])
+	place, w := p.places[i], p.weights[i]
+	copy(p.places[1:i+1], p.places[:i])
 	copy(p.weights[1:i+1], p.weights[:i])
-	p.keys[0], p.weights[0] = k, w
-}
-
-func (p *planner) reasonOf(k key) Reason {
-	m := p.modes[p.asked[k.asked].place]
-	rank := k.lead & rankMask
-	switch {
-	case m.ordered && rank < rankUnnamed:
-		return ReasonOrder
-	case m.ordered && rank == rankUnnamed2, m.balanced() && rank == rankOutage:
-		return ReasonOutage
-	case m.sticky && rank == rankPinned:
-		return ReasonPinned
-	case !m.ordered && m.by != "":
-		return ReasonSort
-	}
-	return ReasonPrice
+	p.places[0], p.weights[0] = place, w
 }
 
 func (p *planner) strategy() string {
-	if len(p.modes) == 0 {
-		return strategyBalance
-	}
-	m := p.modes[0]
-	if len(p.keys) > 0 {
-		m = p.modes[p.asked[p.keys[0].asked].place]
-		if p.reasonOf(p.keys[0]) == ReasonPinned {
+	if len(p.places) > 0 {
+		switch first := p.keyAt(p.places[0]); {
+		case first.balanced:
+			return strategyBalance
+		case first.reason == ReasonPinned:
 			return strategySticky
 		}
 	}
-	switch {
+	switch m := p.firstMode(); {
 	case m.ordered:
 		return strategyOrder
 	case m.by != "":
 		return sortStrategy(m.by)
 	}
 	return strategyBalance
+}
+
+// firstMode is the mode of the first candidate, or that of the first model
+// asked for where there is none.
+func (p *planner) firstMode() mode {
+	switch {
+	case len(p.modes) == 0:
+		return mode{}
+	case len(p.places) == 0:
+		return p.modes[0]
+	}
+	first := p.keyAt(p.places[0]).spec
+	i := slices.IndexFunc(p.asked, func(a asked) bool { return a.spec == first })
+	return p.modes[p.asked[i].place]
 }

@@ -5,8 +5,6 @@ import (
 	"math"
 	"sync"
 
-	"github.com/google/uuid"
-
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -16,18 +14,26 @@ type planner struct {
 	prefs *systemone.Preferences // never nil while planning
 	rules []narrow               // guardrails, then the account's, then the request's own
 
-	alone       bool // no fallbacks
-	grouped     bool // the models keep their order
-	defaultSort systemone.SortBy
-	quants      uint16
-	capped      bool
-	caps        [len(priceParts)]USD
+	// What there is to filter by, so that most endpoints are soon done with.
+	groups   uint8 // of any rule
+	training bool  // in any rule
+	picky    bool  // the request asks for something of an endpoint
 
-	asked   []asked
-	modes   []mode // by place of the model
-	seen    []bool // by model of the catalog
-	keys    []key
-	weights []float64
+	alone                     bool // no fallbacks
+	grouped                   bool // the models keep their order
+	cutLatency, cutThroughput bool
+	defaultSort               systemone.SortBy
+	quants                    uint16
+	capped                    bool
+	caps                      [len(priceParts)]USD
+
+	asked     []asked
+	modes     []mode   // by place of the model
+	seen      []bool   // by model of the catalog
+	keys      []key    // of the candidates
+	places    []uint64 // the candidates in order: see sort
+	indexMask uint64   // the bits of a place that index keys
+	weights   []float64
 
 	// What the names last marked mean: the first entry that means all of a
 	// provider, and the one that means a tag. Only marks of this generation
@@ -54,7 +60,7 @@ type narrow struct {
 
 // asked is one endpoint of the models asked for.
 type asked struct {
-	*spec
+	spec  int32 // in the catalog's specs
 	place int32 // of its model
 	entry int32 // the first entry of the request's order that means it
 	why   verdict
@@ -76,7 +82,8 @@ func (l *planners) put(p *planner) {
 	p.in, p.prefs, p.requestRule = PlanInput{}, nil, Rule{}
 	clear(p.rules)
 	clear(p.seen)
-	p.rules, p.asked, p.modes, p.keys, p.weights = p.rules[:0], p.asked[:0], p.modes[:0], p.keys[:0], p.weights[:0]
+	p.rules, p.asked, p.modes = p.rules[:0], p.asked[:0], p.modes[:0]
+	p.keys, p.places, p.weights = p.keys[:0], p.places[:0], p.weights[:0]
 	l.pool.Put(p)
 }
 
@@ -88,6 +95,8 @@ func (p *planner) start(in PlanInput) {
 	}
 	p.alone = p.prefs.AllowFallbacks != nil && !*p.prefs.AllowFallbacks
 	p.grouped = len(p.prefs.Order) > 0 || p.prefs.Sort.Partition != systemone.PartitionNone
+	p.cutLatency = p.prefs.PreferredMaxLatency != systemone.Cutoffs{}
+	p.cutThroughput = p.prefs.PreferredMinThroughput != systemone.Cutoffs{}
 	p.startRules()
 	p.quants = 0
 	for _, word := range p.prefs.Quantizations {
@@ -98,6 +107,8 @@ func (p *planner) start(in PlanInput) {
 	if p.capped {
 		p.caps = [len(priceParts)]USD{capOf(c.Prompt), capOf(c.Completion), capOf(c.Request), capOf(c.Image), capOf(c.Audio)}
 	}
+	p.picky = p.prefs.EnforceDistillableText || p.prefs.Quantizations != nil || p.capped || p.prefs.RequireParameters ||
+		p.alone && len(p.prefs.Order) > 0
 	if n := len(in.Catalog.providers); len(p.providers) < n {
 		p.providers = make([]mark, n)
 	}
@@ -111,7 +122,7 @@ func (p *planner) start(in PlanInput) {
 
 // startRules collects all rules, the request's own preferences as the last.
 func (p *planner) startRules() {
-	p.defaultSort = ""
+	p.defaultSort, p.groups, p.training = "", 0, false
 	for i := range p.in.Policy {
 		r := &p.in.Policy[i]
 		if r.Sort != "" {
@@ -151,6 +162,8 @@ func (p *planner) addRule(r *Rule) {
 			n.groups = all
 		}
 	}
+	p.groups |= n.groups
+	p.training = p.training || r.NoPaidTraining || r.NoFreeTraining
 	p.rules = append(p.rules, n)
 }
 
@@ -169,8 +182,8 @@ func (p *planner) gather() {
 		}
 		p.seen[i] = true
 		why := p.judgeModel(i)
-		for j := range c.served[i] {
-			p.asked = append(p.asked, asked{spec: &c.served[i][j], place: int32(place), entry: noEntry, why: why}) //nolint:gosec // bounded by memory
+		for j := c.served[i].from; j < c.served[i].to; j++ {
+			p.asked = append(p.asked, asked{spec: j, place: int32(place), entry: noEntry, why: why}) //nolint:gosec // bounded by memory
 		}
 	}
 }
@@ -219,27 +232,29 @@ func (p *planner) stats(endpoint int32) *Stats {
 	return &p.noStats
 }
 
+func (p *planner) spec(a *asked) *spec { return &p.in.Catalog.specs[a.spec] }
+
 func (p *planner) pinned(a *asked) bool {
-	return int(a.place) < len(p.in.Pinned) && p.in.Pinned[a.place] == a.ID && a.ID != uuid.Nil
+	return int(a.place) < len(p.in.Pinned) && p.in.Pinned[a.place] == p.spec(a).endpoint.ID
 }
 
 // plan writes down what was found.
 func (p *planner) plan() Plan {
 	plan := Plan{Seed: p.in.Seed, Strategy: p.strategy()}
-	if p.alone && len(p.keys) > 1 {
-		for _, k := range p.keys[1:] {
-			p.asked[k.asked].why = p.byRequest(fallbacks)
-		}
-		p.keys = p.keys[:1]
+	if p.alone && len(p.places) > 1 {
+		p.places = p.places[:1]
+		p.dropOthers(p.keyAt(p.places[0]).spec)
 	}
-	if len(p.keys) > 0 {
-		plan.Candidates = make([]Candidate, len(p.keys))
+	if len(p.places) > 0 {
+		plan.Candidates = make([]Candidate, len(p.places))
 	}
-	for i, k := range p.keys {
-		a := &p.asked[k.asked]
-		plan.Candidates[i] = Candidate{Endpoint: a.Endpoint, Model: a.model, Tier: Tier(k.lead >> tierShift), Reason: p.reasonOf(k)}
+	for i := range plan.Candidates {
+		k, c := p.keyAt(p.places[i]), &plan.Candidates[i]
+		s := &p.in.Catalog.specs[k.spec]
+		c.Endpoint, c.Model = s.endpoint, p.in.Catalog.models[s.model]
+		c.Tier, c.Reason = Tier(k.lead>>tierShift), k.reason
 		if i < len(p.weights) {
-			plan.Candidates[i].Weight = p.weights[i]
+			c.Weight = p.weights[i]
 		}
 	}
 	if len(p.weights) > 1 {
@@ -249,8 +264,17 @@ func (p *planner) plan() Plan {
 	return plan
 }
 
+// dropOthers excludes what stood behind the only candidate.
+func (p *planner) dropOthers(only int32) {
+	for i := range p.asked {
+		if a := &p.asked[i]; a.why.reason == keep && a.spec != only {
+			a.why = p.byRequest(fallbacks)
+		}
+	}
+}
+
 func (p *planner) exclude(plan *Plan) {
-	out := len(p.asked) - len(p.keys)
+	out := len(p.asked) - len(p.places)
 	if out == 0 {
 		return
 	}
@@ -280,7 +304,7 @@ func (p *planner) exclude(plan *Plan) {
 }
 
 func (p *planner) exclusion(a *asked) Exclusion {
-	e := Exclusion{Endpoint: a.Endpoint, Reason: reasonWords[a.why.reason]}
+	e := Exclusion{Endpoint: p.spec(a).endpoint, Reason: reasonWords[a.why.reason]}
 	if a.why.reason == maxPrice {
 		e.Detail = priceParts[a.why.part]
 	}
