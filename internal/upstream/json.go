@@ -32,7 +32,7 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 		for i := 1; i < len(object); i++ {
 			i = space(object, i)
 			from := i
-			i = skip(object, i)
+			i = Skip(object, i)
 			name := object[from:i]
 			i = space(object, i)
 			if len(name) == 0 || i >= len(object) || object[i] != ':' {
@@ -40,7 +40,7 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 			}
 			i = space(object, i+1)
 			from = i
-			i = skip(object, i)
+			i = Skip(object, i)
 			if from == i || !yield(name, object[from:i]) {
 				return
 			}
@@ -59,7 +59,7 @@ func Elements(array []byte) iter.Seq[[]byte] {
 		for i := 1; i < len(array); i++ {
 			i = space(array, i)
 			from := i
-			i = skip(array, i)
+			i = Skip(array, i)
 			if from == i || !yield(array[from:i]) {
 				return
 			}
@@ -119,9 +119,9 @@ func space(data []byte, i int) int {
 	return i
 }
 
-// skip returns the index behind the value that begins at i, or i where none
+// Skip returns the index behind the value that begins at i, or i where none
 // does.
-func skip(data []byte, i int) int {
+func Skip(data []byte, i int) int {
 	if i >= len(data) {
 		return i
 	}

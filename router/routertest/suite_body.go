@@ -18,6 +18,7 @@ import (
 
 // testBrokenBodies: a 200 that is no answer is a bad reply.
 func testBrokenBodies(t *testing.T, w Wire) {
+	t.Helper()
 	b := newBench(t, w)
 	a := b.attempt(mixed())
 	whole := w.Encode(a, defaultReply(a))
@@ -108,6 +109,7 @@ func bomb(t *testing.T, size int) []byte {
 // testConnections: what goes wrong below HTTP is unavailability without a
 // status.
 func testConnections(t *testing.T, w Wire) {
+	t.Helper()
 	t.Run("refused", func(t *testing.T) {
 		b := newBench(t, w)
 		b.server.Close()

@@ -34,6 +34,7 @@ func marker(n int) string { return fmt.Sprintf("<marker-%d>", n) }
 
 // testConcurrency: attempts side by side do not mix.
 func testConcurrency(t *testing.T, w Wire) {
+	t.Helper()
 	b := newBench(t, w)
 	const count = askers * rounds
 	attempts := make([]router.Attempt, count)

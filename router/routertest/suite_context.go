@@ -20,6 +20,7 @@ func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 // testContext: an attempt ends when its context does, wherever it is, and the
 // upstream sees that it has ended.
 func testContext(t *testing.T, w Wire) {
+	t.Helper()
 	head := func(rw http.ResponseWriter) {
 		rw.Header().Set("Content-Type", "application/json")
 		rw.WriteHeader(http.StatusOK)

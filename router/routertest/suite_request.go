@@ -16,6 +16,7 @@ import (
 
 // testRequest: what goes upstream is the attempt and nothing else.
 func testRequest(t *testing.T, w Wire) {
+	t.Helper()
 	t.Run("is the same for the same attempt", func(t *testing.T) {
 		b := newBench(t, w)
 		a := b.attempt(mixed())

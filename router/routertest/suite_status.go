@@ -41,6 +41,7 @@ func bodies() map[string]string {
 
 // testStatus: every status gets its class, whatever the body says.
 func testStatus(t *testing.T, w Wire) {
+	t.Helper()
 	b := newBench(t, w)
 	for _, status := range statuses() {
 		t.Run(strconv.Itoa(status), func(t *testing.T) {
@@ -72,6 +73,7 @@ func orUnavailable(c router.Class) router.Class {
 
 // testRetryAfter: hints are read in every form, and cut at an hour.
 func testRetryAfter(t *testing.T, w Wire) {
+	t.Helper()
 	b := newBench(t, w)
 	for _, c := range []struct {
 		name   string
@@ -113,6 +115,7 @@ func testRetryAfter(t *testing.T, w Wire) {
 // testRedirects: a redirect is a failure; its target gets neither the request
 // nor the credential.
 func testRedirects(t *testing.T, w Wire) {
+	t.Helper()
 	var elsewhere atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		elsewhere.Add(1)

@@ -76,29 +76,10 @@ func (c *Client) restore(reply *router.Reply, original, sent *systemone.Request)
 // profile knows of the caller's options and user.
 func (c *Client) appendBody(dst []byte, r *systemone.Request, a router.Attempt) []byte {
 	dst = systemone.AppendUpstream(dst, a.Model, r)
-	withUser := a.User != "" && c.profile.User != ""
-	withOptions := len(a.Options) > 0 && len(c.profile.Options) > 0 && systemone.CheckSyntax(a.Options) == nil
-	if !withUser && !withOptions {
-		return dst
-	}
 	dst = dst[:len(dst)-1]
-	if withUser {
-		dst = appendName(dst, c.profile.User)
+	if a.User != "" && c.profile.User != "" {
+		dst = upstream.AppendName(dst, c.profile.User)
 		dst = systemone.AppendString(dst, a.User)
 	}
-	if withOptions {
-		for _, name := range c.profile.Options {
-			if value := upstream.Member(a.Options, name); value != nil {
-				dst = appendName(dst, name)
-				dst = append(dst, value...)
-			}
-		}
-	}
-	return append(dst, '}')
-}
-
-func appendName(dst []byte, name string) []byte {
-	dst = append(dst, ',')
-	dst = systemone.AppendString(dst, name)
-	return append(dst, ':')
+	return append(upstream.AppendOptions(dst, a.Options, c.profile.Options), '}')
 }

@@ -1,0 +1,188 @@
+package openaidecisions
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/signalbox/signalbox/internal/upstream"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// What is wrong with a reply; nothing of the upstream's text.
+var (
+	errSyntax  = errors.New("reply is not valid JSON")
+	errForm    = errors.New("reply is not in the Decisions form")
+	errCount   = errors.New("reply does not have one answer for each question")
+	errKind    = errors.New("an answer is of another kind than its question")
+	errName    = errors.New("an answer has a name although its question has none")
+	errAnswer  = errors.New("an answer lacks a member, or one has the wrong type")
+	errValue   = errors.New("a distribution does not have each value once")
+	errLabel   = errors.New("a level has another label than was sent")
+	errUsage   = errors.New("reply counts an impossible number of tokens")
+	errRefusal = errors.New("a refusal has an answer")
+)
+
+// decode reads a reply to these questions. Its errors may be logged.
+func decode(data []byte, questions []systemone.Question) (router.Reply, error) {
+	if systemone.CheckSyntax(data) != nil {
+		return router.Reply{}, errSyntax
+	}
+	answers := upstream.Trim(upstream.Member(data, "answers"))
+	if answers[0] != '[' {
+		return router.Reply{}, errForm
+	}
+	reply := router.Reply{
+		Answers: make(systemone.Answers, 0, len(questions)),
+		Model:   upstream.Name(upstream.String(upstream.Member(data, "model"))),
+	}
+	at := 0
+	for value := range upstream.Elements(answers) {
+		if at == len(questions) {
+			return router.Reply{}, errCount
+		}
+		if err := decodeAnswer(&reply, &questions[at], value); err != nil {
+			return router.Reply{}, err
+		}
+		at++
+	}
+	if at != len(questions) {
+		return router.Reply{}, errCount
+	}
+	return reply, decodeUsage(&reply.Usage, upstream.Member(data, "usage"))
+}
+
+func decodeAnswer(reply *router.Reply, q *systemone.Question, value []byte) error {
+	if upstream.Member(value, "name") != nil {
+		return errName
+	}
+	switch kind := upstream.String(upstream.Member(value, "type")); {
+	case kind == "refusal":
+		for _, name := range []string{"probability", "choice", "score"} {
+			if upstream.Member(value, name) != nil {
+				return errRefusal
+			}
+		}
+		reply.Refused = append(reply.Refused, q.Name)
+		return nil
+	case kind == "" || kind != wireKind(q.Kind):
+		return errKind
+	}
+	a := systemone.Answer{Name: q.Name, Kind: q.Kind}
+	var ok bool
+	var err error
+	switch q.Kind {
+	case systemone.Choice:
+		choice := upstream.Member(value, "choice")
+		// A boolean is another value than the string of the same text.
+		ok = len(choice) > 0 && choice[0] == '"'
+		a.Choice = upstream.String(choice)
+		a.Probabilities, err = decodeOptions(value, q)
+	case systemone.Score:
+		a.Score, ok = upstream.Number(upstream.Member(value, "score"))
+		a.Probabilities, err = decodeLevels(value, q)
+	default:
+		a.Noul, ok = upstream.Number(upstream.Member(value, "probability"))
+	}
+	if confidence := upstream.Member(value, "confidence"); ok && confidence != nil {
+		a.Confidence, ok = upstream.Number(confidence)
+	}
+	if !ok {
+		return errAnswer
+	}
+	reply.Answers = append(reply.Answers, a)
+	return err
+}
+
+func wireKind(k systemone.Kind) string {
+	if k == systemone.Noul {
+		return "predicate"
+	}
+	return string(k)
+}
+
+// decodeOptions reads the distribution of a choice: every option once, in any
+// order.
+func decodeOptions(answer []byte, q *systemone.Question) ([]systemone.Probability, error) {
+	list := make([]systemone.Probability, 0, len(q.Options))
+	sorted := true
+	for item := range upstream.Elements(upstream.Member(answer, "probabilities")) {
+		value := upstream.Member(item, "value")
+		p, ok := upstream.Number(upstream.Member(item, "probability"))
+		if !ok || len(value) == 0 || value[0] != '"' {
+			return nil, errAnswer
+		}
+		if len(list) == len(q.Options) {
+			return nil, errValue
+		}
+		label := upstream.String(value)
+		sorted = sorted && label == q.Options[len(list)].Name
+		list = append(list, systemone.Probability{Label: label, P: p})
+	}
+	if len(list) != len(q.Options) || !sorted && !eachOnce(list, q.Options) {
+		return nil, errValue
+	}
+	return list, nil
+}
+
+func eachOnce(list []systemone.Probability, options []systemone.Option) bool {
+	left := make(map[string]bool, len(options))
+	for _, o := range options {
+		left[o.Name] = true
+	}
+	for _, p := range list {
+		if !left[p.Label] {
+			return false
+		}
+		delete(left, p.Label)
+	}
+	return len(left) == 0
+}
+
+// decodeLevels reads the distribution of a score: every index once, in any
+// order, under the label that was sent.
+func decodeLevels(answer []byte, q *systemone.Question) ([]systemone.Probability, error) {
+	list := make([]systemone.Probability, len(q.Levels))
+	count := 0
+	for item := range upstream.Elements(upstream.Member(answer, "probabilities")) {
+		index := string(upstream.Member(item, "value"))
+		p, ok := upstream.Number(upstream.Member(item, "probability"))
+		at, err := strconv.Atoi(index)
+		if !ok || err != nil || strconv.Itoa(at) != index {
+			return nil, errAnswer
+		}
+		if label := upstream.Member(item, "label"); label != nil && upstream.String(label) != index {
+			return nil, errLabel
+		}
+		if at < 0 || at >= len(list) || list[at].Label != "" {
+			return nil, errValue
+		}
+		list[at] = systemone.Probability{Label: index, P: p}
+		count++
+	}
+	if count != len(list) {
+		return nil, errValue
+	}
+	return list, nil
+}
+
+func decodeUsage(usage *systemone.Usage, value []byte) error {
+	ok := true
+	count := func(object []byte, name string) int64 {
+		text := upstream.Member(object, name)
+		if text == nil {
+			return 0
+		}
+		n, err := strconv.ParseInt(string(text), 10, 64)
+		ok = ok && err == nil
+		return n
+	}
+	usage.InputTokens = count(value, "input_tokens")
+	usage.OutputTokens = count(value, "output_tokens")
+	usage.CachedTokens = count(upstream.Member(value, "input_tokens_details"), "cached_tokens")
+	usage.ReasoningTokens = count(upstream.Member(value, "output_tokens_details"), "reasoning_tokens")
+	if !ok || !upstream.PlausibleUsage(*usage) {
+		return errUsage
+	}
+	return nil
+}

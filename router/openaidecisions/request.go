@@ -1,0 +1,158 @@
+package openaidecisions
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/signalbox/signalbox/internal/upstream"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+const maxSafetyIdentifier = 128
+
+// knownOptions are the members of a body that a caller may set.
+func knownOptions() []string { return []string{"prompt_cache_key", "prompt_cache_options"} }
+
+func appendRequest(dst []byte, a router.Attempt, questions []systemone.Question) []byte {
+	dst = append(dst, `{"model":`...)
+	dst = systemone.AppendString(dst, a.Model)
+	dst = append(dst, `,"input":`...)
+	dst = appendInput(dst, a.Request.State)
+	dst = append(dst, `,"questions":[`...)
+	for i := range questions {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendQuestion(dst, &questions[i])
+	}
+	dst = append(dst, ']')
+	if a.User != "" && len(a.User) <= maxSafetyIdentifier {
+		dst = append(dst, `,"safety_identifier":`...)
+		dst = systemone.AppendString(dst, a.User)
+	}
+	return append(upstream.AppendOptions(dst, a.Options, knownOptions()), '}')
+}
+
+// appendInput writes the state: text as it is, what input_json takes as that,
+// anything else as its JSON text.
+func appendInput(dst []byte, state json.RawMessage) []byte {
+	if !fitsInputJSON(state) {
+		return appendText(dst, state)
+	}
+	dst = append(dst, `[{"role":"user","content":[{"type":"input_json","data":`...)
+	dst = append(dst, state...)
+	return append(dst, `}]}]`...)
+}
+
+func appendQuestion(dst []byte, q *systemone.Question) []byte {
+	switch q.Kind {
+	case systemone.Choice:
+		dst = append(dst, `{"type":"choice","instructions":`...)
+		dst = appendInstructions(dst, q, `"Choose the value that fits best."`)
+		return appendChoices(dst, q.Options)
+	case systemone.Score:
+		dst = append(dst, `{"type":"score","instructions":`...)
+		dst = appendInstructions(dst, q, `"Choose the level that fits best."`)
+		return appendLevels(dst, q.Levels)
+	default:
+		dst = append(dst, `{"type":"predicate","instructions":`...)
+		dst = appendInstructions(dst, q, `"Is this true of the input?"`)
+		return append(dst, '}')
+	}
+}
+
+// appendInstructions writes the instructions of a question, with the criteria
+// of a noul behind them.
+func appendInstructions(dst []byte, q *systemone.Question, general string) []byte {
+	instructions := q.Instructions
+	if instructions == nil {
+		instructions = json.RawMessage(general)
+	}
+	if fitsInputJSON(instructions) {
+		dst = append(dst, `[{"type":"input_json","data":`...)
+		dst = append(dst, instructions...)
+		if q.True != nil || q.False != nil {
+			dst = append(dst, `},{"type":"input_text","text":"`...)
+			dst = appendCriteria(dst, q, "")
+			dst = append(dst, '"')
+		}
+		return append(dst, `}]`...)
+	}
+	dst = append(dst, '"')
+	dst = appendInner(dst, instructions)
+	dst = appendCriteria(dst, q, `\n\n`)
+	return append(dst, '"')
+}
+
+// appendCriteria writes the criteria of a noul into a JSON string, the first
+// one behind a gap.
+func appendCriteria(dst []byte, q *systemone.Question, gap string) []byte {
+	if q.True != nil {
+		dst = append(append(dst, gap...), `Criteria for true:\n`...)
+		dst = appendInner(dst, q.True)
+		gap = `\n\n`
+	}
+	if q.False != nil {
+		dst = append(append(dst, gap...), `Criteria for false:\n`...)
+		dst = appendInner(dst, q.False)
+	}
+	return dst
+}
+
+func appendChoices(dst []byte, options []systemone.Option) []byte {
+	dst = append(dst, `,"choices":[`...)
+	for i := range options {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"value":`...)
+		dst = systemone.AppendString(dst, options[i].Name)
+		dst = appendDescription(dst, options[i].Guidance)
+	}
+	return append(dst, `]}`...)
+}
+
+func appendLevels(dst []byte, levels []json.RawMessage) []byte {
+	dst = append(dst, `,"levels":[`...)
+	for i := range levels {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"label":"`...)
+		dst = strconv.AppendInt(dst, int64(i), 10)
+		dst = append(dst, '"')
+		dst = appendDescription(dst, levels[i])
+	}
+	return append(dst, `]}`...)
+}
+
+// appendDescription ends a choice or level. No guidance, and an empty text,
+// is no description.
+func appendDescription(dst []byte, guidance json.RawMessage) []byte {
+	if guidance != nil && string(guidance) != `""` {
+		dst = append(dst, `,"description":`...)
+		dst = appendText(dst, guidance)
+	}
+	return append(dst, '}')
+}
+
+// appendText writes a value as a JSON string: a string is itself, anything else
+// its JSON text.
+func appendText(dst []byte, value json.RawMessage) []byte {
+	dst = append(dst, '"')
+	dst = appendInner(dst, value)
+	return append(dst, '"')
+}
+
+// appendInner writes what appendText puts between the quotes. The escapes of a
+// string stay as they are.
+func appendInner(dst []byte, value json.RawMessage) []byte {
+	value = upstream.Trim(value)
+	if value[0] == '"' && len(value) > 1 {
+		return append(dst, value[1:len(value)-1]...)
+	}
+	from := len(dst)
+	dst = systemone.AppendString(dst, string(value))
+	return append(dst[:from], dst[from+1:len(dst)-1]...)
+}
