@@ -28,7 +28,7 @@ type Decoder struct {
 // body must not change afterwards.
 func (d Decoder) Decode(body []byte) (*Request, error) {
 	r := &Request{Dialect: d.Dialect, SessionID: d.SessionID}
-	var p problems
+	p := problems{steps: make([]string, 0, 8)}
 	if !checkSyntax(body, 0, &p) {
 		return nil, p.err()
 	}
@@ -91,7 +91,7 @@ func (d *decoder) member(name string, value []byte) {
 	case "model":
 		r.Model = d.name(value)
 	case "models":
-		r.Models = d.names(value)
+		r.Models = d.names(value, false)
 	case "preset":
 		r.Preset = d.name(value)
 	case "state":
@@ -116,6 +116,7 @@ func (d *decoder) questions(value []byte) {
 	if !d.isObject(value) {
 		return
 	}
+	d.request.Questions = make([]Question, 0, min(length(value), d.limits.Questions+1))
 	for m := walk(value); m.next() && m.index <= d.limits.Questions; {
 		name := string(m.name)
 		d.enter(name)
@@ -185,6 +186,7 @@ func (d *decoder) options(q *Question, criteria []byte) {
 		d.fail("must be an object with at least one option")
 		return
 	}
+	q.Options = make([]Option, 0, min(length(criteria), d.limits.Options+1))
 	for m := walk(criteria); m.next() && m.index <= d.limits.Options; {
 		q.Options = append(q.Options, Option{Name: string(m.name), Guidance: raw(m.value)})
 	}
@@ -195,6 +197,7 @@ func (d *decoder) levels(q *Question, criteria []byte) {
 		d.fail("must be an array with at least one level")
 		return
 	}
+	q.Levels = make([]json.RawMessage, 0, min(length(criteria), d.limits.Levels+1))
 	for m := walk(criteria); m.next() && m.index <= d.limits.Levels; {
 		q.Levels = append(q.Levels, raw(m.value))
 	}
@@ -234,13 +237,18 @@ func (p *problems) name(value []byte) string {
 	return name
 }
 
-// names reads an array of strings that must not be empty. It is not nil.
-func (p *problems) names(value []byte) []string {
-	list := []string{}
+// names reads an array of strings that must not be empty. An empty array is
+// nil unless it means something.
+func (p *problems) names(value []byte, meant bool) []string {
 	if value[0] != '[' {
 		p.fail("must be an array of strings")
-		return list
+		return nil
 	}
+	n := length(value)
+	if n == 0 && !meant {
+		return nil
+	}
+	list := make([]string, 0, n)
 	for m := walk(value); m.next(); {
 		p.enter(strconv.Itoa(m.index))
 		list = append(list, p.name(m.value))

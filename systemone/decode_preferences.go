@@ -21,7 +21,7 @@ const (
 //
 // The result shares memory with data, which must not change afterwards.
 func DecodePreferences(data []byte) (*Preferences, error) {
-	var p problems
+	p := problems{steps: make([]string, 0, 8)}
 	if !checkSyntax(data, 0, &p) {
 		return nil, p.err()
 	}
@@ -136,16 +136,11 @@ func word[T ~string](d preferencesDecoder, value []byte, allowed ...T) T {
 	return ""
 }
 
-// list reads names. An empty list is nil unless it means something.
 func (d preferencesDecoder) list(value []byte, meant bool) []string {
 	if value == nil {
 		return nil
 	}
-	list := d.names(value)
-	if len(list) == 0 && !meant {
-		return nil
-	}
-	return list
+	return d.names(value, meant)
 }
 
 func (d preferencesDecoder) maxPrice(p *MaxPrice, value []byte) {

@@ -28,9 +28,10 @@ func (s *syntax) duplicates(names []span, depth int) {
 		sorted[i] = s.name(n)
 	}
 	slices.SortFunc(sorted, bytes.Compare)
-	for i := 1; i < len(sorted); i++ {
-		if bytes.Equal(sorted[i-1], sorted[i]) {
-			s.duplicate(sorted[i], depth)
+	for i, name := range sorted {
+		// Once for each name, when it is met for the second time.
+		if i > 0 && bytes.Equal(sorted[i-1], name) && (i == 1 || !bytes.Equal(sorted[i-2], name)) {
+			s.duplicate(name, depth)
 		}
 	}
 }
@@ -44,7 +45,11 @@ func (s *syntax) same(a, b span) bool {
 	return bytes.Equal(s.data[a.lo:a.hi], s.data[b.lo:b.hi])
 }
 
+// duplicate notes a name that an object has twice.
 func (s *syntax) duplicate(name []byte, depth int) {
+	if s.problems.full() {
+		return
+	}
 	for _, at := range s.place[s.base:depth] {
 		if at.name.hi > 0 {
 			s.problems.enter(string(s.name(at.name)))

@@ -37,7 +37,11 @@ func (p *problems) enter(name string) { p.steps = append(p.steps, name) }
 func (p *problems) leave() { p.steps = p.steps[:len(p.steps)-1] }
 
 // fail notes a problem at this place.
-func (p *problems) fail(message string) { p.add(path(p.steps...), message) }
+func (p *problems) fail(message string) {
+	if !p.full() {
+		p.add(path(p.steps...), message)
+	}
+}
 
 // failAt notes a problem one step down.
 func (p *problems) failAt(name, message string) {
@@ -46,9 +50,13 @@ func (p *problems) failAt(name, message string) {
 	p.leave()
 }
 
+// full says whether further problems would be dropped; so a body full of
+// problems does not make us write out the path of each.
+func (p *problems) full() bool { return len(p.list) > maxIssues }
+
 // add notes a problem unless its path has one, or the list is full.
 func (p *problems) add(path, message string) {
-	if len(p.list) > maxIssues {
+	if p.full() {
 		return
 	}
 	for _, is := range p.list {

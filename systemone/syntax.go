@@ -127,6 +127,9 @@ func (s *syntax) object(depth int) bool {
 			return false
 		}
 		name.hi, name.escaped = s.pos, s.escaped
+		if s.names == nil {
+			s.names = make([]span, 0, 32)
+		}
 		s.names = append(s.names, name)
 		s.place[depth] = within{name: name}
 		s.space()
@@ -174,29 +177,34 @@ func (s *syntax) array(depth int) bool {
 // text scans a string from its opening quote.
 func (s *syntax) text() bool {
 	s.escaped = false
-	s.pos++
-	for s.pos < len(s.data) {
-		switch c := s.data[s.pos]; {
+	data, pos := s.data, s.pos+1
+	for pos < len(data) {
+		c := data[pos]
+		switch {
 		case c == '"':
-			s.pos++
+			s.pos = pos + 1
 			return true
+		case c < ' ':
+			s.pos = pos
+			return s.fail("control character in a string")
 		case c == '\\':
 			s.escaped = true
-			if !s.escape() {
+			if s.pos = pos; !s.escape() {
 				return false
 			}
-		case c < ' ':
-			return s.fail("control character in a string")
+			pos = s.pos
 		case c < utf8.RuneSelf:
-			s.pos++
+			pos++
 		default:
-			r, size := utf8.DecodeRune(s.data[s.pos:])
+			r, size := utf8.DecodeRune(data[pos:])
 			if r == utf8.RuneError && size == 1 {
+				s.pos = pos
 				return s.fail("invalid UTF-8")
 			}
-			s.pos += size
+			pos += size
 		}
 	}
+	s.pos = pos
 	return s.unexpected("the end of a string")
 }
 

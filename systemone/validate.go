@@ -21,7 +21,7 @@ const (
 // are two questions or options of one name and names that are not UTF-8.
 // Empty raw JSON counts as null.
 func (r Request) Validate(l Limits) error {
-	var p problems
+	p := problems{steps: make([]string, 0, 8)}
 	v := validator{problems: &p, limits: l.withDefaults(), dialect: r.Dialect}
 	v.request(&r)
 	return p.err()

@@ -11,7 +11,14 @@ import (
 // but for a name with escapes.
 
 // trim returns the value without the white space around it.
-func trim(data []byte) []byte { return bytes.Trim(data, " \t\r\n") }
+func trim(data []byte) []byte {
+	data = data[skipSpace(data, 0):]
+	end := len(data)
+	for end > 0 && data[end-1] <= ' ' {
+		end--
+	}
+	return data[:end:end]
+}
 
 func isNull(value []byte) bool { return len(value) == 0 || value[0] == 'n' }
 
@@ -95,14 +102,19 @@ func skipContainer(data []byte, pos int) int {
 	}
 }
 
-// skipText returns where the string that begins at pos ends.
+// skipText returns where the string that begins at pos ends: after the first
+// quote that does not follow an odd number of backslashes.
 func skipText(data []byte, pos int) int {
-	for pos++; data[pos] != '"'; pos++ {
-		if data[pos] == '\\' {
-			pos++
+	for pos++; ; pos++ {
+		pos += bytes.IndexByte(data[pos:], '"')
+		slashes := 0
+		for data[pos-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return pos + 1
 		}
 	}
-	return pos + 1
 }
 
 // unquote decodes a string. Without escapes the result is part of quoted.
