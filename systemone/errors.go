@@ -8,7 +8,10 @@ import (
 // ErrInvalid is what every [*InvalidError] is.
 var ErrInvalid = errors.New("systemone: invalid request")
 
-// Issue is one problem of a request.
+// Issue is one problem of a request. Its path is safe to show: a name is quoted
+// as in Go where it is empty or has dots, spaces, quotes or characters that do
+// not print, and cut after 64 characters, and a path after 16 names; … stands
+// for the rest.
 type Issue struct {
 	Path    string `json:"path"` // dotted, e.g. questions.refund.criteria; "" is the body
 	Message string `json:"message"`

@@ -13,6 +13,8 @@ const (
 	maxIssues = 100
 	// maxStep is how many characters of a name a path shows.
 	maxStep = 64
+	// maxSteps is how many names a path shows.
+	maxSteps = 16
 
 	mustBeGiven    = "must be given"
 	mustNotBeEmpty = "must not be empty"
@@ -93,12 +95,16 @@ func (p *problems) err() error {
 	return &InvalidError{Issues: p.list}
 }
 
-// path joins the names that lead to a place.
+// path joins the names that lead to a place, the first maxSteps of them.
 func path(steps ...string) string {
 	var b strings.Builder
 	for i, name := range steps {
 		if i > 0 {
 			b.WriteByte('.')
+		}
+		if i == maxSteps {
+			b.WriteString("…")
+			break
 		}
 		b.WriteString(step(name))
 	}
