@@ -16,11 +16,15 @@ const patience = time.Minute
 // leaves always fits.
 const contextTokens = 8192
 
+// phrases is how many phrases the questions may have in all: more than the model takes by default, because
+// here nobody else waits for it.
+const phrases = 2048
+
 // embedded is the whole use of the library: a model in this process, a catalog in which it stands, a router
 // that checks and prices its answers. No more than n requests are made of it at once.
 func embedded(n int) (router.Decider, error) {
 	model, err := similarity.New(similarity.Config{
-		Workers: n, Queue: n, Limits: similarity.Limits{StateTokens: contextTokens},
+		Workers: n, Queue: n, Limits: similarity.Limits{StateTokens: contextTokens, Phrases: phrases},
 	})
 	if err != nil {
 		return nil, err

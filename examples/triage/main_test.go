@@ -277,3 +277,18 @@ func TestWhatTheModelCannotTakeIsAnItemThatFailed(t *testing.T) {
 	assert.Contains(t, all[1].Error, "state")
 	assert.Empty(t, all[2].Error, "what was shortened fits whatever it says")
 }
+
+func TestQuestionsMayHaveManyPhrases(t *testing.T) {
+	t.Parallel()
+	criteria := make([]string, 100)
+	for i := range criteria {
+		criteria[i] = fmt.Sprintf(`"option %d": ["phrase %d", "word %d", "text %d"]`, i, i, i, i)
+	}
+	file := filepath.Join(t.TempDir(), "questions.json")
+	question := `{"which": {"type": "choice", "instructions": "?", "criteria": {` + strings.Join(criteria, ", ") + `}}}`
+	require.NoError(t, os.WriteFile(file, []byte(question), 0o600))
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), []string{"-questions", file, "-"}, strings.NewReader("phrase 7"), &stdout, &stderr)
+	assert.Equal(t, exitDone, code, stdout.String())
+	assert.Contains(t, stdout.String(), `"choice":"option 7"`)
+}
