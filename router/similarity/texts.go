@@ -22,7 +22,7 @@ func texts(raw json.RawMessage) ([]string, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	for {
 		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && len(objects) == 0 {
 			return found, nil
 		}
 		if err != nil {
