@@ -1,0 +1,78 @@
+package httpapi
+
+import (
+	"strings"
+
+	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/router"
+)
+
+// authenticate lets the caller on, or says why not. It runs before anything of
+// the body is read.
+func (x *exchange) authenticate(need access) error {
+	if need == nobody {
+		return errClosed
+	}
+	if x.s.Open {
+		return nil
+	}
+	secret, err := credential(x.r.Header["Authorization"], x.r.Header["X-Api-Key"])
+	switch {
+	case err != nil:
+		return err
+	case secret == "" && need == public:
+		return nil
+	case secret == "":
+		return errNoCredential
+	}
+	p, err := x.s.Keys.Authenticate(x.r.Context(), secret)
+	if err != nil {
+		return err
+	}
+	x.principal = p
+	switch {
+	case need == inference && p.Management:
+		return keys.ErrManagement
+	case need == management && !p.Management:
+		return errNotManagement
+	}
+	return nil
+}
+
+// credential returns the one key text of a request, or "" when there is none.
+// It is the only place that looks at credentials: two different ones are
+// refused, so that no other place can be made to see another one. A scheme
+// other than Bearer is a key that nobody has.
+func credential(authorization, apiKey []string) (router.Secret, error) {
+	var found string
+	add := func(text string) bool {
+		if text == "" || text == found {
+			return true
+		}
+		if found != "" {
+			return false
+		}
+		found = text
+		return true
+	}
+	for _, v := range authorization {
+		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
+		text := strings.TrimSpace(rest)
+		if !strings.EqualFold(scheme, "bearer") {
+			text = v // refused by whoever looks it up
+		}
+		if !add(text) {
+			return "", errTwoCredentials()
+		}
+	}
+	for _, v := range apiKey {
+		if !add(strings.TrimSpace(v)) {
+			return "", errTwoCredentials()
+		}
+	}
+	return router.Secret(found), nil
+}
+
+func errTwoCredentials() error {
+	return badRequest("authorization", "two different credentials were sent")
+}

@@ -1,0 +1,167 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// ErrConfig is what every mistake in a [Config] is.
+var ErrConfig = errors.New("httpapi: invalid configuration")
+
+// Authenticator says on whose behalf the holder of a key acts. Its errors are
+// those of keys.Service.Authenticate: keys.ErrRefused, keys.ErrExpired and
+// keys.ErrDisabled are answered with 401, anything else with 500. It must be
+// safe for concurrent use.
+type Authenticator interface {
+	Authenticate(ctx context.Context, secret router.Secret) (router.Principal, error)
+}
+
+// Config says what a [Handler] serves. Write it with field names: fields are
+// added in minor versions.
+type Config struct {
+	Router *router.Router // required
+	// Keys checks credentials. It is required unless Open is set, so that
+	// nobody opens a router to the world by leaving a field out.
+	Keys Authenticator
+	// Open serves every caller as the embedding program itself, without
+	// looking at credentials. It excludes Keys.
+	Open bool
+	// Brand is the word in the names of the metadata member and of the header
+	// that asks for it: "router" (the default) gives router_metadata and
+	// X-Router-Metadata. Lower-case letters and digits, 1 to 32.
+	Brand string
+	// MaxBytes is the largest body that is read; default 4 MiB.
+	MaxBytes int64
+	// Limits bound the shape of a request; they should be those of the Router.
+	Limits systemone.Limits
+	// DualErrors adds a detail member next to error, as clients of the native
+	// API expect. The native handler always does.
+	DualErrors bool
+	// CreditsURL is where credits are bought; it is named in the refusal of a
+	// request that lacks them. "" names none.
+	CreditsURL string
+	// NativeTimeout is the total deadline of a native request; default 9 s,
+	// below the 10 s after which those clients give up.
+	NativeTimeout time.Duration
+	// Logger gets failures of the server and of upstreams, with the request id
+	// and never with a credential; default slog.Default().
+	Logger *slog.Logger
+	// NewRequestID makes the ids of requests that bring none: 1 to 128 visible
+	// ASCII characters. Default "req_" and 32 hex digits of a UUIDv7.
+	NewRequestID func() string
+	// Now is the clock; default time.Now.
+	Now func() time.Time
+}
+
+// The defaults of Config.
+const (
+	defaultBrand         = "router"
+	defaultMaxBytes      = 4 << 20
+	defaultNativeTimeout = 9 * time.Second
+)
+
+// withDefaults checks c and fills in what is not set.
+func (c Config) withDefaults() (Config, error) {
+	switch {
+	case c.Router == nil:
+		return c, fmt.Errorf("%w: Router is required", ErrConfig)
+	case c.Keys == nil && !c.Open:
+		return c, fmt.Errorf("%w: Keys is required; set Open to serve without keys", ErrConfig)
+	case c.Keys != nil && c.Open:
+		return c, fmt.Errorf("%w: Keys and Open exclude each other", ErrConfig)
+	case c.MaxBytes < 0:
+		return c, fmt.Errorf("%w: MaxBytes is negative", ErrConfig)
+	case c.NativeTimeout < 0:
+		return c, fmt.Errorf("%w: NativeTimeout is negative", ErrConfig)
+	case !validBrand(c.Brand):
+		return c, fmt.Errorf("%w: Brand may hold 1 to 32 lower-case letters and digits", ErrConfig)
+	}
+	if c.Brand == "" {
+		c.Brand = defaultBrand
+	}
+	if c.MaxBytes == 0 {
+		c.MaxBytes = defaultMaxBytes
+	}
+	if c.NativeTimeout == 0 {
+		c.NativeTimeout = defaultNativeTimeout
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.NewRequestID == nil {
+		c.NewRequestID = newRequestID
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c, nil
+}
+
+// validBrand says whether s can be part of a member and of a header name; ""
+// is the default.
+func validBrand(s string) bool {
+	for _, c := range []byte(s) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return len(s) <= 32
+}
+
+// newRequestID returns an id of our own.
+func newRequestID() string {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "req_unknown" // the system has no randomness; the request is served all the same
+	}
+	return "req_" + hex.EncodeToString(id[:])
+}
+
+// Handler serves the interface to callers with keys. Its paths begin at "/".
+// It is safe for concurrent use.
+type Handler struct {
+	api, native *surface
+}
+
+// New checks cfg and returns a handler. A mistake is [ErrConfig].
+func New(cfg Config) (*Handler, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := newServer(cfg)
+	return &Handler{
+		api: newSurface(s, surface{dualErrors: cfg.DualErrors}, []route{
+			{method: http.MethodPost, path: "/systemone", keys: inference, serve: (*exchange).decide},
+			{method: http.MethodGet, path: "/models", keys: public, serve: (*exchange).listModels},
+			{method: http.MethodGet, path: "/models/{author}/{slug}/endpoints", keys: public, serve: (*exchange).listEndpoints},
+			{method: http.MethodGet, path: "/providers", keys: public, serve: (*exchange).listProviders},
+		}),
+		native: newSurface(s, surface{native: true, dualErrors: true, dialect: systemone.Native, timeout: cfg.NativeTimeout}, []route{
+			{method: http.MethodPost, path: "/systemone", keys: inference, serve: (*exchange).decide},
+			{method: http.MethodGet, path: "/models", keys: public, serve: (*exchange).listNativeModels},
+		}),
+	}, nil
+}
+
+// ServeHTTP serves POST /systemone, GET /models,
+// GET /models/{author}/{slug}/endpoints and GET /providers. Everything else is
+// answered with 404 or 405 in the error envelope, without a look at
+// credentials.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.api.ServeHTTP(w, r) }
+
+// Native returns the handler for clients of the native System One API, to be
+// mounted at /v1: POST /systemone and GET /models, with null guidance
+// accepted, dual error bodies, x-typesafe-request-id and a deadline below
+// those clients' own.
+func (h *Handler) Native() http.Handler { return h.native }

@@ -1,0 +1,45 @@
+package httpapi
+
+import (
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// decide serves POST /systemone.
+func (x *exchange) decide() error {
+	body, err := x.body()
+	if err != nil {
+		return err
+	}
+	session, err := sessionID(x.r.Header["X-Session-Id"])
+	if err != nil {
+		return err
+	}
+	req, err := systemone.Decoder{Dialect: x.s.dialect, Limits: x.s.Limits, SessionID: session}.Decode(body)
+	if err != nil {
+		return err
+	}
+	x.call = &router.Call{Request: req, Principal: x.principal, RequestID: x.requestID, Timeout: x.s.timeout}
+	res, err := x.s.Router.Decide(x.r.Context(), x.call)
+	if err != nil {
+		return err
+	}
+	x.out = res.Response.AppendJSON(x.out)
+	if n := len(x.out) - 1; n > 0 && x.out[n] == '}' {
+		x.out = append(x.appendMetadata(x.out[:n], res.Endpoint), '}')
+	}
+	return nil
+}
+
+// sessionID returns the session that a header names. Two different ones are a
+// mistake that nobody should have to guess about.
+func sessionID(values []string) (string, error) {
+	var found string
+	for _, v := range values {
+		if found != "" && v != found {
+			return "", badRequest("session_id", "two different x-session-id headers were sent")
+		}
+		found = v
+	}
+	return found, nil
+}

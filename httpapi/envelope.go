@@ -1,0 +1,121 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// errorObject is the error member of the envelope.
+type errorObject struct {
+	Code     int             `json:"code"`
+	Message  string          `json:"message"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+}
+
+// detailObject repeats an error for clients of the native API.
+type detailObject struct {
+	Type    router.Class `json:"error_type"`
+	Message string       `json:"message"`
+}
+
+// errorMetadata is error.metadata. What the router adds of its own follows it:
+// provider_name and previous_errors after attempts.
+type errorMetadata struct {
+	Type       router.Class      `json:"error_type"`
+	Issues     []systemone.Issue `json:"issues,omitempty"`
+	ExcludedBy *[]string         `json:"excluded_by,omitempty"` // may be empty
+}
+
+// fail makes x the reply to err.
+func (x *exchange) fail(err error) {
+	p := problemOf(err)
+	if p.status == http.StatusPaymentRequired && p.message == insufficientCredits && x.s.CreditsURL != "" {
+		p.message += ". Add more at " + x.s.CreditsURL
+	}
+	x.status, x.out = p.status, x.out[:0]
+	if re, ok := errors.AsType[*router.Error](err); ok {
+		x.retryAfter = retrySeconds(p.status, re.RetryAfter)
+	}
+	x.logFailure(p, err)
+
+	x.out = append(x.out, `{"error":`...)
+	x.out = appendJSON(x.out, errorObject{Code: p.status, Message: p.message, Metadata: metadataOf(p, err)})
+	x.out = x.appendMetadata(x.out, nil)
+	if x.principal.Member != "" {
+		x.out = append(x.out, `,"user_id":`...)
+		x.out = appendJSON(x.out, x.principal.Member)
+	}
+	if x.s.dualErrors {
+		x.out = append(x.out, `,"detail":`...)
+		x.out = appendJSON(x.out, detailObject{Type: p.class, Message: p.message})
+	}
+	x.out = append(x.out, '}')
+}
+
+// metadataOf says what may be said of err beyond its sentence.
+func metadataOf(p problem, err error) json.RawMessage {
+	m := errorMetadata{Type: p.class}
+	if ie, ok := errors.AsType[*systemone.InvalidError](err); ok {
+		m.Issues = ie.Issues
+	}
+	re, ok := errors.AsType[*router.Error](err)
+	if !ok {
+		return appendJSON(nil, m)
+	}
+	if len(re.Issues) > 0 {
+		m.Issues = re.Issues
+	}
+	if re.ExcludedBy != nil {
+		m.ExcludedBy = &re.ExcludedBy
+	}
+	return appendMembers(appendJSON(nil, m), re.Metadata)
+}
+
+// appendMembers adds members to the JSON object out, in the order of their
+// names. Those that errorMetadata has, and those that are no JSON, are left
+// out.
+func appendMembers(out []byte, members map[string]any) []byte {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		value, err := json.Marshal(members[name])
+		if err != nil || slices.Contains([]string{"error_type", "issues", "excluded_by"}, name) {
+			continue
+		}
+		out = appendJSON(append(out[:len(out)-1], ','), name)
+		out = append(append(append(out, ':'), value...), '}')
+	}
+	return out
+}
+
+// logFailure tells the operator what the caller is not told.
+func (x *exchange) logFailure(p problem, err error) {
+	level := slog.LevelWarn
+	switch {
+	case p.status < http.StatusInternalServerError, x.r.Context().Err() != nil:
+		return // the caller's doing, or nobody is left
+	case p.status == http.StatusInternalServerError:
+		level = slog.LevelError
+	}
+	x.s.Logger.LogAttrs(x.r.Context(), level, "request failed",
+		slog.String("request_id", x.requestID), slog.String("route", x.r.Pattern),
+		slog.Int("status", p.status), slog.Any("error", err))
+}
+
+// appendJSON appends v as JSON without the escapes that are for HTML. It is
+// for values that can always be written.
+func appendJSON(dst []byte, v any) []byte {
+	b := bytes.NewBuffer(dst)
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return append(dst, "null"...)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

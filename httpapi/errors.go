@@ -1,0 +1,120 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// Refusals of this package.
+var (
+	errNoCredential  = errors.New("httpapi: no credential")
+	errNotManagement = errors.New("httpapi: not a management key")
+	errClosed        = errors.New("httpapi: the route takes no key at all")
+	errNotFound      = errors.New("httpapi: no such resource")
+	errMethod        = errors.New("httpapi: method not allowed")
+	errTooLarge      = errors.New("httpapi: body too large")
+	errPanic         = errors.New("httpapi: panic")
+)
+
+// methodNotAllowed is the one error_type that no class of the router has.
+const methodNotAllowed router.Class = "method_not_allowed"
+
+// The statuses that net/http has no names for.
+const (
+	statusTimeout    = 524
+	statusOverloaded = 529
+)
+
+// maxRetryAfter bounds the wait that a reply asks for.
+const maxRetryAfter = time.Hour
+
+// problem is what a stranger is told of an error.
+type problem struct {
+	status  int
+	class   router.Class
+	message string
+}
+
+// refusals is the one table from errors to replies: the row of a
+// [router.Error]'s class, else the first row whose error it is, else the last.
+// Nothing else decides a status or a sentence.
+//
+//nolint:gochecknoglobals // a lookup table that is never written
+var refusals = []struct {
+	is error
+	problem
+}{
+	{nil, problem{http.StatusBadRequest, router.InvalidRequest, "Invalid request parameters"}},
+	{nil, problem{http.StatusUnauthorized, router.Authentication, "Missing Authentication header"}},
+	{nil, problem{http.StatusPaymentRequired, router.PaymentRequired, insufficientCredits}},
+	{nil, problem{http.StatusForbidden, router.PermissionDenied, "Only management keys can perform this operation"}},
+	{nil, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
+	{nil, problem{http.StatusConflict, router.Conflict, "Resource conflict. Please try again later."}},
+	{nil, problem{http.StatusRequestEntityTooLarge, router.PayloadTooLarge, "Request payload too large"}},
+	{nil, problem{http.StatusTooManyRequests, router.RateLimitExceeded, "Rate limit exceeded"}},
+	{nil, problem{http.StatusBadGateway, router.ProviderUnavailable, "Provider returned error"}},
+	{nil, problem{http.StatusServiceUnavailable, router.NoCapacity, "Service temporarily unavailable"}},
+	{nil, problem{statusTimeout, router.Timeout, "Request timed out. Please try again later."}},
+	{nil, problem{statusOverloaded, router.ProviderOverloaded, "Provider returned error"}},
+
+	{systemone.ErrInvalid, problem{http.StatusBadRequest, router.InvalidRequest, "Invalid request parameters"}},
+	{errNoCredential, problem{http.StatusUnauthorized, router.Authentication, "Missing Authentication header"}},
+	{keys.ErrRefused, problem{http.StatusUnauthorized, router.Authentication, "Invalid API key"}},
+	{keys.ErrExpired, problem{http.StatusUnauthorized, router.Authentication, "API key expired"}},
+	{keys.ErrDisabled, problem{http.StatusUnauthorized, router.Authentication, "API key disabled"}},
+	{keys.ErrManagement, problem{http.StatusForbidden, router.PermissionDenied, "Management keys cannot be used for inference"}},
+	{errNotManagement, problem{http.StatusForbidden, router.PermissionDenied, "Only management keys can perform this operation"}},
+	{errClosed, problem{http.StatusForbidden, router.PermissionDenied, "Only management keys can perform this operation"}},
+	{errNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
+	{errMethod, problem{http.StatusMethodNotAllowed, methodNotAllowed, "Method not allowed"}},
+	{errTooLarge, problem{http.StatusRequestEntityTooLarge, router.PayloadTooLarge, "Request payload too large"}},
+	{context.DeadlineExceeded, problem{statusTimeout, router.Timeout, "Request timed out. Please try again later."}},
+
+	{nil, problem{http.StatusInternalServerError, router.Server, "Internal Server Error"}},
+}
+
+const insufficientCredits = "Insufficient credits"
+
+// Status returns the HTTP status that err is answered with: 200 for nil, 500
+// for an error that nothing is known of.
+func Status(err error) int {
+	if err == nil {
+		return http.StatusOK
+	}
+	return problemOf(err).status
+}
+
+// problemOf looks err up in the table.
+func problemOf(err error) problem {
+	re, isRouter := errors.AsType[*router.Error](err)
+	for _, row := range refusals {
+		switch {
+		case isRouter && row.class == re.Class:
+			// The router's sentence is a documented one; that of a 5xx is the
+			// table's in any case.
+			if re.Message != "" && row.status < http.StatusInternalServerError {
+				row.message = re.Message
+			}
+			return row.problem
+		case !isRouter && row.is != nil && errors.Is(err, row.is):
+			return row.problem
+		}
+	}
+	return refusals[len(refusals)-1].problem
+}
+
+// retrySeconds is d in whole seconds, rounded up and bounded, where a status
+// says when to come back; else 0.
+func retrySeconds(status int, d time.Duration) int {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable, statusOverloaded:
+		return int((min(max(d, 0), maxRetryAfter) + time.Second - 1) / time.Second)
+	}
+	return 0
+}

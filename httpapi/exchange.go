@@ -1,0 +1,102 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// keepBuffer is the largest reply buffer that is kept for the next request.
+const keepBuffer = 64 << 10
+
+// exchange is one request and its reply. It belongs to the goroutine that
+// serves the request and is reused afterwards; nothing may keep it.
+type exchange struct {
+	s         *surface
+	w         http.ResponseWriter
+	r         *http.Request
+	probe     probe
+	requestID string
+	principal router.Principal
+	call      *router.Call // nil until a decision was asked for
+
+	status     int
+	out        []byte // the reply's body
+	retryAfter int    // seconds; 0 says nothing
+	sent       bool
+}
+
+// begin makes x ready for one request.
+func (x *exchange) begin(s *surface, w http.ResponseWriter, r *http.Request) {
+	*x = exchange{s: s, w: w, r: r, status: http.StatusOK, out: x.out[:0]}
+	if x.requestID = requestID(r.Header["X-Request-Id"]); x.requestID == "" {
+		x.requestID = s.NewRequestID()
+	}
+}
+
+// recycle forgets the request and keeps the buffer.
+func (x *exchange) recycle() {
+	s, out := x.s, x.out[:0]
+	if cap(out) > keepBuffer {
+		out = nil
+	}
+	*x = exchange{out: out}
+	s.exchanges.Put(x)
+}
+
+// requestID returns the first acceptable id, or "".
+func requestID(values []string) string {
+	for _, v := range values {
+		if visible(v) {
+			return v
+		}
+	}
+	return ""
+}
+
+// visible says whether s is 1 to 128 visible ASCII characters.
+func visible(s string) bool {
+	for _, c := range []byte(s) {
+		if c <= ' ' || c > '~' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 128
+}
+
+// send writes the reply: headers, then the body at once.
+func (x *exchange) send() {
+	x.sent = true
+	h := x.w.Header()
+	// One array for the values of the headers that every reply has. It is not
+	// reused: net/http reads it after the handler has returned.
+	v := [4]string{"application/json", strconv.Itoa(len(x.out)), x.requestID}
+	h["Content-Type"], h["Content-Length"], h["X-Request-Id"] = v[0:1:1], v[1:2:2], v[2:3:3]
+	if x.call != nil && x.call.ID != "" {
+		v[3] = x.call.ID
+		h["X-Generation-Id"] = v[3:4:4]
+	}
+	if x.s.native {
+		h["X-Typesafe-Request-Id"] = v[2:3:3]
+	}
+	if x.status != http.StatusOK {
+		x.refusalHeaders(h)
+	}
+	x.w.WriteHeader(x.status)
+	// A failed write means that the caller is gone; nobody is left to be told.
+	_, _ = x.w.Write(x.out)
+}
+
+// refusalHeaders adds what some errors carry besides their body.
+func (x *exchange) refusalHeaders(h http.Header) {
+	switch x.status {
+	case http.StatusUnauthorized:
+		h["Www-Authenticate"] = []string{"Bearer"}
+	case http.StatusMethodNotAllowed:
+		h["Allow"] = x.probe.header["Allow"]
+	}
+	if x.retryAfter > 0 {
+		h["Retry-After"] = []string{strconv.Itoa(x.retryAfter)}
+	}
+}

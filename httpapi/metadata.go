@@ -1,0 +1,216 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// metadataObject is what a caller who asks for it learns of the routing. The
+// first nine members are those that clients in the field know; none of them
+// may be null but region.
+type metadataObject struct {
+	Region    *string          `json:"region"`
+	Requested string           `json:"requested"`
+	Strategy  string           `json:"strategy"`
+	Summary   string           `json:"summary"`
+	Attempt   int              `json:"attempt"`
+	IsBYOK    bool             `json:"is_byok"`
+	Endpoints metadataEndpoint `json:"endpoints"`
+	Attempts  []metadataTry    `json:"attempts"`
+	Pipeline  []metadataStage  `json:"pipeline"`
+	// Seed replays the plan's draw. It is text because a JavaScript number
+	// cannot hold it.
+	Seed string `json:"seed"`
+}
+
+// metadataEndpoint says where every endpoint of the models asked for stands.
+type metadataEndpoint struct {
+	Total     int                 `json:"total"`
+	Available []metadataCandidate `json:"available"` // in the order of attempts
+	Excluded  []metadataExclusion `json:"excluded"`
+}
+
+type metadataCandidate struct {
+	Provider string        `json:"provider"`
+	Model    string        `json:"model"`
+	Selected bool          `json:"selected"` // it answered
+	Endpoint string        `json:"endpoint"` // slug with variant
+	Tier     string        `json:"tier"`
+	Reason   router.Reason `json:"reason"`
+	// DrawWeight is the probability in the draw for the first place.
+	DrawWeight float64 `json:"draw_weight"`
+}
+
+type metadataExclusion struct {
+	Provider string        `json:"provider"`
+	Model    string        `json:"model"`
+	Endpoint string        `json:"endpoint"`
+	Reason   string        `json:"reason"`
+	Detail   string        `json:"detail,omitempty"`
+	Source   router.Source `json:"source,omitempty"`
+}
+
+type metadataTry struct {
+	Provider  string       `json:"provider"`
+	Model     string       `json:"model"`
+	Status    int          `json:"status"`
+	Endpoint  string       `json:"endpoint"`
+	ErrorType router.Class `json:"error_type,omitempty"`
+	LatencyMS int64        `json:"latency_ms"`
+	// UpstreamConfidence are the upstream's own figures by question; those in
+	// the answers are computed from the probabilities.
+	UpstreamConfidence map[string]float64 `json:"upstream_confidence,omitempty"`
+}
+
+type metadataStage struct {
+	Type           string          `json:"type"`
+	Name           string          `json:"name"`
+	Summary        string          `json:"summary,omitempty"`
+	Data           json.RawMessage `json:"data,omitempty"`
+	GuardrailID    string          `json:"guardrail_id,omitempty"`
+	GuardrailScope string          `json:"guardrail_scope,omitempty"`
+}
+
+// appendMetadata appends ,"router_metadata":{…} when the caller asked for it
+// and a decision was asked for. selected names the endpoint that answered.
+func (x *exchange) appendMetadata(dst []byte, answered *router.Endpoint) []byte {
+	if x.call == nil || !wantsMetadata(x.r.Header[x.s.metadataHeader]) {
+		return dst
+	}
+	dst = append(append(append(dst, `,"`...), x.s.metadataMember...), `":`...)
+	return appendJSON(dst, x.s.describe(&x.call.Report, answered))
+}
+
+// wantsMetadata reads the opt-in header.
+func wantsMetadata(values []string) bool {
+	for _, v := range values {
+		if strings.EqualFold(strings.TrimSpace(v), "enabled") {
+			return true
+		}
+	}
+	return false
+}
+
+// describe turns a report into what is shown.
+func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataObject {
+	m := metadataObject{
+		Requested: r.Requested,
+		Strategy:  r.Plan.Strategy,
+		Attempt:   len(r.Attempts),
+		Endpoints: metadataEndpoint{
+			Total:     len(r.Plan.Candidates) + len(r.Plan.Excluded),
+			Available: make([]metadataCandidate, 0, len(r.Plan.Candidates)),
+			Excluded:  make([]metadataExclusion, 0, len(r.Plan.Excluded)),
+		},
+		Attempts: make([]metadataTry, 0, len(r.Attempts)),
+		Pipeline: make([]metadataStage, 0, len(r.Pipeline)),
+		Seed:     strconv.FormatUint(r.Plan.Seed, 10),
+	}
+	if m.Strategy == "" {
+		m.Strategy = "direct" // there was no plan
+	}
+	for _, c := range r.Plan.Candidates {
+		m.Endpoints.Available = append(m.Endpoints.Available, metadataCandidate{
+			Provider: s.providerName(c.Endpoint.Provider), Model: c.Model.Permaslug, Endpoint: tag(c.Endpoint),
+			Selected: c.Endpoint == answered, Tier: tierName(c.Tier), Reason: c.Reason, DrawWeight: c.Weight,
+		})
+	}
+	for _, e := range r.Plan.Excluded {
+		m.Endpoints.Excluded = append(m.Endpoints.Excluded, metadataExclusion{
+			Provider: s.providerName(e.Endpoint.Provider), Model: s.permaslug(e.Endpoint.Model), Endpoint: tag(e.Endpoint),
+			Reason: e.Reason, Detail: e.Detail, Source: e.Source,
+		})
+	}
+	for i := range r.Attempts {
+		m.Attempts = append(m.Attempts, s.describeAttempt(&r.Attempts[i]))
+	}
+	for _, p := range r.Pipeline {
+		m.Pipeline = append(m.Pipeline, describeStage(p))
+	}
+	m.Summary = s.summary(&m, answered)
+	return m
+}
+
+// describeAttempt never leaves out the status: clients refuse the whole object
+// without it. An attempt without a reply has the status of its class.
+func (s *server) describeAttempt(a *router.AttemptRecord) metadataTry {
+	t := metadataTry{
+		Provider: s.providerName(a.Endpoint.Provider), Model: s.permaslug(a.Endpoint.Model), Endpoint: tag(a.Endpoint),
+		Status: a.Status, ErrorType: a.Class, LatencyMS: a.Duration.Milliseconds(),
+	}
+	if t.Status == 0 && a.Class != "" {
+		t.Status = problemOf(&router.Error{Class: a.Class}).status
+	}
+	for _, answer := range a.Answers {
+		if answer.Kind == systemone.Noul || answer.Probabilities == nil && answer.Confidence == 0 {
+			continue
+		}
+		if t.UpstreamConfidence == nil {
+			t.UpstreamConfidence = map[string]float64{}
+		}
+		t.UpstreamConfidence[answer.Name] = answer.Confidence
+	}
+	return t
+}
+
+// describeStage leaves out data that is no JSON.
+func describeStage(p router.Stage) metadataStage {
+	stage := metadataStage{Type: p.Type, Name: p.Name, Summary: p.Summary, GuardrailScope: p.GuardrailScope}
+	if data, err := json.Marshal(p.Data); err == nil && p.Data != nil {
+		stage.Data = data
+	}
+	if p.GuardrailID != nil {
+		stage.GuardrailID = p.GuardrailID.String()
+	}
+	return stage
+}
+
+// summary is one line for people.
+func (s *server) summary(m *metadataObject, answered *router.Endpoint) string {
+	line := fmt.Sprintf("available=%d, excluded=%d, attempts=%d", len(m.Endpoints.Available), len(m.Endpoints.Excluded), len(m.Attempts))
+	if answered == nil {
+		return line
+	}
+	return line + ", selected=" + s.providerName(answered.Provider)
+}
+
+// tag is an endpoint's provider slug with its variant.
+func tag(e *router.Endpoint) string {
+	if e.Variant == "" {
+		return e.Provider
+	}
+	return e.Provider + "/" + e.Variant
+}
+
+func tierName(t router.Tier) string {
+	switch t {
+	case router.TierMeets:
+		return "meets"
+	case router.TierMisses:
+		return "misses"
+	case router.TierUnknown:
+	}
+	return "unknown"
+}
+
+// providerName is the display name of a slug, which stands in for itself when
+// the catalog has been swapped since.
+func (s *server) providerName(slug string) string {
+	if p := s.Router.Catalog().Provider(slug); p != nil {
+		return p.Name
+	}
+	return slug
+}
+
+// permaslug is the dated name of a model.
+func (s *server) permaslug(id string) string {
+	if m := s.Router.Catalog().Model(id); m != nil {
+		return m.Permaslug
+	}
+	return id
+}

@@ -1,0 +1,207 @@
+package httpapi
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// modelObject is one model of the catalog. Members without omitempty are
+// required by clients in the field, null or not.
+type modelObject struct {
+	ID                  string       `json:"id"`
+	CanonicalSlug       string       `json:"canonical_slug"`
+	Name                string       `json:"name"`
+	Created             int64        `json:"created"` // seconds
+	Description         string       `json:"description"`
+	ContextLength       *int         `json:"context_length"`
+	Architecture        architecture `json:"architecture"`
+	Pricing             pricing      `json:"pricing"` // of the cheapest endpoint
+	TopProvider         topProvider  `json:"top_provider"`
+	SupportedParameters []string     `json:"supported_parameters"`
+	DefaultParameters   *struct{}    `json:"default_parameters"`
+	PerRequestLimits    *struct{}    `json:"per_request_limits"`
+	SupportedVoices     []string     `json:"supported_voices"`
+	Links               modelLinks   `json:"links"`
+}
+
+type architecture struct {
+	Modality         string   `json:"modality"`
+	InputModalities  []string `json:"input_modalities"`
+	OutputModalities []string `json:"output_modalities"`
+	InstructType     *string  `json:"instruct_type"`
+	Tokenizer        string   `json:"tokenizer"`
+}
+
+// pricing is in USD per token and per request, as exact decimal text.
+type pricing struct {
+	Prompt     string `json:"prompt"`
+	Completion string `json:"completion"`
+	Request    string `json:"request"`
+}
+
+type topProvider struct {
+	ContextLength       *int `json:"context_length"`
+	MaxCompletionTokens *int `json:"max_completion_tokens"`
+	IsModerated         bool `json:"is_moderated"`
+}
+
+type modelLinks struct {
+	Details string `json:"details"`
+}
+
+type pageLinks struct {
+	Next *string `json:"next"`
+}
+
+type modelList struct {
+	Data       []modelObject `json:"data"`
+	Links      pageLinks     `json:"links"`
+	TotalCount int           `json:"total_count"`
+	Models     []nativeModel `json:"models,omitzero"`
+}
+
+// nativeModel is the form of clients of the native System One API.
+type nativeModel struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	ReleaseDate string `json:"release_date"`
+}
+
+// served is a model with its endpoints, of which there is at least one.
+type served struct {
+	*router.Model
+	endpoints []*router.Endpoint
+}
+
+// listModels serves GET /models: the public catalog.
+func (x *exchange) listModels() error {
+	list, _, err := x.models()
+	if err != nil {
+		return err
+	}
+	x.out = appendJSON(x.out, list)
+	return nil
+}
+
+// listNativeModels serves the native GET /models: both forms in one object.
+func (x *exchange) listNativeModels() error {
+	list, page, err := x.models()
+	if err != nil {
+		return err
+	}
+	list.Models = make([]nativeModel, 0, len(page))
+	for _, m := range page {
+		native := nativeModel{Name: m.ID, Description: m.Description}
+		if !m.Created.IsZero() {
+			native.ReleaseDate = m.Created.UTC().Format(time.DateOnly)
+		}
+		list.Models = append(list.Models, native)
+	}
+	x.out = appendJSON(x.out, list)
+	return nil
+}
+
+// models returns one page of the models that some endpoint serves. A model
+// that none serves has no price and cannot be asked.
+func (x *exchange) models() (modelList, []served, error) {
+	p, err := pageOf(x.r.URL.Query())
+	if err != nil {
+		return modelList{}, nil, err
+	}
+	catalog := x.s.Router.Catalog()
+	var all []served
+	for _, m := range catalog.Models() {
+		if endpoints := catalog.EndpointsOf(m); len(endpoints) > 0 {
+			all = append(all, served{m, endpoints})
+		}
+	}
+	part := cut(p, all)
+	list := modelList{Data: make([]modelObject, 0, len(part)), TotalCount: len(all)}
+	list.Links.Next = p.next(x.r, len(all))
+	base := requestPath(x.r)
+	for _, m := range part {
+		list.Data = append(list.Data, describeModel(m, base))
+	}
+	return list, part, nil
+}
+
+// describeModel shows a model at the price of its cheapest endpoint.
+func describeModel(m served, base string) modelObject {
+	top := cheapest(m.endpoints)
+	o := modelObject{
+		ID: m.ID, CanonicalSlug: m.Permaslug, Name: m.Name, Created: created(m.Model), Description: m.Description,
+		ContextLength: positive(m.ContextLength), Architecture: decisions(), Pricing: priceOf(top.Pricing),
+		TopProvider:         topProvider{ContextLength: positive(contextOf(m.Model, top))},
+		SupportedParameters: []string{},
+		Links:               modelLinks{Details: base + "/" + m.ID + "/endpoints"},
+	}
+	for _, e := range m.endpoints {
+		o.SupportedParameters = append(o.SupportedParameters, e.Parameters...)
+	}
+	slices.Sort(o.SupportedParameters)
+	o.SupportedParameters = slices.Compact(o.SupportedParameters)
+	return o
+}
+
+// cheapest prefers endpoints that are switched on.
+func cheapest(endpoints []*router.Endpoint) *router.Endpoint {
+	rank := func(e *router.Endpoint) int {
+		if e.Off {
+			return 1
+		}
+		return 0
+	}
+	return slices.MinFunc(endpoints, func(a, b *router.Endpoint) int {
+		return cmp.Or(
+			cmp.Compare(rank(a), rank(b)),
+			cmp.Compare(a.Pricing.Prompt+a.Pricing.Completion, b.Pricing.Prompt+b.Pricing.Completion),
+			cmp.Compare(a.Pricing.Request, b.Pricing.Request),
+		)
+	})
+}
+
+// decisions is the architecture of every decision model.
+func decisions() architecture {
+	return architecture{
+		Modality: "text->decisions", InputModalities: []string{"text"}, OutputModalities: []string{"decisions"},
+		Tokenizer: "Other",
+	}
+}
+
+// priceOf turns prices per million tokens into prices per token, exactly.
+func priceOf(p router.Pricing) pricing {
+	return pricing{
+		Prompt:     decimal.New(int64(p.Prompt), -15).String(),
+		Completion: decimal.New(int64(p.Completion), -15).String(),
+		Request:    decimal.New(int64(p.Request), -9).String(),
+	}
+}
+
+// created is in seconds, 0 where the catalog does not say.
+func created(m *router.Model) int64 {
+	if m.Created.IsZero() {
+		return 0
+	}
+	return m.Created.Unix()
+}
+
+// contextOf is an endpoint's context, or its model's; 0 is no limit.
+func contextOf(m *router.Model, e *router.Endpoint) int {
+	if e.ContextLength > 0 {
+		return e.ContextLength
+	}
+	return m.ContextLength
+}
+
+// positive is null where a figure is not stated.
+func positive(n int) *int {
+	if n <= 0 {
+		return nil
+	}
+	return &n
+}
