@@ -1,0 +1,162 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/httpapi"
+	"github.com/signalbox/signalbox/router"
+)
+
+// enabled asks for the metadata under the neutral word.
+func enabled() map[string]string { return map[string]string{"X-Router-Metadata": "enabled"} }
+
+func TestMetadataSaysWhy(t *testing.T) {
+	s := scenario{
+		header: enabled(), ant: []error{upstream(0, router.Timeout, 0)},
+		body: with(sound, `"provider":{"order":["ant"]}`),
+	}
+	_, _, got := s.play(t)
+	require.Equal(t, 200, got.status)
+	var m map[string]any
+	raw, err := json.Marshal(at(t, got.body, "router_metadata"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &m))
+	assert.Contains(t, m, "region")
+	assert.Nil(t, m["region"])
+	for path, want := range map[string]any{
+		"requested": "acme/judge", "strategy": "order", "attempt": 2.0, "is_byok": false, "seed": "7",
+		"summary":         "available=2, excluded=0, attempts=2, selected=Bee Two",
+		"endpoints.total": 2.0,
+
+		"endpoints.available.0.provider": "Ant Cloud", "endpoints.available.0.model": "acme/judge-20260901",
+		"endpoints.available.0.endpoint": "ant/eu", "endpoints.available.0.selected": false,
+		"endpoints.available.0.reason": "order", "endpoints.available.0.tier": "meets",
+		"endpoints.available.1.selected": true, "endpoints.available.1.reason": "price",
+
+		"attempts.0.provider": "Ant Cloud", "attempts.0.status": 524.0, "attempts.0.error_type": "timeout",
+		"attempts.1.provider": "Bee Two", "attempts.1.status": 200.0, "attempts.1.model": "acme/judge-20260901",
+		"attempts.1.upstream_confidence": map[string]any{"desk": 0.9, "heat": 0.9},
+
+		"pipeline": []any{},
+	} {
+		assert.Equal(t, want, at(t, raw, path), path)
+	}
+	assert.Contains(t, at(t, raw, "endpoints.available.0"), "draw_weight")
+}
+
+func TestMetadataOfTheDrawAndOfExclusions(t *testing.T) {
+	s := scenario{header: enabled()}
+	_, _, got := s.play(t)
+	weight := 0.0
+	for _, i := range []string{"0", "1"} {
+		w, ok := at(t, got.body, "router_metadata.endpoints.available."+i+".draw_weight").(float64)
+		require.True(t, ok)
+		weight += w
+	}
+	assert.InDelta(t, 1, weight, 1e-9, "the draw is shown with its weights")
+
+	s.body = with(sound, `"provider":{"max_price":{"prompt":"1"}}`)
+	_, _, got = s.play(t)
+	for path, want := range map[string]any{
+		"provider": "Bee Two", "model": "acme/judge-20260901", "endpoint": "bee",
+		"reason": "max_price", "detail": "max_price.prompt", "source": "request",
+	} {
+		assert.Equal(t, want, at(t, got.body, "router_metadata.endpoints.excluded.0."+path), path)
+	}
+}
+
+func TestMetadataStandsOnErrorsToo(t *testing.T) {
+	s := scenario{header: enabled(), body: with(sound, `"provider":{"only":["nobody"]}`)}
+	_, _, got := s.play(t)
+	assert.Equal(t, 404, got.status)
+	assert.EqualValues(t, 2, at(t, got.body, "router_metadata.endpoints.total"))
+	assert.Equal(t, "allowed_providers", at(t, got.body, "router_metadata.endpoints.excluded.0.reason"))
+	assert.Equal(t, []any{}, at(t, got.body, "router_metadata.attempts"))
+	assert.Equal(t, "user_1", at(t, got.body, "user_id"))
+
+	s = scenario{header: enabled(), key: "-"}
+	_, _, got = s.play(t)
+	assert.Nil(t, at(t, got.body, "router_metadata"), "nothing was routed")
+
+	s = scenario{header: map[string]string{"X-Router-Metadata": "no"}}
+	_, _, got = s.play(t)
+	assert.Nil(t, at(t, got.body, "router_metadata"))
+}
+
+func TestBrandChangesEverywhereAtOnce(t *testing.T) {
+	brand := func(c *httpapi.Config, _ *router.Config) { c.Brand = "openrouter" }
+	s := scenario{header: map[string]string{"X-OpenRouter-Metadata": "enabled"}, options: []option{brand}}
+	for _, body := range []string{sound, with(sound, `"provider":{"only":["x"]}`)} {
+		s.body = body
+		_, _, got := s.play(t)
+		assert.NotNil(t, at(t, got.body, "openrouter_metadata.endpoints"))
+		assert.NotContains(t, string(got.body), "router_metadata\":{\"region\":null,\"requested\":\"\"")
+		assert.Nil(t, at(t, got.body, "router_metadata"))
+	}
+	s.header = enabled()
+	_, _, got := s.play(t)
+	assert.Nil(t, at(t, got.body, "openrouter_metadata"), "the neutral header is not the brand's")
+}
+
+func TestMetadataShowsThePipeline(t *testing.T) {
+	id := uuid.MustParse("0190a0b0-0000-7000-8000-000000000001")
+	stages := intercept(func(next router.Decider) router.Decider {
+		return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+			c.Report.Pipeline = append(c.Report.Pipeline,
+				router.Stage{Type: "guardrail", Name: "filter", Summary: "did <it>", Data: map[string]any{"n": 1}, GuardrailID: &id, GuardrailScope: "key"},
+				router.Stage{Type: "plugin", Name: "bare", Data: map[string]any{"not JSON": make(chan int)}})
+			return next(ctx, c)
+		}
+	})
+	s := scenario{header: enabled(), options: []option{stages}}
+	_, _, got := s.play(t)
+	assert.Equal(t, []any{
+		map[string]any{
+			"type": "guardrail", "name": "filter", "summary": "did <it>", "data": map[string]any{"n": 1.0},
+			"guardrail_id": id.String(), "guardrail_scope": "key",
+		},
+		map[string]any{"type": "plugin", "name": "bare"},
+	}, at(t, got.body, "router_metadata.pipeline"))
+}
+
+func TestMetadataOutlivesASwappedCatalog(t *testing.T) {
+	var g *rig
+	swap := intercept(func(next router.Decider) router.Decider {
+		return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+			res, err := next(ctx, c)
+			empty, newErr := router.NewCatalog(nil, nil, nil)
+			if newErr == nil {
+				g.router.SetCatalog(empty)
+			}
+			return res, err
+		}
+	})
+	g = newRig(t, swap)
+	r := g.request(t, http.MethodPost, "/systemone", sound, "inference")
+	r.Header.Set("X-Router-Metadata", "Enabled")
+	w := g.serve(t, g.handler, r)
+	require.Equal(t, 200, w.Code)
+	assert.Equal(t, "ant", at(t, w.Body.Bytes(), "router_metadata.attempts.0.provider"), "the slug stands in")
+}
+
+func TestErrorMetadataOfAPolicy(t *testing.T) {
+	own := intercept(func(router.Decider) router.Decider {
+		return func(context.Context, *router.Call) (*router.Result, error) {
+			return nil, &router.Error{Class: router.PermissionDenied, Message: "blocked", Metadata: map[string]any{
+				"patterns": []string{"a"}, "error_type": "twice", "broken": make(chan int), "<b>": true,
+			}}
+		}
+	})
+	s := scenario{options: []option{own}}
+	_, _, got := s.play(t)
+	assert.Equal(t, map[string]any{"error_type": "permission_denied", "patterns": []any{"a"}, "<b>": true}, at(t, got.body, "error.metadata"))
+	assert.Equal(t, 1, bytes.Count(got.body, []byte("error_type")), "no member twice")
+}
