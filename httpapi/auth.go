@@ -59,7 +59,7 @@ func credential(authorization, apiKey []string) (router.Secret, error) {
 		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
 		text := strings.TrimSpace(rest)
 		if !strings.EqualFold(scheme, "bearer") {
-			text = v // refused by whoever looks it up
+			text = "\n" + v // no key has a line feed, so nobody has this one
 		}
 		if !add(text) {
 			return "", errTwoCredentials()

@@ -50,7 +50,7 @@ func (x *exchange) body() ([]byte, error) {
 		case int64(len(buf)) > limit:
 			x.drain()
 			return nil, errTooLarge
-		case errors.Is(err, io.EOF) && size < 0:
+		case errors.Is(err, io.EOF) && (size < 0 || int64(len(buf)) == size):
 			return buf, nil
 		case err != nil:
 			return nil, badRequest("", "the body could not be read to its end")

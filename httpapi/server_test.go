@@ -1,0 +1,201 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// listener hands out connections that are made in memory.
+type listener struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *listener) Close() error {
+	close(l.closed)
+	return nil
+}
+
+func (*listener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+
+// dial serves g with a real server until the test ends and returns a
+// connection to it.
+func (g *rig) dial(t *testing.T) net.Conn {
+	t.Helper()
+	l := &listener{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
+	server := &http.Server{Handler: g.handler, ReadTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	client, far := net.Pipe()
+	l.conns <- far
+	t.Cleanup(func() {
+		_ = client.Close()
+		assert.NoError(t, server.Shutdown(context.WithoutCancel(t.Context()))) // waits for every connection
+		assert.ErrorIs(t, <-done, http.ErrServerClosed)
+	})
+	return client
+}
+
+// head is a request's head with the inference key.
+func (g *rig) head(extra ...string) string {
+	lines := append([]string{"POST /systemone HTTP/1.1", "Host: x", "Authorization: Bearer " + string(g.keys["inference"])}, extra...)
+	return strings.Join(lines, "\r\n") + "\r\n\r\n"
+}
+
+// talk writes what is sent and reads one reply; while the server does not
+// read, writing waits.
+func talk(t *testing.T, c net.Conn, sent string) *http.Response {
+	t.Helper()
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		_, _ = io.WriteString(c, sent)
+	}()
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	require.NoError(t, err)
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	resp.Body = io.NopCloser(strings.NewReader(string(body)))
+	t.Cleanup(func() {
+		_ = c.Close()
+		<-written
+	})
+	return resp
+}
+
+func TestOverTheWire(t *testing.T) {
+	chunk := "fffff\r\n" + strings.Repeat("x", 0xfffff) + "\r\n"
+	for name, c := range map[string]struct {
+		sent   func(g *rig) string
+		status int
+		after  time.Duration // by the server's clock
+	}{
+		"sound": {func(g *rig) string {
+			return g.head("Content-Length: "+toText(len(sound))) + sound
+		}, 200, 0},
+		"chunked": {func(g *rig) string {
+			return g.head("Transfer-Encoding: chunked") + "1\r\n{\r\n" + "0\r\n\r\n"
+		}, 400, 0},
+		"chunked over the limit": {func(g *rig) string {
+			return g.head("Transfer-Encoding: chunked") + strings.Repeat(chunk, 6) + "0\r\n\r\n"
+		}, 413, 0},
+		"announced over the limit, sent all the same": {func(g *rig) string {
+			return g.head("Content-Length: 6000000") + strings.Repeat("x", 6000000)
+		}, 413, 0},
+		"chunked and announced": {func(g *rig) string {
+			return g.head("Content-Length: 3", "Transfer-Encoding: chunked") + "0\r\n\r\n"
+		}, 400, 0},
+		"two lengths": {func(g *rig) string {
+			return g.head("Content-Length: 3", "Content-Length: 4") + "{}"
+		}, 400, 0},
+		"broken chunk": {func(g *rig) string {
+			return g.head("Transfer-Encoding: chunked") + "zz\r\n"
+		}, 400, 0},
+		"waits for a 100, too large": {func(g *rig) string {
+			return g.head("Expect: 100-continue", "Content-Length: 6000000")
+		}, 413, 0},
+		"waits for a 100, no key": {func(*rig) string {
+			return "POST /systemone HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n"
+		}, 401, 0},
+		"waits for a 100": {func(g *rig) string {
+			return g.head("Expect: 100-continue", "Content-Length: 10")
+		}, 100, 0},
+		"the body drips": {func(g *rig) string {
+			return g.head("Content-Length: "+toText(len(sound))) + sound[:20]
+		}, 400, 5 * time.Second},
+		"too large a body drips": {func(g *rig) string {
+			return g.head("Content-Length: 6000000") + sound[:20]
+		}, 413, 5 * time.Second},
+		"huge header": {func(g *rig) string {
+			return g.head("X-Session-Id: " + strings.Repeat("x", 40<<10))
+		}, 431, 500 * time.Millisecond}, // net/http lets the caller read before it closes
+		"bare line feed in a header": {func(g *rig) string {
+			return g.head("X-Request-Id: a\nX-Evil: 1", "Content-Length: "+toText(len(sound))) + sound
+		}, 200, 0},
+		"odd host": {func(*rig) string {
+			return "POST /systemone HTTP/1.1\r\nHost: x/#@y\r\nContent-Length: 0\r\n\r\n"
+		}, 400, 0}, // net/http refuses it
+		"absolute address": {func(*rig) string {
+			return "POST http://evil.example/systemone HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+		}, 401, 0},
+		"asterisk": {func(*rig) string { return "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n" }, 200, 0}, // net/http answers it
+		"trace":    {func(*rig) string { return "TRACE /systemone HTTP/1.1\r\nHost: x\r\n\r\n" }, 405, 0},
+		"old protocol": {func(g *rig) string {
+			return strings.Replace(g.head("Content-Length: "+toText(len(sound))), "HTTP/1.1", "HTTP/1.0", 1) + sound
+		}, 200, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newRig(t)
+				started := time.Now()
+				resp := talk(t, g.dial(t), c.sent(g))
+				assert.Equal(t, c.status, resp.StatusCode)
+				assert.Equal(t, c.after, time.Since(started))
+				assert.Empty(t, resp.Header.Get("X-Evil"))
+			})
+		})
+	}
+}
+
+func TestAPanicDoesNotCostTheConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t)
+		g.ant.panics = true
+		c := g.dial(t)
+		request := g.head("Content-Length: "+toText(len(sound))) + sound
+		assert.Equal(t, 500, talk(t, c, request).StatusCode)
+		g.ant.panics = false
+		assert.Equal(t, 200, talk(t, c, request).StatusCode)
+	})
+}
+
+func TestHangingUpCancelsTheUpstream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t)
+		g.ant.wait, g.bee.wait = true, true
+		c := g.dial(t)
+		started := time.Now()
+		_, err := io.WriteString(c, g.head("Content-Length: "+toText(len(sound)))+sound)
+		require.NoError(t, err)
+		synctest.Wait()
+		require.NoError(t, c.Close())
+		synctest.Wait()
+		g.ant.mu.Lock() // free once the attempt is over
+		defer g.ant.mu.Unlock()
+		assert.Len(t, g.ant.seen, 1)
+		assert.Zero(t, time.Since(started), "no deadline had to pass")
+		assert.Empty(t, g.bee.seen, "nobody else is asked")
+		assert.Empty(t, g.log.String(), "nobody failed")
+	})
+}
+
+func TestDeadlineOfAnEmbedder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t)
+		g.ant.wait = true
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		r := g.request(t, http.MethodPost, "/systemone", sound, "inference").WithContext(ctx)
+		assert.Equal(t, 524, g.serve(t, g.handler, r).Code)
+	})
+}
