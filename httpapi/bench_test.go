@@ -1,0 +1,121 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/httpapi"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// sink is a ResponseWriter that costs nothing of its own.
+type sink struct {
+	header http.Header
+	status int
+	size   int
+}
+
+func (s *sink) Header() http.Header         { return s.header }
+func (s *sink) WriteHeader(status int)      { s.status = status }
+func (s *sink) Write(b []byte) (int, error) { s.size = len(b); return len(b), nil }
+
+// ready answers at once with what was made before.
+type ready struct{ reply router.Reply }
+
+func (p *ready) Decide(context.Context, router.Attempt) (router.Reply, error) { return p.reply, nil }
+
+// kilobyte is the sound request with a state that makes it 1 KB long.
+func kilobyte() string {
+	return strings.Replace(sound, "Paid twice for May", "Paid twice for May. "+strings.Repeat("Words. ", (1024-len(sound))/7), 1)
+}
+
+// BenchmarkDecide is a request from the mux of the embedding program to the
+// written reply, with a provider that does nothing.
+func BenchmarkDecide(b *testing.B) {
+	body := []byte(kilobyte())
+	q, err := systemone.Decoder{}.Decode(body)
+	require.NoError(b, err)
+	provider := &ready{answer(q)}
+	g := newRig(b, quiet, func(_ *httpapi.Config, c *router.Config) { c.Catalog = newCatalog(b, provider, provider) })
+	mux := http.NewServeMux()
+	mux.Handle("/api/v1/", http.StripPrefix("/api/v1", g.handler))
+	for name, header := range map[string]string{"plain": "", "metadata": "enabled"} {
+		b.Run(name, func(b *testing.B) {
+			r := g.request(b, http.MethodPost, "/api/v1/systemone", "", "inference")
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("X-Router-Metadata", header)
+			reader := bytes.NewReader(body)
+			r.Body, r.ContentLength = io.NopCloser(reader), int64(len(body))
+			b.ReportAllocs()
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				reader.Reset(body)
+				w := sink{header: http.Header{}}
+				mux.ServeHTTP(&w, r)
+				if w.status != http.StatusOK {
+					b.Fatal(w.status)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkHandlerAlone leaves out the engine: a policy answers, so that what
+// is left is authentication, decoding and the reply.
+func BenchmarkHandlerAlone(b *testing.B) {
+	body := []byte(kilobyte())
+	var result *router.Result
+	g := newRig(b, quiet, intercept(func(next router.Decider) router.Decider {
+		return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+			if result == nil {
+				res, err := next(ctx, c)
+				result = res
+				return res, err
+			}
+			return result, nil
+		}
+	}))
+	r := g.request(b, http.MethodPost, "/systemone", "", "inference")
+	reader := bytes.NewReader(body)
+	r.Body, r.ContentLength = io.NopCloser(reader), int64(len(body))
+	b.ReportAllocs()
+	for b.Loop() {
+		reader.Reset(body)
+		w := sink{header: http.Header{}}
+		g.handler.ServeHTTP(&w, r)
+		if w.status != http.StatusOK {
+			b.Fatal(w.status)
+		}
+	}
+}
+
+func BenchmarkRefusal(b *testing.B) {
+	g := newRig(b, quiet)
+	for _, path := range []string{"/systemone", "/nothing"} {
+		b.Run(path[1:], func(b *testing.B) {
+			r := g.request(b, http.MethodPost, path, "", "unknown")
+			b.ReportAllocs()
+			for b.Loop() {
+				w := sink{header: http.Header{}}
+				g.handler.ServeHTTP(&w, r)
+			}
+		})
+	}
+}
+
+func BenchmarkModels(b *testing.B) {
+	g := newRig(b, quiet)
+	r := g.request(b, http.MethodGet, "/models", "", "")
+	b.ReportAllocs()
+	for b.Loop() {
+		w := sink{header: http.Header{}}
+		g.handler.ServeHTTP(&w, r)
+	}
+}

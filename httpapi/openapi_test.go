@@ -1,0 +1,340 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/signalbox/signalbox/httpapi"
+)
+
+// document is docs/openapi.yaml.
+type document struct{ root map[string]any }
+
+func openAPI(t testing.TB) document {
+	t.Helper()
+	text, err := os.ReadFile("../docs/openapi.yaml")
+	require.NoError(t, err)
+	var d document
+	require.NoError(t, yaml.Unmarshal(text, &d.root))
+	return d
+}
+
+// object follows names and references.
+func (d document) object(from any, names ...string) map[string]any {
+	for {
+		m, ok := from.(map[string]any)
+		if !ok {
+			return nil
+		}
+		if ref, isRef := m["$ref"].(string); isRef {
+			from = d.object(d.root, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
+			continue
+		}
+		if len(names) == 0 {
+			return m
+		}
+		from, names = m[names[0]], names[1:]
+	}
+}
+
+// operations returns every documented route as "POST /api/v1/systemone".
+func (d document) operations() map[string]map[string]any {
+	found := map[string]map[string]any{}
+	for path := range d.object(d.root, "paths") {
+		for method := range d.object(d.root, "paths", path) {
+			found[strings.ToUpper(method)+" "+path] = d.object(d.root, "paths", path, method)
+		}
+	}
+	return found
+}
+
+// mounted puts a route under its default mount.
+func mounted(mount, pattern string) string { return strings.Replace(pattern, " ", " "+mount, 1) }
+
+func TestOpenAPIDescribesExactlyTheRoutes(t *testing.T) {
+	api, native := httpapi.Routes(newRig(t).handler)
+	var served []string
+	for _, pattern := range api {
+		served = append(served, mounted("/api/v1", pattern))
+	}
+	for _, pattern := range native {
+		served = append(served, mounted("/v1", pattern))
+	}
+	assert.ElementsMatch(t, served, slices.Collect(maps.Keys(openAPI(t).operations())))
+}
+
+// TestOpenAPIDescribesEveryReply plays every scenario: its status must be
+// documented for its route, and its body must be as documented. In the end
+// every documented status must have been seen.
+func TestOpenAPIDescribesEveryReply(t *testing.T) {
+	d := openAPI(t)
+	operations := d.operations()
+	seen := map[string]bool{}
+	for _, s := range append(scenarios(), nativeScenarios()...) {
+		for _, asked := range []bool{false, true} {
+			if asked {
+				s.header = maps.Clone(s.header)
+				if s.header == nil {
+					s.header = map[string]string{}
+				}
+				s.header["X-Router-Metadata"] = "enabled"
+			}
+			replay := s
+			replay.ant, replay.bee = slices.Clone(s.ant), slices.Clone(s.bee)
+			_, r, got := replay.play(t)
+			route := d.routeOf(orText(s.mount, "/api/v1")+r.URL.Path, r.Method)
+			if route == "" {
+				assert.Equal(t, http.StatusNotFound, got.status, s.name)
+				continue
+			}
+			status := strconv.Itoa(got.status)
+			seen[route+" "+status] = true
+			response := d.object(operations[route], "responses", status)
+			require.NotNil(t, response, "%s may answer %s (%s)", route, status, s.name)
+			schema := d.object(response, "content", "application/json", "schema")
+			require.NotNil(t, schema, "%s %s", route, status)
+			var body any
+			require.NoError(t, json.Unmarshal(got.body, &body))
+			assert.Empty(t, d.check(schema, body, "$"), "%s %s (%s): %s", route, status, s.name, got.body)
+			for name := range d.object(response, "headers") {
+				if !slices.Contains([]string{"Retry-After", "X-Generation-Id"}, name) {
+					assert.NotEmpty(t, got.header.Get(name), "%s %s: %s", route, status, name)
+				}
+			}
+		}
+	}
+	for route, operation := range operations {
+		for status := range d.object(operation, "responses") {
+			assert.True(t, seen[route+" "+status], "no scenario has %s answer %s", route, status)
+		}
+	}
+}
+
+// routeOf finds the documented route of a path. A method that is not
+// documented belongs to the path's own, which describes the 405.
+func (d document) routeOf(path, method string) string {
+	paths := slices.Sorted(maps.Keys(d.object(d.root, "paths")))
+	for _, p := range paths {
+		pattern := regexp.MustCompile(`\\\{[a-z]+\\\}`).ReplaceAllString(regexp.QuoteMeta(p), `[^/]+`)
+		if !regexp.MustCompile("^" + pattern + "$").MatchString(path) {
+			continue
+		}
+		if methods := d.object(d.root, "paths", p); methods[strings.ToLower(method)] == nil {
+			method = strings.ToUpper(slices.Sorted(maps.Keys(methods))[0])
+		}
+		return method + " " + p
+	}
+	return ""
+}
+
+func TestOpenAPIRequestsAreAccepted(t *testing.T) {
+	d, g := openAPI(t), newRig(t)
+	for route, native := range map[string]bool{"/api/v1/systemone": false, "/v1/systemone": true} {
+		schema := d.object(d.root, "paths", route, "post", "requestBody", "content", "application/json", "schema")
+		for _, body := range requests {
+			var v any
+			require.NoError(t, json.Unmarshal([]byte(body), &v))
+			documented := d.check(schema, v, "$") == nil
+			h := http.Handler(g.handler)
+			if native {
+				h = g.native
+			}
+			w := g.serve(t, h, g.request(t, http.MethodPost, "/systemone", body, "inference"))
+			accepted := w.Code != http.StatusBadRequest || strings.HasSuffix(fmt.Sprint(at(t, w.Body.Bytes(), "error.message")), "is not a valid model ID")
+			assert.Equal(t, accepted, documented, "%s %s: %v, %s", route, body, d.check(schema, v, "$"), w.Body)
+		}
+	}
+}
+
+// requests has bodies that are accepted and bodies that are not, in both
+// dialects; the document must agree with the handler on each.
+var requests = func() []string {
+	list := []string{
+		sound,
+		`{"questions":{}}`,
+		`{"model":"acme/judge","state":"x","questions":{}}`,
+		`{"model":"acme/judge","questions":{"a":{"type":"noul","instructions":"x"}}}`,
+		`{"state":"x","questions":{"a":{"type":"noul","instructions":"x"}}}`,
+		`{"models":["acme/judge"],"state":"x","questions":{"a":{"type":"noul","instructions":"x"}}}`,
+		strings.Replace(sound, `"acme/judge"`, `3`, 1),
+	}
+	for _, state := range []string{`null`, `3`, `true`, `{}`, `[]`, `""`, `[{"type":"text","text":"x"}]`} {
+		list = append(list, strings.Replace(sound, `"Paid twice for May"`, state, 1))
+	}
+	for _, question := range []string{
+		`{"type":"noul"}`, `{"type":"noul","instructions":null}`, `{"type":"noul","instructions":4}`, `{"type":"odd","instructions":"x"}`,
+		`{"instructions":"x"}`, `{"type":"noul","instructions":{"a":1}}`, `{"type":"noul","instructions":[]}`,
+		`{"type":"noul","instructions":"x","criteria":{"true":"a","false":"b"}}`, `{"type":"noul","instructions":"x","criteria":{"true":"a"}}`,
+		`{"type":"noul","instructions":"x","criteria":{"true":"a","false":null}}`, `{"type":"noul","instructions":"x","criteria":null}`,
+		`{"type":"choice","instructions":"x","criteria":{}}`, `{"type":"choice","instructions":"x"}`,
+		`{"type":"choice","instructions":"x","criteria":{"a":null,"b":{},"c":[]}}`, `{"type":"choice","instructions":"x","criteria":{"a":1}}`,
+		`{"type":"score","instructions":"x","criteria":[]}`, `{"type":"score","instructions":"x","criteria":["a"]}`,
+		`{"type":"score","instructions":"x","criteria":["a",null]}`, `{"type":"score","instructions":"x"}`,
+	} {
+		list = append(list, `{"model":"acme/judge","state":"x","questions":{"a":`+question+`}}`)
+	}
+	for _, member := range []string{
+		`"user":"u"`, `"user":3`, `"user":null`, `"session_id":"s"`, `"session_id":{}`, `"trace":{"trace_id":"x","own":1}`, `"trace":{"trace_id":1}`,
+		`"trace":[]`, `"trace":null`, `"models":[]`, `"models":[1]`, `"models":null`, `"models":[""]`, `"session_id":null`, `"preset":null`, `"preset":""`, `"trace":{"trace_id":null}`, `"provider":null`, `"provider":{}`, `"provider":[]`,
+		`"user":"` + strings.Repeat("u", 257) + `"`, `"session_id":"` + strings.Repeat("é", 256) + `"`, `"session_id":"` + strings.Repeat("é", 257) + `"`,
+	} {
+		list = append(list, with(sound, member))
+	}
+	for _, preference := range []string{
+		`"orderr":[]`, `"order":[]`, `"order":["ant"]`, `"order":[1]`, `"order":"ant"`, `"only":[]`, `"only":["ant"]`, `"only":null`, `"ignore":[]`,
+		`"allow_fallbacks":false`, `"allow_fallbacks":"no"`, `"data_collection":"deny"`, `"data_collection":"maybe"`, `"data_collection":null`,
+		`"enforce_distillable_text":false`, `"enforce_distillable_text":1`, `"zdr":false`, `"zdr":"x"`, `"require_parameters":true`,
+		`"sort":"price"`, `"sort":"cheap"`, `"sort":null`, `"sort":{}`, `"sort":{"by":"latency","partition":"none"}`, `"sort":{"by":null}`, `"sort":{"x":1}`, `"sort":{"by":"x"}`,
+		`"max_price":{"prompt":"5"}`, `"max_price":{"prompt":5.5,"request":null}`, `"max_price":{"prompts":"1"}`, `"max_price":{"prompt":-1}`, `"max_price":null`, `"max_price":{"prompt":[]}`,
+		`"quantizations":["fp8","unknown"]`, `"quantizations":["FP8"]`, `"quantizations":[]`, `"quantizations":null`,
+		`"preferred_max_latency":1.5`, `"preferred_max_latency":-1`, `"preferred_max_latency":{"p50":1,"p99":null}`, `"preferred_max_latency":{"p95":1}`, `"preferred_max_latency":"x"`,
+		`"preferred_min_throughput":{"p75":10}`, `"preferred_min_throughput":null`,
+		`"options":{"ant":{"a":1}}`, `"options":{"ant":3}`, `"options":{}`, `"options":null`, `"options":[]`, `"options":{"ant":null}`,
+	} {
+		list = append(list, with(sound, `"provider":{`+preference+`}`))
+	}
+	return list
+}()
+
+// check holds a value to the part of JSON Schema that the document uses and
+// says what is wrong.
+func (d document) check(schema map[string]any, v any, path string) []string {
+	schema = d.object(schema)
+	var wrong []string
+	bad := func(format string, args ...any) { wrong = append(wrong, path+": "+fmt.Sprintf(format, args...)) }
+	if types := texts(schema["type"]); len(types) > 0 && !slices.Contains(types, typeOf(v)) &&
+		(typeOf(v) != "integer" || !slices.Contains(types, "number")) {
+		bad("is %s, not %v", typeOf(v), types)
+		return wrong
+	}
+	if c, ok := schema["const"]; ok && c != v {
+		bad("is not %v", c)
+	}
+	if e, ok := schema["enum"].([]any); ok && !slices.ContainsFunc(e, func(x any) bool { return fmt.Sprint(x) == fmt.Sprint(v) }) {
+		bad("%v is none of %v", v, e)
+	}
+	for _, part := range list(schema["allOf"]) {
+		wrong = append(wrong, d.check(d.object(part), v, path)...)
+	}
+	for word, atMost := range map[string]int{"anyOf": 99, "oneOf": 1} {
+		if parts := list(schema[word]); len(parts) > 0 {
+			fits := 0
+			for _, part := range parts {
+				if len(d.check(d.object(part), v, path)) == 0 {
+					fits++
+				}
+			}
+			if fits == 0 || fits > atMost {
+				bad("%s fits %d times", word, fits)
+			}
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		wrong = append(wrong, d.checkObject(schema, v, path)...)
+	case []any:
+		if n, ok := schema["minItems"].(int); ok && len(v) < n {
+			bad("has %d items", len(v))
+		}
+		for i, item := range v {
+			if items := d.object(schema["items"]); items != nil {
+				wrong = append(wrong, d.check(items, item, fmt.Sprintf("%s[%d]", path, i))...)
+			}
+		}
+	case string:
+		if n, ok := schema["maxLength"].(int); ok && utf8.RuneCountInString(v) > n {
+			bad("is too long")
+		}
+		if n, ok := schema["minLength"].(int); ok && utf8.RuneCountInString(v) < n {
+			bad("is too short")
+		}
+		if p, ok := schema["pattern"].(string); ok && !regexp.MustCompile(p).MatchString(v) {
+			bad("%q does not match %s", v, p)
+		}
+	case float64:
+		if n, ok := schema["minimum"].(int); ok && v < float64(n) {
+			bad("%v is below %d", v, n)
+		}
+		if n, ok := schema["maximum"].(int); ok && v > float64(n) {
+			bad("%v is above %d", v, n)
+		}
+	}
+	return wrong
+}
+
+func (d document) checkObject(schema, v map[string]any, path string) []string {
+	var wrong []string
+	for _, name := range texts(schema["required"]) {
+		if _, ok := v[name]; !ok {
+			wrong = append(wrong, path+": lacks "+name)
+		}
+	}
+	if n, ok := schema["minProperties"].(int); ok && len(v) < n {
+		wrong = append(wrong, path+": has too few members")
+	}
+	properties := d.object(schema["properties"])
+	for name, value := range v {
+		if names := d.object(schema["propertyNames"]); names != nil {
+			wrong = append(wrong, d.check(names, name, path+"{"+name+"}")...)
+		}
+		switch {
+		case properties[name] != nil:
+			wrong = append(wrong, d.check(d.object(properties[name]), value, path+"."+name)...)
+		case schema["additionalProperties"] == false:
+			wrong = append(wrong, path+": "+name+" is not documented")
+		default:
+			if more := d.object(schema["additionalProperties"]); more != nil {
+				wrong = append(wrong, d.check(more, value, path+"."+name)...)
+			}
+		}
+	}
+	return wrong
+}
+
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
+
+// texts returns a text or a list of texts as a list.
+func texts(v any) []string {
+	var found []string
+	for _, x := range append(list(v), v) {
+		if s, ok := x.(string); ok {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+func typeOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case float64:
+		if v == float64(int64(v)) {
+			return "integer"
+		}
+		return "number"
+	case []any:
+		return "array"
+	}
+	return "object"
+}
