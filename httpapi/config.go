@@ -2,14 +2,13 @@ package httpapi
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -57,7 +56,7 @@ type Config struct {
 	// and never with a credential; default slog.Default().
 	Logger *slog.Logger
 	// NewRequestID makes the ids of requests that bring none: 1 to 128 visible
-	// ASCII characters. Default "req_" and 32 hex digits of a UUIDv7.
+	// ASCII characters. Default "req_" and 32 random hex digits.
 	NewRequestID func() string
 	// Now is the clock; default time.Now.
 	Now func() time.Time
@@ -118,13 +117,13 @@ func validBrand(s string) bool {
 	return len(s) <= 32
 }
 
-// newRequestID returns an id of our own.
+// newRequestID returns an id that nobody can guess.
 func newRequestID() string {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return "req_unknown" // the system has no randomness; the request is served all the same
-	}
-	return "req_" + hex.EncodeToString(id[:])
+	var raw [16]byte
+	_, _ = rand.Read(raw[:]) // never fails
+	var text [36]byte
+	hex.Encode(text[copy(text[:], "req_"):], raw[:])
+	return string(text[:])
 }
 
 // Handler serves the interface to callers with keys. Its paths begin at "/".
