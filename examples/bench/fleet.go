@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// gateway is one process under measurement.
+type gateway struct {
+	name string
+	addr string
+	path string
+	key  string
+	pid  int
+}
+
+// fleet is every process that a comparison needs.
+type fleet struct {
+	gateways []gateway // the proxy, then the server
+	dir      string
+	procs    []*exec.Cmd
+}
+
+// start builds the server and starts all processes.
+func start(ctx context.Context) (f *fleet, err error) {
+	f = &fleet{}
+	defer func() {
+		if err != nil {
+			f.stop()
+		}
+	}()
+	if f.dir, err = os.MkdirTemp("", "signalbox-bench-"); err != nil {
+		return f, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return f, err
+	}
+	_, up, err := f.spawn(ctx, self, "-role", "upstream")
+	if err != nil {
+		return f, err
+	}
+	pid, addr, err := f.spawn(ctx, self, "-role", "proxy", "-target", up)
+	if err != nil {
+		return f, err
+	}
+	f.gateways = append(f.gateways, gateway{name: "proxy", addr: addr, path: "/v1/systemone", pid: pid})
+	server, err := f.server(ctx, up)
+	if err != nil {
+		return f, err
+	}
+	f.gateways = append(f.gateways, server)
+	return f, nil
+}
+
+// server builds examples/server and starts it in front of the upstream.
+func (f *fleet) server(ctx context.Context, upstream string) (gateway, error) {
+	binary := filepath.Join(f.dir, "server")
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/signalbox/signalbox/examples/server") //nolint:gosec // fixed arguments
+	if out, err := build.CombinedOutput(); err != nil {
+		return gateway{}, fmt.Errorf("building the server: %w: %s", err, out)
+	}
+	config, keysFile := filepath.Join(f.dir, "config.json"), filepath.Join(f.dir, "keys.json")
+	catalog := fmt.Sprintf(`{"providers": [{"slug": "up", "kind": "systemone", "base_url": "http://%s/v1"}],
+		"models": [{"id": "acme/judge", "permaslug": "acme/judge-20261101"}],
+		"endpoints": [{"provider": "up", "model": "acme/judge", "upstream_model": "judge",
+			"pricing": {"prompt": "0.04", "completion": "0", "request": "0"}}]}`, upstream)
+	if err := os.WriteFile(config, []byte(catalog), 0o600); err != nil {
+		return gateway{}, err
+	}
+	pid, _, err := f.spawn(ctx, binary, "-addr", "127.0.0.1:0", "-config", config, "-keys-file", keysFile)
+	if err != nil {
+		return gateway{}, err
+	}
+	data, err := os.ReadFile(keysFile) //nolint:gosec // a path of our own
+	if err != nil {
+		return gateway{}, err
+	}
+	var keys struct {
+		BaseURL      string `json:"base_url"`
+		InferenceKey string `json:"inference_key"`
+	}
+	if err := json.Unmarshal(data, &keys); err != nil {
+		return gateway{}, err
+	}
+	addr := strings.TrimSuffix(strings.TrimPrefix(keys.BaseURL, "http://"), "/api/v1")
+	return gateway{name: "server", addr: addr, path: "/api/v1/systemone", key: keys.InferenceKey, pid: pid}, nil
+}
+
+// spawn starts a process and returns its first line of output, which all of
+// ours print once they listen.
+func (f *fleet) spawn(ctx context.Context, name string, args ...string) (pid int, line string, err error) {
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // our own binaries
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, "", err
+	}
+	f.procs = append(f.procs, cmd)
+	r := bufio.NewReader(out)
+	if line, err = r.ReadString('\n'); err != nil {
+		return 0, "", fmt.Errorf("%s did not start: %w", filepath.Base(name), err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, r) }() // ends with the process
+	return cmd.Process.Pid, strings.TrimSpace(line), nil
+}
+
+// stop ends every process and removes what start wrote.
+func (f *fleet) stop() {
+	for _, p := range f.procs {
+		_ = p.Process.Signal(syscall.SIGTERM)
+	}
+	for _, p := range f.procs {
+		_ = p.Wait()
+	}
+	if f.dir != "" {
+		_ = os.RemoveAll(f.dir)
+	}
+}

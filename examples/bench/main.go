@@ -1,0 +1,124 @@
+// Command bench measures what the gateway costs on the wire.
+//
+//	go run ./examples/bench
+//
+// It starts, as separate processes on loopback, an upstream that always
+// answers the same, a bare httputil.ReverseProxy and the server of
+// examples/server in front of it, and drives the two gateways in turn with the
+// same 1 KB request over 1 and 32 kept-alive connections. It prints requests
+// per second, latencies, and the processor time of the gateway process per
+// request (Linux only), each the median of -rounds rounds, and how the server
+// compares with the proxy.
+//
+// Flags: -time DURATION of one measurement (default 3s), -rounds N (default 3).
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// settings are the flags. Role and target are for the processes that bench
+// starts of itself.
+type settings struct {
+	length time.Duration
+	rounds int
+	role   string
+	target string
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	var s settings
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.DurationVar(&s.length, "time", 3*time.Second, "`DURATION` of one measurement")
+	flags.IntVar(&s.rounds, "rounds", 3, "`N` measurements of each kind")
+	flags.StringVar(&s.role, "role", "", "used internally: upstream or proxy")
+	flags.StringVar(&s.target, "target", "", "used internally: address behind the proxy")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	switch {
+	case s.role == "upstream":
+		return listen(ctx, upstream(), out)
+	case s.role == "proxy":
+		return listen(ctx, proxy(s.target), out)
+	case s.role != "" || flags.NArg() > 0 || s.rounds < 1 || s.length <= 0:
+		return fmt.Errorf("bad arguments %q", args)
+	}
+	return compare(ctx, s, out)
+}
+
+// compare runs every measurement and prints the table.
+func compare(ctx context.Context, s settings, out io.Writer) error {
+	f, err := start(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.stop()
+	_, _ = fmt.Fprintf(out, "%-10s %5s %10s %10s %10s %12s\n", "gateway", "conns", "req/s", "p50", "p99", "CPU µs/req")
+	for _, conns := range []int{1, 32} {
+		results := make([][]result, len(f.gateways))
+		for range s.rounds { // in turn, so that a drift of the machine hits both
+			for i, g := range f.gateways {
+				r, err := drive(ctx, g, conns, s.length)
+				if err != nil {
+					return fmt.Errorf("%s: %w", g.name, err)
+				}
+				results[i] = append(results[i], r)
+			}
+		}
+		var cpu []float64
+		for i, g := range f.gateways {
+			m := median(results[i])
+			cpu = append(cpu, m.cpu)
+			_, _ = fmt.Fprintf(out, "%-10s %5d %10.0f %10s %10s %12.1f\n", g.name, conns, m.rate,
+				m.p50.Round(time.Microsecond), m.p99.Round(time.Microsecond), m.cpu)
+		}
+		if cpu[0] > 0 {
+			_, _ = fmt.Fprintf(out, "CPU per request, server / proxy: %.2f\n", cpu[1]/cpu[0])
+		}
+	}
+	return nil
+}
+
+// result is one measurement, or the median of several.
+type result struct {
+	rate     float64 // requests per second
+	p50, p99 time.Duration
+	cpu      float64 // processor microseconds of the gateway per request; 0 where it is not known
+}
+
+func median(rs []result) result {
+	return result{
+		rate: middle(rs, func(r result) float64 { return r.rate }),
+		p50:  time.Duration(middle(rs, func(r result) float64 { return float64(r.p50) })),
+		p99:  time.Duration(middle(rs, func(r result) float64 { return float64(r.p99) })),
+		cpu:  middle(rs, func(r result) float64 { return r.cpu }),
+	}
+}
+
+func middle(rs []result, f func(result) float64) float64 {
+	vs := make([]float64, 0, len(rs))
+	for _, r := range rs {
+		vs = append(vs, f(r))
+	}
+	slices.Sort(vs)
+	return vs[len(vs)/2]
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/openaidecisions"
+	"github.com/signalbox/signalbox/router/similarity"
+	"github.com/signalbox/signalbox/router/systemonehttp"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// The kinds of provider.
+const (
+	kindSystemOne  = "systemone"
+	kindOpenAI     = "openai"
+	kindSimilarity = "similarity"
+)
+
+// upstream is a provider of the configuration with what its endpoints inherit.
+type upstream struct {
+	info       router.ProviderInfo
+	kind       string
+	off        bool // its credential is missing
+	limits     router.EndpointLimits
+	tolerance  systemone.Tolerance
+	parameters []string
+}
+
+// builder turns a configuration into a catalog. Credentials come from getenv;
+// warn gets one line for each disabled provider.
+type builder struct {
+	getenv func(string) string
+	warn   func(string)
+}
+
+func (b builder) catalog(c config) (*router.Catalog, error) {
+	upstreams := map[string]*upstream{}
+	providers := make([]router.ProviderInfo, 0, len(c.Providers))
+	for i, p := range c.Providers {
+		place := fmt.Sprintf("providers[%d]", i)
+		u, err := b.upstream(place, p)
+		if err != nil {
+			return nil, err
+		}
+		if upstreams[p.Slug] != nil {
+			return nil, at(place+".slug", "%q is used twice", p.Slug)
+		}
+		upstreams[p.Slug] = u
+		providers = append(providers, u.info)
+	}
+	models, err := c.models()
+	if err != nil {
+		return nil, err
+	}
+	endpoints := make([]router.Endpoint, 0, len(c.Endpoints))
+	for i, e := range c.Endpoints {
+		place := fmt.Sprintf("endpoints[%d]", i)
+		endpoint, err := e.endpoint(place, upstreams[e.Provider])
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(models, func(m router.Model) bool { return m.ID == e.Model }) {
+			return nil, at(place+".model", "no model has the id %q", e.Model)
+		}
+		endpoints = append(endpoints, endpoint)
+	}
+	return router.NewCatalog(models, providers, endpoints)
+}
+
+// models translates the models; whether one may be distilled is written at its
+// endpoints, which therefore have to agree.
+func (c config) models() ([]router.Model, error) {
+	models := make([]router.Model, 0, len(c.Models))
+	for i, m := range c.Models {
+		if m.ID == "" {
+			return nil, at(fmt.Sprintf("models[%d].id", i), "is required")
+		}
+		if m.Permaslug == "" {
+			return nil, at(fmt.Sprintf("models[%d].permaslug", i), "is required")
+		}
+		models = append(models, router.Model{ID: m.ID, Permaslug: m.Permaslug, Name: m.Name, Aliases: m.Aliases})
+	}
+	said := map[string]bool{}
+	for i, e := range c.Endpoints {
+		if before, ok := said[e.Model]; ok && before != e.Distillable {
+			return nil, at(fmt.Sprintf("endpoints[%d].distillable", i), "the endpoints of %q disagree", e.Model)
+		}
+		said[e.Model] = e.Distillable
+	}
+	for i := range models {
+		models[i].Distillable = said[models[i].ID]
+	}
+	return models, nil
+}
+
+func (b builder) upstream(place string, p providerConfig) (*upstream, error) {
+	if p.Slug == "" {
+		return nil, at(place+".slug", "is required")
+	}
+	u := &upstream{info: router.ProviderInfo{Slug: p.Slug, Name: p.Name}, kind: p.Kind}
+	if p.Kind == kindSimilarity {
+		if p.Profile != "" || p.BaseURL != "" || p.APIKeyEnv != "" {
+			return nil, at(place, "a %q provider takes neither profile, base_url nor api_key_env", kindSimilarity)
+		}
+		return u, b.embed(place, u)
+	}
+	if p.Kind != kindSystemOne && p.Kind != kindOpenAI {
+		return nil, at(place+".kind", "must be %q, %q or %q", kindSystemOne, kindOpenAI, kindSimilarity)
+	}
+	if err := checkURL(p.BaseURL); err != nil {
+		return nil, at(place+".base_url", "%s", err)
+	}
+	var key router.Secret
+	if p.APIKeyEnv != "" {
+		if key = router.Secret(b.getenv(p.APIKeyEnv)); key == "" {
+			u.off = true
+			b.warn(fmt.Sprintf("provider %s is disabled: the environment variable %s is not set", p.Slug, p.APIKeyEnv))
+		}
+	}
+	if p.Kind == kindOpenAI {
+		if p.Profile != "" {
+			return nil, at(place+".profile", "belongs to kind %q", kindSystemOne)
+		}
+		return u, u.openAI(place, p.BaseURL, key)
+	}
+	return u, u.systemOne(place, p, key)
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// config is the form of the configuration file.
+type config struct {
+	Providers []providerConfig `json:"providers"`
+	Models    []modelConfig    `json:"models"`
+	Endpoints []endpointConfig `json:"endpoints"`
+}
+
+type providerConfig struct {
+	Slug      string `json:"slug"`
+	Name      string `json:"name"`
+	Kind      string `json:"kind"`
+	Profile   string `json:"profile"`
+	BaseURL   string `json:"base_url"`
+	APIKeyEnv string `json:"api_key_env"`
+}
+
+type modelConfig struct {
+	ID        string   `json:"id"`
+	Permaslug string   `json:"permaslug"`
+	Name      string   `json:"name"`
+	Aliases   []string `json:"aliases"`
+}
+
+type endpointConfig struct {
+	Provider       string        `json:"provider"`
+	Variant        string        `json:"variant"`
+	Model          string        `json:"model"`
+	UpstreamModel  string        `json:"upstream_model"`
+	Pricing        pricingConfig `json:"pricing"`
+	Quantization   string        `json:"quantization"`
+	DataCollection *bool         `json:"data_collection"`
+	ZDR            bool          `json:"zdr"`
+	Distillable    bool          `json:"distillable"`
+	ContextLength  int           `json:"context_length"`
+	Limits         limitsConfig  `json:"limits"`
+}
+
+type pricingConfig struct {
+	Prompt     string `json:"prompt"`
+	Completion string `json:"completion"`
+	Request    string `json:"request"`
+}
+
+type limitsConfig struct {
+	Questions   int   `json:"questions"`
+	Options     int   `json:"options"`
+	Levels      int   `json:"levels"`
+	Concurrency int   `json:"concurrency"`
+	Nulls       *bool `json:"nulls"`
+	Parts       *bool `json:"parts"`
+}
+
+// readConfig reads and decodes a configuration file. What its values mean is
+// checked where they are used.
+func readConfig(path string) (config, error) {
+	data, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return config{}, err
+	}
+	c, err := decodeConfig(data)
+	if err != nil {
+		return config{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+func decodeConfig(data []byte) (config, error) {
+	var c config
+	if err := systemone.CheckSyntax(data); err != nil {
+		if invalid, ok := errors.AsType[*systemone.InvalidError](err); ok && len(invalid.Issues) > 0 {
+			first := invalid.Issues[0]
+			return c, at(first.Path, "%s", first.Message)
+		}
+		return c, err
+	}
+	var tree any
+	if err := json.Unmarshal(data, &tree); err != nil {
+		return c, err
+	}
+	if err := known("", tree, reflect.TypeFor[config]()); err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		return c, err
+	}
+	return c, nil
+}
+
+// known walks a decoded document beside the type it is meant for and reports
+// the first member that the type does not have, or a value of the wrong kind.
+// encoding/json would fold the case of names and not say where they stand.
+func known(path string, v any, t reflect.Type) error {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		return knownObject(path, v, t)
+	case reflect.Slice:
+		list, ok := v.([]any)
+		if !ok {
+			return at(path, "must be a list")
+		}
+		for i, e := range list {
+			if err := known(fmt.Sprintf("%s[%d]", path, i), e, t.Elem()); err != nil {
+				return err
+			}
+		}
+	case reflect.String:
+		if _, ok := v.(string); !ok {
+			return at(path, "must be a text")
+		}
+	case reflect.Bool:
+		if _, ok := v.(bool); !ok {
+			return at(path, "must be true or false")
+		}
+	default:
+		if n, ok := v.(float64); !ok || n != float64(int32(n)) || n < 0 {
+			return at(path, "must be a whole number, 0 to %d", 1<<31-1)
+		}
+	}
+	return nil
+}
+
+func knownObject(path string, v any, t reflect.Type) error {
+	object, ok := v.(map[string]any)
+	if !ok {
+		return at(path, "must be an object")
+	}
+	fields := map[string]reflect.Type{}
+	for f := range t.Fields() {
+		fields[f.Tag.Get("json")] = f.Type
+	}
+	names := make([]string, 0, len(object))
+	for name := range object {
+		names = append(names, name)
+	}
+	slices.Sort(names) // the same mistake is reported each time
+	for _, name := range names {
+		inner := strings.TrimPrefix(path+"."+name, ".")
+		if fields[name] == nil {
+			return at(inner, "unknown member")
+		}
+		if err := known(inner, object[name], fields[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// at is a mistake at a place of the file.
+func at(path, format string, args ...any) error {
+	message := fmt.Sprintf(format, args...)
+	if path == "" {
+		return errors.New(message)
+	}
+	return fmt.Errorf("%s: %s", path, message)
+}

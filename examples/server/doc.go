@@ -1,0 +1,80 @@
+// Command server serves Signalbox over HTTP.
+//
+//	go run ./examples/server
+//
+// answers on http://127.0.0.1:8080 with the embedded model
+// signalbox/similarity-en-1: no configuration, no key of anybody, no network.
+// It prints its base URL, a management key, an inference key and a curl
+// command to paste. The keys live in memory and are new at every start.
+//
+// # Flags
+//
+//	-addr HOST:PORT   where to listen; port 0 picks a free one (default 127.0.0.1:8080)
+//	-keys-file FILE   write {"base_url","management_key","inference_key"} to FILE
+//	                  (atomically, mode 0600) once the server listens
+//	-config FILE      replace the built-in catalog
+//
+// SIGINT and SIGTERM finish the requests in flight and exit with 0. A mistake
+// in the flags or the configuration is one line on standard error and exit
+// status 2.
+//
+// # Routes
+//
+// The documented interface is mounted under /api/v1, the native System One
+// dialect (POST /v1/systemone, GET /v1/models) under /v1. docs/openapi.yaml
+// describes both.
+//
+// # Configuration
+//
+// The file is one JSON object with three lists. Unknown members are errors.
+// Members without "default" are required. See config.example.json beside this
+// file for every service that has a profile.
+//
+// A provider is a service that answers:
+//
+//	slug         lower-case letters, digits and dashes; what requests name
+//	name         display name; default: the slug
+//	kind         "systemone", "openai" (the OpenAI Decisions dialect) or
+//	             "similarity" (the embedded model; takes no further member)
+//	profile      how a "systemone" service differs from the plain dialect:
+//	             see the list below; default "systemone"
+//	base_url     up to and including its version, e.g. https://api.typesafe.ai/v1;
+//	             http and loopback addresses are allowed; credentials in it are not
+//	api_key_env  name of the environment variable that holds the credential;
+//	             default: none is sent. When the variable is unset or empty the
+//	             provider is disabled with one warning, and its endpoints show as
+//	             switched off
+//
+// Profiles: PROFILES.
+//
+// A model is what requests ask for:
+//
+//	id         "<author>/<name>"
+//	permaslug  the id with a dated suffix, e.g. acme/judge-20260901
+//	name       display name; default: the id
+//	aliases    bare names that mean this model, e.g. judge-latest; default: none
+//
+// An endpoint is one model at one provider:
+//
+//	provider         a provider's slug
+//	variant          tells several endpoints of one provider and model apart; default: none
+//	model            a model's id
+//	upstream_model   the provider's own name of the model; default: the id
+//	                 (not for "similarity")
+//	pricing          {"prompt","completion","request"}: decimal texts, USD per
+//	                 million input tokens, per million output tokens, per request;
+//	                 default of each: "0"
+//	quantization     int4, int8, fp4, mxfp4, nvfp4, fp6, fp8, mxfp8, fp16, bf16,
+//	                 fp32 or unknown; default unknown
+//	data_collection  whether the provider collects user data; default true (not
+//	                 known to be safe), false where zdr is true
+//	zdr              zero data retention; default false
+//	distillable      whether the model's author allows text distillation; the
+//	                 same for every endpoint of a model; default false
+//	context_length   largest state in tokens; default: no limit
+//	limits           {"questions","options","levels","concurrency"}: the largest
+//	                 number of each, concurrency being attempts in flight; default:
+//	                 what the profile states, otherwise no limit.
+//	                 {"nulls","parts"}: whether null guidance, and a state made of
+//	                 parts, are taken as they are; default: what the profile states
+package main

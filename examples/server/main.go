@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Exit statuses.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2 // a mistake in the flags or the configuration
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// options are the flags.
+type options struct {
+	addr, keysFile, config string
+}
+
+func parse(args []string, stderr io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("server", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // a mistake is one line, not the whole usage
+	flags.StringVar(&o.addr, "addr", "127.0.0.1:8080", "`HOST:PORT` to listen on; port 0 picks a free one")
+	flags.StringVar(&o.keysFile, "keys-file", "", "write the base URL and the keys to `FILE` once the server listens")
+	flags.StringVar(&o.config, "config", "", "catalog `FILE` in place of the built-in one")
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		flags.SetOutput(stderr)
+		flags.Usage()
+		return o, err
+	} else if err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if _, _, err := net.SplitHostPort(o.addr); err != nil {
+		return o, fmt.Errorf("-addr: %w", err)
+	}
+	return o, nil
+}
+
+// run serves until ctx ends and returns the exit status.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	o, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return exitOK
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(stderr, "server: %v\n", err)
+		return exitUsage
+	}
+	c := builtin()
+	if o.config != "" {
+		if c, err = readConfig(o.config); err != nil {
+			_, _ = fmt.Fprintf(stderr, "server: configuration: %v\n", err)
+			return exitUsage
+		}
+	}
+	warn := func(line string) { _, _ = fmt.Fprintf(stderr, "server: warning: %s\n", line) }
+	catalog, err := builder{getenv: getenv, warn: warn}.catalog(c)
+	if err != nil {
+		place := "built-in catalog"
+		if o.config != "" {
+			place = o.config
+		}
+		_, _ = fmt.Fprintf(stderr, "server: configuration: %s: %v\n", place, err)
+		return exitUsage
+	}
+	s, err := newService(ctx, catalog, slog.New(slog.NewTextHandler(stderr, nil)))
+	if err == nil {
+		err = s.serve(ctx, o, stdout)
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(stderr, "server: %v\n", err)
+		return exitFailed
+	}
+	return exitOK
+}
