@@ -43,7 +43,7 @@ func drive(ctx context.Context, g gateway, conns int, length time.Duration) (res
 		rate: float64(n) / elapsed.Seconds(),
 		p50:  took[n/2],
 		p99:  took[n*99/100],
-		cpu:  float64((after-before).Microseconds()) / float64(n),
+		cpu:  float64((after - before).Microseconds()) / float64(n),
 	}, nil
 }
 

@@ -1,15 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 
 	"github.com/signalbox/signalbox/router"
-	"github.com/signalbox/signalbox/router/openaidecisions"
 	"github.com/signalbox/signalbox/router/similarity"
-	"github.com/signalbox/signalbox/router/systemonehttp"
-	"github.com/signalbox/signalbox/systemone"
 )
 
 // The kinds of provider.
@@ -21,12 +18,10 @@ const (
 
 // upstream is a provider of the configuration with what its endpoints inherit.
 type upstream struct {
-	info       router.ProviderInfo
-	kind       string
-	off        bool // its credential is missing
-	limits     router.EndpointLimits
-	tolerance  systemone.Tolerance
-	parameters []string
+	info     router.ProviderInfo
+	kind     string
+	off      bool            // its credential is missing
+	defaults router.Endpoint // what its endpoints are unless they say otherwise
 }
 
 // builder turns a configuration into a catalog. Credentials come from getenv;
@@ -67,7 +62,25 @@ func (b builder) catalog(c config) (*router.Catalog, error) {
 		}
 		endpoints = append(endpoints, endpoint)
 	}
-	return router.NewCatalog(models, providers, endpoints)
+	catalog, err := router.NewCatalog(models, providers, endpoints)
+	if err != nil {
+		return nil, errors.New(plain(err))
+	}
+	return catalog, nil
+}
+
+// builtin is the catalog of a server without a configuration: the embedded
+// model alone.
+func builtin() config {
+	safe := false
+	return config{
+		Providers: []providerConfig{{Slug: "embedded", Name: "Embedded", Kind: kindSimilarity}},
+		Models: []modelConfig{{
+			ID: similarity.Model, Permaslug: similarity.Model + "-20261121", Name: "Similarity EN 1",
+			Aliases: []string{"similarity-latest"},
+		}},
+		Endpoints: []endpointConfig{{Provider: "embedded", Model: similarity.Model, DataCollection: &safe, ZDR: true}},
+	}
 }
 
 // models translates the models; whether one may be distilled is written at its
@@ -105,7 +118,7 @@ func (b builder) upstream(place string, p providerConfig) (*upstream, error) {
 		if p.Profile != "" || p.BaseURL != "" || p.APIKeyEnv != "" {
 			return nil, at(place, "a %q provider takes neither profile, base_url nor api_key_env", kindSimilarity)
 		}
-		return u, b.embed(place, u)
+		return u, u.embed(place)
 	}
 	if p.Kind != kindSystemOne && p.Kind != kindOpenAI {
 		return nil, at(place+".kind", "must be %q, %q or %q", kindSystemOne, kindOpenAI, kindSimilarity)

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/openaidecisions"
+	"github.com/signalbox/signalbox/router/similarity"
+	"github.com/signalbox/signalbox/router/systemonehttp"
+)
+
+// embed makes the embedded model the client of u.
+func (u *upstream) embed(place string) error {
+	model, err := similarity.New(similarity.Config{})
+	if err != nil {
+		return at(place, "%s", plain(err))
+	}
+	u.info.Client, u.defaults = model, model.Endpoint(u.info.Slug)
+	return nil
+}
+
+func (u *upstream) systemOne(place string, p providerConfig, key router.Secret) error {
+	name := p.Profile
+	if name == "" {
+		name = "systemone"
+	}
+	profile, ok := systemonehttp.ProfileByName(name)
+	if !ok {
+		return at(place+".profile", "must be one of %s", strings.Join(profileNames(), ", "))
+	}
+	u.defaults = router.Endpoint{
+		ContextLength: profile.ContextLength,
+		Parameters:    profile.Parameters(),
+		Limits:        profile.Limits,
+		Tolerance:     profile.Tolerance,
+	}
+	if u.off {
+		return nil // there is nothing to call it with
+	}
+	if p.APIKeyEnv == "" {
+		profile.KeyOptional = true
+	}
+	client, err := systemonehttp.New(systemonehttp.Config{BaseURL: p.BaseURL, APIKey: key, Profile: profile})
+	if err != nil {
+		return at(place, "%s", plain(err))
+	}
+	u.info.Client = client
+	return nil
+}
+
+func (u *upstream) openAI(place, baseURL string, key router.Secret) error {
+	u.defaults = openaidecisions.Endpoint()
+	if u.off {
+		return nil
+	}
+	client, err := openaidecisions.New(openaidecisions.Config{BaseURL: baseURL, APIKey: key})
+	if err != nil {
+		return at(place, "%s", plain(err))
+	}
+	u.info.Client = client
+	return nil
+}
+
+// endpoint translates an endpoint of provider u; nil means that there is none.
+func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, error) {
+	if u == nil {
+		return router.Endpoint{}, at(place+".provider", "no provider has the slug %q", e.Provider)
+	}
+	if e.ZDR && e.DataCollection != nil && *e.DataCollection {
+		return router.Endpoint{}, at(place+".zdr", "an endpoint that keeps nothing cannot collect data")
+	}
+	pricing, err := e.Pricing.pricing(place + ".pricing")
+	if err != nil {
+		return router.Endpoint{}, err
+	}
+	out := u.defaults
+	out.Provider, out.Variant, out.Model = e.Provider, e.Variant, e.Model
+	if u.kind == kindSimilarity {
+		if e.UpstreamModel != "" {
+			return out, at(place+".upstream_model", "does not belong to a %q provider", kindSimilarity)
+		}
+	} else {
+		out.UpstreamModel = e.UpstreamModel
+	}
+	out.Pricing, out.Quantization = pricing, e.Quantization
+	out.ZDR, out.CollectsData = e.ZDR, !e.ZDR // what is not known to be safe is not
+	if e.DataCollection != nil {
+		out.CollectsData = *e.DataCollection
+	}
+	if e.ContextLength > 0 {
+		out.ContextLength = e.ContextLength
+	}
+	e.Limits.apply(&out.Limits)
+	out.Off = u.off
+	return out, nil
+}
+
+func (p pricingConfig) pricing(place string) (out router.Pricing, err error) {
+	for _, part := range []struct {
+		name, text string
+		to         *router.USD
+	}{{"prompt", p.Prompt, &out.Prompt}, {"completion", p.Completion, &out.Completion}, {"request", p.Request, &out.Request}} {
+		if part.text == "" {
+			continue
+		}
+		if *part.to, err = router.ParseUSD(part.text); err != nil {
+			return out, at(place+"."+part.name, "%s", plain(err))
+		}
+		if *part.to < 0 {
+			return out, at(place+"."+part.name, "must not be negative")
+		}
+	}
+	return out, nil
+}
+
+func (l limitsConfig) apply(to *router.EndpointLimits) {
+	for _, n := range []struct {
+		given int
+		to    *int
+	}{{l.Questions, &to.Questions}, {l.Options, &to.Options}, {l.Levels, &to.Levels}, {l.Concurrency, &to.Concurrency}} {
+		if n.given > 0 {
+			*n.to = n.given
+		}
+	}
+	if l.Nulls != nil {
+		to.NoNulls = !*l.Nulls
+	}
+	if l.Parts != nil {
+		to.Parts = *l.Parts
+	}
+}
+
+func profileNames() []string {
+	var names []string
+	for _, p := range systemonehttp.Profiles() {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func checkURL(text string) error {
+	if text == "" {
+		return errors.New("is required")
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil: // its text would repeat the address
+		return errors.New("is not an address")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return errors.New("must begin with http:// or https://")
+	case u.Host == "":
+		return errors.New("has no host")
+	case u.User != nil:
+		return errors.New("must not hold credentials: name an environment variable in api_key_env")
+	case u.RawQuery != "" || u.Fragment != "":
+		return errors.New("must not have a query or a fragment")
+	}
+	return nil
+}
+
+// plain is an error's text on one line, without the library's own prefix.
+func plain(err error) string {
+	text := strings.TrimPrefix(fmt.Sprint(err), router.ErrConfig.Error()+": ")
+	return strings.Join(strings.Fields(text), " ")
+}
