@@ -53,7 +53,11 @@ func (u *upstream) systemOne(place string, p providerConfig, key router.Secret) 
 }
 
 func (u *upstream) openAI(place, baseURL string, key router.Secret) error {
-	u.defaults = openaidecisions.Endpoint()
+	u.defaults = router.Endpoint{
+		Parameters: openaidecisions.Parameters(),
+		Limits:     openaidecisions.Limits(),
+		Tolerance:  openaidecisions.Tolerance(),
+	}
 	if u.off {
 		return nil
 	}
