@@ -45,7 +45,8 @@
 //	             provider is disabled with one warning, and its endpoints show as
 //	             switched off
 //
-// Profiles: PROFILES.
+// Profiles: cloudflare-clef, fireworks, ollama, openrouter, perplexity, signalbox,
+// systemone, typesafe, upstage.
 //
 // A model is what requests ask for:
 //

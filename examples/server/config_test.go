@@ -1,0 +1,217 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// plainConfig is sound; mistakes are made by replacing a part of it.
+const plainConfig = `{
+	"providers": [{"slug": "up", "name": "Up", "kind": "systemone", "base_url": "http://127.0.0.1:1/v1"}],
+	"models": [{"id": "acme/judge", "permaslug": "acme/judge-20260901", "aliases": ["judge-latest"]}],
+	"endpoints": [{"provider": "up", "model": "acme/judge", "upstream_model": "j", "pricing": {"prompt": "0.042"}}]}`
+
+func TestMistakesAreOneLineThatNamesThePlace(t *testing.T) {
+	for name, c := range map[string]struct{ old, new, want string }{
+		"not JSON":            {`"models"`, `models`, "invalid JSON at byte"},
+		"trailing data":       {`"0.042"}}]}`, `"0.042"}}]} x`, "unexpected data after the value"},
+		"twice":               {`"slug": "up"`, `"slug": "up", "slug": "up"`, "providers.0.slug"},
+		"a list":              {plainConfig, `[]`, "must be an object"},
+		"unknown list":        {`"models"`, `"model"`, "model: unknown member"},
+		"unknown member":      {`"upstream_model"`, `"upstream"`, "endpoints[0].upstream: unknown member"},
+		"case of a member":    {`"slug"`, `"Slug"`, "providers[0].Slug: unknown member"},
+		"unknown price":       {`"prompt"`, `"input"`, "endpoints[0].pricing.input: unknown member"},
+		"number for text":     {`"0.042"`, `0.042`, "endpoints[0].pricing.prompt: must be a text"},
+		"null":                {`"up", "name"`, `null, "name"`, "providers[0].slug: must be a text"},
+		"text for list":       {`["judge-latest"]`, `"judge-latest"`, "models[0].aliases: must be a list"},
+		"price":               {`"0.042"`, `"cheap"`, "endpoints[0].pricing.prompt"},
+		"price too fine":      {`"0.042"`, `"0.0000000001"`, "endpoints[0].pricing.prompt"},
+		"negative price":      {`"0.042"`, `"-1"`, "endpoints[0].pricing.prompt: must not be negative"},
+		"kind":                {`"systemone"`, `"grpc"`, `providers[0].kind: must be "systemone", "openai" or "similarity"`},
+		"profile":             {`"kind": "systemone"`, `"kind": "systemone", "profile": "x"`, "providers[0].profile: must be one of"},
+		"profile of openai":   {`"kind": "systemone"`, `"kind": "openai", "profile": "ollama"`, `providers[0].profile: belongs to kind "systemone"`},
+		"address missing":     {`"http://127.0.0.1:1/v1"`, `""`, "providers[0].base_url: is required"},
+		"address scheme":      {`"http://127.0.0.1:1/v1"`, `"ftp://x"`, "providers[0].base_url: must begin with"},
+		"address credentials": {`"http://127.0.0.1:1/v1"`, `"http://u:hunter2@x/v1"`, "providers[0].base_url: must not hold credentials"},
+		"address query":       {`"http://127.0.0.1:1/v1"`, `"http://x/v1?key=hunter2"`, "providers[0].base_url: must not have a query"},
+		"address broken":      {`"http://127.0.0.1:1/v1"`, `"http://[hunter2"`, "providers[0].base_url: is not an address"},
+		"embedded address":    {`"systemone"`, `"similarity"`, "providers[0]: a"},
+		"variant":             {`"upstream_model": "j"`, `"variant": "E U"`, "E U"},
+		"no slug":             {`"slug": "up"`, `"slug": ""`, "providers[0].slug: is required"},
+		"no id":               {`"id": "acme/judge"`, `"id": ""`, "models[0].id: is required"},
+		"no permaslug":        {`"permaslug": "acme/judge-20260901", `, ``, "models[0].permaslug: is required"},
+		"provider":            {`"provider": "up"`, `"provider": "down"`, `endpoints[0].provider: no provider has the slug "down"`},
+		"model":               {`"model": "acme/judge"`, `"model": "acme/jury"`, `endpoints[0].model: no model has the id "acme/jury"`},
+		"zdr and collecting":  {`"upstream_model": "j"`, `"zdr": true, "data_collection": true`, "endpoints[0].zdr"},
+		"quantization":        {`"upstream_model": "j"`, `"quantization": "fp7"`, "fp7"},
+		"negative limit":      {`"upstream_model": "j"`, `"limits": {"options": -1}`, "endpoints[0].limits.options: must be a whole number"},
+		"fractional limit":    {`"upstream_model": "j"`, `"limits": {"options": 1.5}`, "endpoints[0].limits.options: must be a whole number"},
+		"huge limit":          {`"upstream_model": "j"`, `"context_length": 1e30`, "endpoints[0].context_length: must be a whole number"},
+		"text for bool":       {`"upstream_model": "j"`, `"zdr": "yes"`, "endpoints[0].zdr: must be true or false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Contains(t, plainConfig, c.old)
+			path := write(t, strings.Replace(plainConfig, c.old, c.new, 1))
+			var stdout, stderr strings.Builder
+			code := run(t.Context(), []string{"-addr", "127.0.0.1:0", "-config", path}, func(string) string { return "" }, &stdout, &stderr)
+			assert.Equal(t, exitUsage, code)
+			assert.Contains(t, stderr.String(), c.want)
+			assert.Contains(t, stderr.String(), path)
+			assert.Equal(t, 1, strings.Count(stderr.String(), "\n"), stderr.String())
+			assert.NotContains(t, stderr.String(), "hunter2")
+			assert.Empty(t, stdout.String())
+		})
+	}
+}
+
+func TestFlagMistakesAreOneLine(t *testing.T) {
+	for name, args := range map[string][]string{
+		"unknown flag":  {"-port", "1"},
+		"argument":      {"serve"},
+		"address":       {"-addr", "8080"},
+		"missing file":  {"-config", "no-such-file.json"},
+		"missing value": {"-config"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr strings.Builder
+			code := run(t.Context(), args, func(string) string { return "" }, &stdout, &stderr)
+			assert.Equal(t, exitUsage, code)
+			assert.Equal(t, 1, strings.Count(stderr.String(), "\n"), stderr.String())
+			assert.Empty(t, stdout.String())
+		})
+	}
+}
+
+func TestHelpIsNoMistake(t *testing.T) {
+	var stdout, stderr strings.Builder
+	assert.Equal(t, exitOK, run(t.Context(), []string{"-h"}, func(string) string { return "" }, &stdout, &stderr))
+	assert.Contains(t, stderr.String(), "-keys-file")
+}
+
+func TestAProviderWithoutItsCredentialIsSwitchedOff(t *testing.T) {
+	text := strings.Replace(plainConfig, `"kind"`, `"api_key_env": "UP_KEY", "kind"`, 1)
+	c, err := decodeConfig([]byte(text))
+	require.NoError(t, err)
+	var warnings []string
+	build := func(key string) *router.Catalog {
+		b := builder{
+			getenv: func(name string) string { return map[string]string{"UP_KEY": key}[name] },
+			warn:   func(line string) { warnings = append(warnings, line) },
+		}
+		catalog, err := b.catalog(c)
+		require.NoError(t, err)
+		return catalog
+	}
+	assert.True(t, build("").Endpoints()[0].Off)
+	require.Len(t, warnings, 1)
+	assert.Contains(t, warnings[0], "UP_KEY")
+	assert.False(t, build("secret").Endpoints()[0].Off)
+	assert.Len(t, warnings, 1)
+}
+
+func TestDefaultsAreTheSafeOnes(t *testing.T) {
+	c, err := decodeConfig([]byte(plainConfig))
+	require.NoError(t, err)
+	b := builder{getenv: func(string) string { return "" }, warn: func(string) {}}
+	catalog, err := b.catalog(c)
+	require.NoError(t, err)
+	e := catalog.Endpoints()[0]
+	assert.True(t, e.CollectsData, "not known to be safe")
+	assert.False(t, e.ZDR)
+	assert.False(t, catalog.Models()[0].Distillable)
+	assert.Equal(t, router.Pricing{Prompt: 42_000_000}, e.Pricing)
+
+	zdr, err := decodeConfig([]byte(strings.Replace(plainConfig, `"upstream_model"`, `"zdr": true, "distillable": true, "upstream_model"`, 1)))
+	require.NoError(t, err)
+	catalog, err = b.catalog(zdr)
+	require.NoError(t, err)
+	assert.False(t, catalog.Endpoints()[0].CollectsData)
+	assert.True(t, catalog.Models()[0].Distillable)
+}
+
+func TestEndpointsOfAModelAgreeOnDistillation(t *testing.T) {
+	two := `"pricing": {"prompt": "0.042"}}, {"provider": "up", "variant": "eu", "model": "acme/judge", "distillable": true}`
+	c, err := decodeConfig([]byte(strings.Replace(plainConfig, `"pricing": {"prompt": "0.042"}}`, two, 1)))
+	require.NoError(t, err)
+	_, err = builder{getenv: os.Getenv, warn: func(string) {}}.catalog(c)
+	require.ErrorContains(t, err, "endpoints[1].distillable")
+}
+
+func TestTheExampleCoversEveryProfile(t *testing.T) {
+	c, err := readConfig("config.example.json")
+	require.NoError(t, err)
+	var warnings []string
+	catalog, err := builder{getenv: func(string) string { return "" }, warn: func(w string) { warnings = append(warnings, w) }}.catalog(c)
+	require.NoError(t, err)
+	assert.Len(t, warnings, 8)
+	on := map[string]bool{}
+	for _, e := range catalog.Endpoints() {
+		if !e.Off {
+			on[e.Provider] = true
+		}
+	}
+	assert.Equal(t, []string{"embedded", "ollama"}, slices.Sorted(maps.Keys(on)), "what needs no credential")
+
+	catalog, err = builder{getenv: func(string) string { return "key" }, warn: func(string) {}}.catalog(c)
+	require.NoError(t, err)
+	for _, e := range catalog.Endpoints() {
+		assert.False(t, e.Off, e.Tag())
+	}
+	used := map[string]bool{"systemone": true} // the plain dialect needs no example
+	for _, p := range c.Providers {
+		used[p.Profile] = true
+	}
+	for _, name := range profileNames() {
+		assert.True(t, used[name], "profile %s", name)
+	}
+}
+
+func TestTheDocumentationListsEveryMemberAndProfile(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	for _, of := range []reflect.Type{
+		reflect.TypeFor[providerConfig](), reflect.TypeFor[modelConfig](), reflect.TypeFor[endpointConfig](),
+	} {
+		for f := range of.Fields() {
+			assert.Regexp(t, regexp.MustCompile(`(?m)^//\t`+f.Tag.Get("json")+`\s`), string(doc))
+		}
+	}
+	for _, of := range []reflect.Type{reflect.TypeFor[pricingConfig](), reflect.TypeFor[limitsConfig]()} {
+		for f := range of.Fields() {
+			assert.Contains(t, string(doc), `"`+f.Tag.Get("json")+`"`)
+		}
+	}
+	oneLine := strings.Join(strings.Fields(strings.ReplaceAll(string(doc), "//", "")), " ")
+	assert.Contains(t, oneLine, "Profiles: "+strings.Join(profileNames(), ", ")+".")
+}
+
+func FuzzDecodeConfig(f *testing.F) {
+	f.Add([]byte(plainConfig))
+	f.Add([]byte(`{"providers":[{"slug":"s","kind":"similarity"}],"endpoints":[{"limits":{"nulls":null}}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := decodeConfig(data)
+		if err != nil {
+			assert.NotContains(t, err.Error(), "\n")
+			return
+		}
+		for i := range c.Providers { // loading the embedded model each time would be slow
+			if c.Providers[i].Kind == kindSimilarity {
+				return
+			}
+		}
+		_, err = builder{getenv: func(string) string { return "k" }, warn: func(string) {}}.catalog(c)
+		if err != nil {
+			assert.NotContains(t, err.Error(), "\n")
+		}
+	})
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// serverArgs, when set, makes the test binary be the server.
+const serverArgs = "SIGNALBOX_TEST_SERVER_ARGS"
+
+func TestMain(m *testing.M) {
+	if args, ok := os.LookupEnv(serverArgs); ok {
+		os.Args = append(os.Args[:1], strings.Split(args, "\n")...)
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// running is a server process that listens.
+type running struct {
+	cmd    *exec.Cmd
+	output string // what it printed, up to the end of the curl command
+	keys   map[string]string
+}
+
+// startServer runs the real main in a process of its own.
+func startServer(t *testing.T, args ...string) *running {
+	t.Helper()
+	keysFile := filepath.Join(t.TempDir(), "keys.json")
+	args = append([]string{"-addr", "127.0.0.1:0", "-keys-file", keysFile}, args...)
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), serverArgs+"="+strings.Join(args, "\n"))
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	cmd.Stderr = io.Discard
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+
+	s := &running{cmd: cmd}
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		s.output += lines.Text() + "\n"
+		if strings.HasSuffix(lines.Text(), "}'") {
+			break
+		}
+	}
+	require.Contains(t, s.output, "curl")
+	info, err := os.Stat(keysFile)
+	require.NoError(t, err, "the keys file is there once the server listens")
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	data, err := os.ReadFile(keysFile)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &s.keys))
+	return s
+}
+
+// stop sends a signal and returns the exit status.
+func (s *running) stop(t *testing.T, sig os.Signal) int {
+	t.Helper()
+	require.NoError(t, s.cmd.Process.Signal(sig))
+	_ = s.cmd.Wait()
+	return s.cmd.ProcessState.ExitCode()
+}
+
+func (s *running) post(t *testing.T, key, body string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.keys["base_url"]+"/systemone", strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+key)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, resp.Body.Close()) }()
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, string(text)
+}
+
+func TestTheCurlCommandWorksWhenPasted(t *testing.T) {
+	s := startServer(t)
+	assert.Regexp(t, regexp.MustCompile(`^http://127\.0\.0\.1:\d+/api/v1$`), s.keys["base_url"])
+	assert.Len(t, s.keys, 3)
+	_, command, _ := strings.Cut(s.output, "Try it:\n\n")
+
+	// The command quotes with ' only, so that its words are easily had; the
+	// shell and curl themselves are tried where they are installed.
+	words := regexp.MustCompile(`(?s)'([^']*)'`).FindAllStringSubmatch(command, -1)
+	require.Len(t, words, 3)
+	assert.Equal(t, "Authorization: Bearer "+s.keys["inference_key"], words[0][1])
+	status, reply := s.post(t, s.keys["inference_key"], words[2][1])
+	assert.Equal(t, http.StatusOK, status, reply)
+	assertSensible(t, reply)
+
+	if _, err := exec.LookPath("curl"); err == nil {
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", command).Output() //nolint:gosec // printed by the server under test
+		require.NoError(t, err)
+		assertSensible(t, string(out))
+	}
+	status, reply = s.post(t, s.keys["management_key"], words[2][1])
+	assert.Equal(t, http.StatusForbidden, status)
+	assert.Contains(t, reply, "Management keys cannot be used for inference")
+	assert.Equal(t, exitOK, s.stop(t, os.Interrupt))
+}
+
+// assertSensible holds the embedded model to what a person would say of the
+// ticket in the printed command.
+func assertSensible(t *testing.T, reply string) {
+	t.Helper()
+	var got struct {
+		Answers struct {
+			Desk   struct{ Choice string }
+			Refund struct{ Noul float64 }
+			Anger  struct{ Score float64 }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(reply), &got), reply)
+	assert.Equal(t, "billing", got.Answers.Desk.Choice)
+	assert.Greater(t, got.Answers.Refund.Noul, 0.7)
+	assert.Greater(t, got.Answers.Anger.Score, 0.5)
+	assert.Less(t, got.Answers.Anger.Score, 1.8)
+}
+
+func TestBothDialectsAreMounted(t *testing.T) {
+	s := startServer(t)
+	root := strings.TrimSuffix(s.keys["base_url"], "/api/v1")
+	for path, want := range map[string]int{
+		"/api/v1/models": http.StatusOK, "/api/v1/providers": http.StatusOK, "/v1/nothing": http.StatusNotFound,
+		"/api/v1/models/signalbox/similarity-en-1/endpoints": http.StatusOK,
+	} {
+		resp, err := http.Get(root + path)
+		require.NoError(t, err)
+		text, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		assert.Equal(t, want, resp.StatusCode, "%s: %s", path, text)
+		assert.Equal(t, "application/json", resp.Header.Get("Content-Type"))
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, root+"/v1/models", nil)
+	require.NoError(t, err)
+	req.Header.Set("Authorization", "Bearer "+s.keys["inference_key"])
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+	assert.Equal(t, exitOK, s.stop(t, syscall.SIGTERM))
+}
+
+func TestSignalsLetRequestsInFlightFinish(t *testing.T) {
+	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		t.Run(sig.String(), func(t *testing.T) {
+			reached, answer := make(chan struct{}), make(chan struct{})
+			up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				close(reached)
+				<-answer
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"model":"j","answers":{"q":{"type":"noul","noul":0.75}},"usage":{"input_tokens":3,"output_tokens":1}}`)
+			}))
+			t.Cleanup(up.Close)
+			s := startServer(t, "-config", write(t, fmt.Sprintf(`{
+				"providers": [{"slug": "up", "kind": "systemone", "base_url": "%s/v1"}],
+				"models": [{"id": "acme/judge", "permaslug": "acme/judge-20260901"}],
+				"endpoints": [{"provider": "up", "model": "acme/judge", "pricing": {"prompt": "1", "request": "0.5"}}]}`, up.URL)))
+			type reply struct {
+				status int
+				body   string
+			}
+			done := make(chan reply, 1)
+			go func() {
+				status, body := s.post(t, s.keys["inference_key"],
+					`{"model":"judge","state":"x","questions":{"q":{"type":"noul","instructions":"?"}}}`)
+				done <- reply{status, body}
+			}()
+			<-reached
+			require.NoError(t, s.cmd.Process.Signal(sig))
+			close(answer)
+			got := <-done
+			assert.Equal(t, http.StatusOK, got.status, got.body)
+			assert.Contains(t, got.body, `"cost":0.500003`)
+			_ = s.cmd.Wait()
+			assert.Equal(t, exitOK, s.cmd.ProcessState.ExitCode())
+		})
+	}
+}
+
+// write puts text into a file.
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.json")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func TestAKeysFileThatCannotBeWrittenStopsTheServer(t *testing.T) {
+	var stdout, stderr strings.Builder
+	missing := filepath.Join(t.TempDir(), "no", "such", "folder", "keys.json")
+	code := run(context.Background(), []string{"-addr", "127.0.0.1:0", "-keys-file", missing}, func(string) string { return "" }, &stdout, &stderr)
+	assert.Equal(t, exitFailed, code)
+	assert.Contains(t, stderr.String(), "keys file")
+	assert.Empty(t, stdout.String(), "no keys are shown by a server that does not serve")
+}
+
+func TestAnAddressInUseIsSaid(t *testing.T) {
+	taken := httptest.NewServer(http.NotFoundHandler())
+	defer taken.Close()
+	var stdout, stderr strings.Builder
+	code := run(t.Context(), []string{"-addr", taken.Listener.Addr().String()}, func(string) string { return "" }, &stdout, &stderr)
+	assert.Equal(t, exitFailed, code)
+	assert.Contains(t, stderr.String(), "address already in use")
+}
