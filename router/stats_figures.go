@@ -22,7 +22,7 @@ func (t *tracker) stats(now time.Time) Stats {
 	events, epoch := t.events.Load(), epochOf(now, recentSlot)
 	if !f.known || f.events != events || f.epoch != epoch {
 		*f = figures{events: events, epoch: epoch, known: true}
-		f.stats.Latency, f.stats.Throughput = speed(t.recent.window(now))
+		f.stats.Latency, f.stats.Throughput = speed(&t.recent, now)
 		for d := range t.day.window(now) {
 			f.stats.Passed += d.passed.Load()
 			f.stats.Checked += d.checked.Load()
@@ -35,9 +35,9 @@ func (t *tracker) stats(now time.Time) Stats {
 
 // speed returns the percentiles of latency in seconds and of throughput in
 // tokens per second; P90 of a throughput is what 90 % of the replies reach.
-func speed(samples iter.Seq[*sample]) (latency, throughput Percentiles) {
+func speed(samples *ring[sample], now time.Time) (latency, throughput Percentiles) {
 	var l, t tallied
-	for s := range samples {
+	for s := range samples.window(now) {
 		// Too few successes are common, and cheap to see.
 		if s.ok.Load() > 0 {
 			l.merge(&s.latency)
@@ -80,7 +80,7 @@ func (t *tracker) health(now time.Time) Health {
 		Uptime30m: uptime(t.report.window(now), func(s *sample) *tally { return &s.tally }),
 		Uptime1d:  uptime(t.day.window(now), func(d *daily) *tally { return &d.tally }),
 	}
-	h.Latency30m, h.Throughput30m = speed(t.report.window(now))
+	h.Latency30m, h.Throughput30m = speed(&t.report, now)
 	return h
 }
 

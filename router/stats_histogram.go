@@ -17,9 +17,18 @@ const (
 
 // histogram counts whole numbers. It is safe for concurrent use and its zero
 // value is ready.
-type histogram [histogramCells]atomic.Uint32
+type histogram struct {
+	cells [histogramCells]atomic.Uint32
+	// used has a bit for every cell that is not empty, since few are in use.
+	used [histogramCells / 64]atomic.Uint64
+}
 
-func (h *histogram) add(v uint64) { h[cellOf(v)].Add(1) }
+func (h *histogram) add(v uint64) {
+	cell := cellOf(v)
+	if h.cells[cell].Add(1) == 1 {
+		h.used[cell/64].Or(1 << (cell % 64))
+	}
+}
 
 func cellOf(v uint64) int {
 	if v < subCells {
@@ -46,10 +55,13 @@ type tallied struct {
 }
 
 func (t *tallied) merge(h *histogram) {
-	for i := range h {
-		n := uint64(h[i].Load())
-		t.cells[i] += n
-		t.total += n
+	for i := range h.used {
+		for bitmap := h.used[i].Load(); bitmap != 0; bitmap &= bitmap - 1 {
+			cell := i*64 + bits.TrailingZeros64(bitmap)
+			n := uint64(h.cells[cell].Load())
+			t.cells[cell] += n
+			t.total += n
+		}
 	}
 }
 

@@ -47,14 +47,17 @@ func (r *ring[T]) at(now time.Time) *T {
 
 // window yields what is known of the time up to now, in no order.
 func (r *ring[T]) window(now time.Time) iter.Seq[*T] {
+	// No more than this, so that it is inlined and nothing is allocated.
+	return func(yield func(*T) bool) { r.visit(now, yield) }
+}
+
+func (r *ring[T]) visit(now time.Time, yield func(*T) bool) {
 	newest := epochOf(now, r.width)
 	oldest := newest - int64(len(r.slots)) + 1
-	return func(yield func(*T) bool) {
-		for i := range r.slots {
-			s := r.slots[i].Load()
-			if s != nil && s.epoch >= oldest && s.epoch <= newest && !yield(&s.value) {
-				return
-			}
+	for i := range r.slots {
+		s := r.slots[i].Load()
+		if s != nil && s.epoch >= oldest && s.epoch <= newest && !yield(&s.value) {
+			return
 		}
 	}
 }

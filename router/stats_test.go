@@ -268,7 +268,7 @@ func testWorld(tb testing.TB, n int) *world {
 		s := &served{endpoint: &Endpoint{ID: uuid.New()}, tracker: newTracker()}
 		for k := range 20 {
 			s.tracker.record(observation{
-				at: noon(), ok: true, checked: true, tokens: 1000,
+				at: noon().Add(-15 * time.Second * time.Duration(k)), ok: true, checked: true, tokens: 1000,
 				duration: time.Duration(100+i%50+k) * time.Millisecond,
 			})
 		}
