@@ -16,9 +16,13 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// maxTokens is more than any decision can take. An upstream that claims more
-// is wrong, and must not be believed where money is counted.
-const maxTokens = 1_000_000_000
+const (
+	// maxTokens is more than any decision can take. An upstream that claims
+	// more is wrong, and must not be believed where money is counted.
+	maxTokens = 1_000_000_000
+	// maxCostText is more than any amount needs.
+	maxCostText = 64
+)
 
 var (
 	errUsage   = errors.New("router: the upstream's usage is impossible")
@@ -119,6 +123,9 @@ func (rec *AttemptRecord) judge(q *systemone.Request, reply Reply) (answers syst
 		return nil, true
 	}
 	rec.Usage = reply.Usage
+	if len(rec.Usage.Cost) > maxCostText {
+		rec.Usage.Cost = ""
+	}
 	if len(reply.Refused) > 0 && refusesOnly(q, reply.Refused) {
 		rec.Err = fmt.Errorf("%w: %d of %d", errRefused, len(reply.Refused), len(q.Questions))
 		return nil, false

@@ -18,3 +18,9 @@ func (r *Router) StatsOf(id uuid.UUID) Stats {
 func (r *Router) InFlight(id uuid.UUID) int64 {
 	return r.world.Load().byEndpoint[id].tracker.inflight.Load()
 }
+
+// NewMemorySessions makes the default memory with another size.
+func NewMemorySessions(kept int) Sessions { return newMemorySessions(kept) }
+
+// Digest is the key's digest.
+func (k SessionKey) Digest() [32]byte { return k.digest() }

@@ -24,11 +24,12 @@ func Restrict(rule Rule) Interceptor {
 	}
 }
 
-// Log writes one line for every call: at Info for an answer, at Warn for
-// everything else, at Error for a failure of the program itself. It holds
-// ids, models, providers, classes, statuses, the seed, the cost and the
-// duration; never a key, a state, an answer, a user or an upstream's text. A
-// nil logger is slog.Default's at the time of the call.
+// Log writes one line for every call: at Info for an answer, at Warn for a
+// refusal or an upstream's failure, at Error for a failure of the program
+// itself, which alone shows its cause. The line holds ids, models, providers,
+// classes, statuses, the seed, the cost and the duration; never a key, a
+// state, an answer, a user or an upstream's text. A nil logger is
+// slog.Default's at the time of the call.
 func Log(l *slog.Logger) Interceptor {
 	return func(next Decider) Decider {
 		return func(ctx context.Context, c *Call) (*Result, error) {
@@ -52,10 +53,17 @@ func levelOf(err error) slog.Level {
 	if err == nil {
 		return slog.LevelInfo
 	}
-	if e, ok := errors.AsType[*Error](err); ok && e.Class != Server {
+	if classOf(err) != Server {
 		return slog.LevelWarn
 	}
 	return slog.LevelError
+}
+
+func classOf(err error) Class {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Class
+	}
+	return Server
 }
 
 func attrs(c *Call, res *Result, err error, took time.Duration) []slog.Attr {
@@ -72,13 +80,14 @@ func attrs(c *Call, res *Result, err error, took time.Duration) []slog.Attr {
 		slog.Duration("duration", max(took, 0)),
 	}
 	if err != nil {
-		class := Server
-		if e, ok := errors.AsType[*Error](err); ok {
-			class = e.Class
-		}
-		return append(list,
+		class := classOf(err)
+		list = append(list,
 			slog.String("class", string(class)),
 			slog.Bool("canceled", errors.Is(err, context.Canceled)))
+		if class == Server {
+			list = append(list, slog.Any("error", err))
+		}
+		return list
 	}
 	if res == nil {
 		return list

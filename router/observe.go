@@ -33,9 +33,13 @@ type Observer interface {
 }
 
 // Observe hands every outcome to an observer. Inside an interceptor that
-// refuses calls it sees only those that got through.
+// refuses calls it sees only those that got through. A nil observer sees
+// nothing.
 func Observe(observer Observer) Interceptor {
 	return func(next Decider) Decider {
+		if observer == nil {
+			return next
+		}
 		return func(ctx context.Context, c *Call) (*Result, error) {
 			started := c.now()
 			res, err := next(ctx, c)

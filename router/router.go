@@ -78,7 +78,7 @@ func New(cfg Config) (*Router, error) {
 	for _, intercept := range slices.Backward(r.cfg.Interceptors) {
 		r.decide = intercept(r.decide)
 	}
-	r.world.Store(newWorld(cfg.Catalog, nil, &r.statistics))
+	r.SetCatalog(cfg.Catalog)
 	return r, nil
 }
 
@@ -123,7 +123,9 @@ func (r *Router) SetCatalog(c *Catalog) {
 	}
 	r.reload.Lock()
 	defer r.reload.Unlock()
-	r.world.Store(newWorld(c, r.world.Load(), &r.statistics))
+	w := newWorld(c, r.world.Load(), &r.statistics)
+	w.stats(r.cfg.Now()) // so that no request waits for the first snapshot
+	r.world.Store(w)
 }
 
 // Health returns how an endpoint has been doing; the zero value for one that
@@ -188,7 +190,7 @@ func (r *Router) begin(c *Call) {
 		c.RequestID = r.cfg.NewID().String()
 	}
 	if c.Seed == 0 {
-		c.Seed = r.cfg.Seed()
+		c.Seed = max(r.cfg.Seed(), 1) // 0 would be drawn anew in a replay
 	}
 }
 
