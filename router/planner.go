@@ -278,15 +278,17 @@ func (p *planner) exclude(plan *Plan) {
 	if out == 0 {
 		return
 	}
-	plan.Excluded = make([]Exclusion, 0, out)
+	excluded := make([]Exclusion, out)
+	plan.Excluded = excluded
 	var found [filters]bool
-	kinds := 0
+	kinds, n := 0, 0
 	for i := range p.asked {
 		a := &p.asked[i]
 		if a.why.reason == keep {
 			continue
 		}
-		plan.Excluded = append(plan.Excluded, p.exclusion(a))
+		p.fillExclusion(&excluded[n], a)
+		n++
 		if r := a.why.reason; r < filters && !found[r] {
 			found[r] = true
 			kinds++
@@ -303,15 +305,15 @@ func (p *planner) exclude(plan *Plan) {
 	}
 }
 
-func (p *planner) exclusion(a *asked) Exclusion {
-	e := Exclusion{Endpoint: p.spec(a).endpoint, Reason: reasonWords[a.why.reason]}
+func (p *planner) fillExclusion(e *Exclusion, a *asked) {
+	e.Endpoint = p.spec(a).endpoint
+	e.Reason = reasonWords[a.why.reason]
 	if a.why.reason == maxPrice {
 		e.Detail = priceParts[a.why.part]
 	}
 	if a.why.rule != noRule {
 		e.Source = p.rules[a.why.rule].Source
 	}
-	return e
 }
 
 // sortStrategy is a table because a concatenation would allocate.
