@@ -1,8 +1,10 @@
 package systemone_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,15 +15,15 @@ import (
 )
 
 // corpus returns the files of a directory below testdata by name.
-func corpus(t testing.TB, dir string) map[string][]byte {
-	t.Helper()
+func corpus(tb testing.TB, dir string) map[string][]byte {
+	tb.Helper()
 	names, err := filepath.Glob(filepath.Join("testdata", dir, "*.json"))
-	require.NoError(t, err)
-	require.NotEmpty(t, names)
+	require.NoError(tb, err)
+	require.NotEmpty(tb, names)
 	files := make(map[string][]byte, len(names))
 	for _, name := range names {
 		body, err := os.ReadFile(name)
-		require.NoError(t, err)
+		require.NoError(tb, err)
 		files[strings.TrimSuffix(filepath.Base(name), ".json")] = body
 	}
 	return files
@@ -34,19 +36,19 @@ func dialectOf(name string) systemone.Dialect {
 	return systemone.Strict
 }
 
-func decode(t testing.TB, body string) *systemone.Request {
-	t.Helper()
+func decode(tb testing.TB, body string) *systemone.Request {
+	tb.Helper()
 	r, err := systemone.Decoder{}.Decode([]byte(body))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return r
 }
 
 // issues returns the issues of an invalid request as "path: message".
-func issues(t testing.TB, err error) []string {
-	t.Helper()
+func issues(tb testing.TB, err error) []string {
+	tb.Helper()
 	var invalid *systemone.InvalidError
-	require.ErrorAs(t, err, &invalid)
-	require.ErrorIs(t, err, systemone.ErrInvalid)
+	require.ErrorAs(tb, err, &invalid)
+	require.ErrorIs(tb, err, systemone.ErrInvalid)
 	list := make([]string, len(invalid.Issues))
 	for i, is := range invalid.Issues {
 		list[i] = is.Path + ": " + is.Message
@@ -55,9 +57,9 @@ func issues(t testing.TB, err error) []string {
 }
 
 // paths returns the paths of an invalid request's issues.
-func paths(t testing.TB, err error) []string {
-	t.Helper()
-	list := issues(t, err)
+func paths(tb testing.TB, err error) []string {
+	tb.Helper()
+	list := issues(tb, err)
 	for i := range list {
 		list[i], _, _ = strings.Cut(list[i], ": ")
 	}
@@ -151,9 +153,9 @@ func TestDecodeUnicode(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "café/😀", r.Model)
 	assert.Equal(t, `eins.zwei "drei"`, r.Questions[0].Name)
-	assert.Equal(t, "", r.Questions[0].Options[0].Name)
+	assert.Empty(t, r.Questions[0].Options[0].Name)
 	assert.Equal(t, "\x00", r.Questions[0].Options[1].Name)
-	assert.Equal(t, `ja\nein`, r.Questions[0].Options[2].Name)
+	assert.Equal(t, "ja\\nein \"\\/\b\f\n\r\t", r.Questions[0].Options[2].Name)
 	assert.Nil(t, r.Provider)
 	assert.Nil(t, r.Trace)
 }
@@ -344,12 +346,24 @@ func TestDecodeLimits(t *testing.T) {
 }
 
 func TestDecodeStopsListing(t *testing.T) {
+	const more = ": there are more problems than the 100 listed"
 	body := with(`"models":[` + strings.Repeat("1,", 200_000) + `1]`)
 	_, err := systemone.Decoder{}.Decode([]byte(body))
 	list := issues(t, err)
 	require.Len(t, list, 101)
 	assert.Equal(t, "models.99: must be a string", list[99])
-	assert.Equal(t, ": there are more problems than the 100 listed", list[100])
+	assert.Equal(t, more, list[100])
+
+	_, err = systemone.Decoder{}.Decode([]byte(with(`"x":[` + strings.Repeat(`{"a":1,"a":2},`, 200_000) + `1]`)))
+	list = issues(t, err)
+	require.Len(t, list, 101)
+	assert.Equal(t, []string{"x.99.a: is given more than once", more}, list[99:])
+
+	r := byHand()
+	r.Questions[2].Levels = slices.Repeat([]json.RawMessage{[]byte("x")}, 200)
+	list = issues(t, r.Validate(systemone.Limits{}))
+	require.Len(t, list, 101)
+	assert.Equal(t, []string{"questions.how.criteria.99: invalid JSON at byte 0: expected a value", more}, list[99:])
 }
 
 func TestUnmarshalRequest(t *testing.T) {

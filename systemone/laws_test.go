@@ -35,7 +35,7 @@ func TestRenormalise(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := slices.Clone(p)
 			assert.False(t, systemone.Renormalise(p))
-			assert.Equal(t, len(before), len(p))
+			assert.Len(t, p, len(before))
 			for i := range p {
 				assert.Equal(t, math.Float64bits(before[i]), math.Float64bits(p[i]), "unchanged")
 			}

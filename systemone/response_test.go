@@ -93,54 +93,54 @@ func TestDecodeResponseRefuses(t *testing.T) {
 	const count = "a token count is not a whole number, or not a likely one"
 	const cost = "usage.cost is not a number, or negative"
 	long := strings.Repeat("1", 65)
-	for data, want := range map[string]string{
-		``:             "invalid JSON at byte 0: unexpected end, expected a value",
-		`<html>`:       "invalid JSON at byte 0: expected a value",
-		`{"answers":{`: "invalid JSON at byte 12: unexpected end, expected a member name",
-		`{"answers":{},"secret-1":1,"secret-1":2}`: "a member is given more than once",
-		`[]`:                                   "the reply is not an object",
-		`null`:                                 "the reply is not an object",
-		`{}`:                                   "answers are missing",
-		`{"answers":null}`:                     "answers are missing",
-		`{"answers":[]}`:                       "answers is not an object",
-		`{"answers":{},"id":1}`:                "id is not a string",
-		`{"answers":{},"model":[]}`:            "model is not a string",
-		`{"answers":{},"provider":{}}`:         "provider is not a string",
-		`{"answers":{},"usage":[]}`:            "usage is not an object",
-		usage(`"input_tokens":-1`):             count,
-		usage(`"input_tokens":1.5`):            count,
-		usage(`"input_tokens":"1"`):            count,
-		usage(`"output_tokens":1e3`):           count,
-		usage(`"output_tokens":1000000000001`): count,
-		usage(`"output_tokens":9223372036854775808`):         count,
-		usage(`"input_tokens_details":{"cached_tokens":-1}`): count,
-		usage(`"cost":"0.1"`):                                cost,
-		usage(`"cost":-0.1`):                                 cost,
-		usage(`"cost":1e1000000000`):                         cost,
-		usage(`"cost":` + long):                              cost,
-		`{"answers":{"q":1}}`:                                "q: the answer is not an object",
-		`{"answers":{"q":null}}`:                             "q: the answer is not an object",
-		answer(``):                                           "q: type is not known",
-		answer(`"type":1`):                                   "q: type is not known",
-		answer(`"type":"Noul","noul":1`):                     "q: type is not known",
-		answer(`"type":"noul"`):                              "q: noul is missing",
-		answer(`"type":"noul","noul":null`):                  "q: noul is missing",
-		answer(`"type":"noul","choice":"a"`):                 "q: noul is missing",
-		answer(`"type":"noul","noul":"1"`):                   "q: noul is not a number",
-		answer(`"type":"noul","noul":1e400`):                 "q: noul is not a number",
-		answer(`"type":"noul","noul":` + long):               "q: noul is not a number",
-		answer(`"type":"choice","choice":true`):              "q: choice is not a string",
-		answer(`"type":"score","score":{}`):                  "q: score is not a number",
-		answer(`"type":"score","score":1,"confidence":"high","probabilities":{}`): "q: confidence is not a number",
-		answer(`"type":"score","score":1,"probabilities":[]`):                     "q: probabilities is not an object",
-		answer(`"type":"score","score":1,"probabilities":{"0":null}`):             "q: a probability is not a number",
-		answer(`"type":"score","score":1,"legend":[]`):                            "q: legend is not an object",
-		`{"answers":{"\u001b[31m":{}}}`:                                           `"\x1b[31m": type is not known`,
+	for _, c := range []struct{ data, want string }{
+		{``, "invalid JSON at byte 0: unexpected end, expected a value"},
+		{`<html>`, "invalid JSON at byte 0: expected a value"},
+		{`{"answers":{`, "invalid JSON at byte 12: unexpected end, expected a member name"},
+		{`{"answers":{},"secret-1":1,"secret-1":2}`, "a member is given more than once"},
+		{`[]`, "the reply is not an object"},
+		{`null`, "the reply is not an object"},
+		{`{}`, "answers are missing"},
+		{`{"answers":null}`, "answers are missing"},
+		{`{"answers":[]}`, "answers is not an object"},
+		{`{"answers":{},"id":1}`, "id is not a string"},
+		{`{"answers":{},"model":[]}`, "model is not a string"},
+		{`{"answers":{},"provider":{}}`, "provider is not a string"},
+		{`{"answers":{},"usage":[]}`, "usage is not an object"},
+		{usage(`"input_tokens":-1`), count},
+		{usage(`"input_tokens":1.5`), count},
+		{usage(`"input_tokens":"1"`), count},
+		{usage(`"output_tokens":1e3`), count},
+		{usage(`"output_tokens":1000000000001`), count},
+		{usage(`"output_tokens":9223372036854775808`), count},
+		{usage(`"input_tokens_details":{"cached_tokens":-1}`), count},
+		{usage(`"cost":"0.1"`), cost},
+		{usage(`"cost":-0.1`), cost},
+		{usage(`"cost":1e1000000000`), cost},
+		{usage(`"cost":` + long), cost},
+		{`{"answers":{"q":1}}`, "q: the answer is not an object"},
+		{`{"answers":{"q":null}}`, "q: the answer is not an object"},
+		{answer(``), "q: type is not known"},
+		{answer(`"type":1`), "q: type is not known"},
+		{answer(`"type":"Noul","noul":1`), "q: type is not known"},
+		{answer(`"type":"noul"`), "q: noul is missing"},
+		{answer(`"type":"noul","noul":null`), "q: noul is missing"},
+		{answer(`"type":"noul","choice":"a"`), "q: noul is missing"},
+		{answer(`"type":"noul","noul":"1"`), "q: noul is not a number"},
+		{answer(`"type":"noul","noul":1e400`), "q: noul is not a number"},
+		{answer(`"type":"noul","noul":` + long), "q: noul is not a number"},
+		{answer(`"type":"choice","choice":true`), "q: choice is not a string"},
+		{answer(`"type":"score","score":{}`), "q: score is not a number"},
+		{answer(`"type":"score","score":1,"confidence":"high","probabilities":{}`), "q: confidence is not a number"},
+		{answer(`"type":"score","score":1,"probabilities":[]`), "q: probabilities is not an object"},
+		{answer(`"type":"score","score":1,"probabilities":{"0":null}`), "q: a probability is not a number"},
+		{answer(`"type":"score","score":1,"legend":[]`), "q: legend is not an object"},
+		{`{"answers":{"\u001b[31m":{}}}`, `"\x1b[31m": type is not known`},
 	} {
-		t.Run(data[:min(60, len(data))], func(t *testing.T) {
-			r, err := systemone.DecodeResponse([]byte(data))
+		t.Run(c.data[:min(60, len(c.data))], func(t *testing.T) {
+			r, err := systemone.DecodeResponse([]byte(c.data))
 			require.ErrorIs(t, err, systemone.ErrAnswer)
-			require.EqualError(t, err, "systemone: bad answer: "+want)
+			require.EqualError(t, err, "systemone: bad answer: "+c.want)
 			assert.Nil(t, r)
 		})
 	}
@@ -150,7 +150,7 @@ func TestDecodeResponseRefuses(t *testing.T) {
 // form of something known.
 func TestDecodeResponseIgnores(t *testing.T) {
 	r, err := systemone.DecodeResponse([]byte(`{"answers":{"q":{"type":"noul","noul":0.5,"confidence":"high","legend":1,"probabilities":"none"}},
-		"usage":{"input_tokens_details":7,"output_tokens_details":{"x":1,"reasoning_tokens":null}},"error":{"x":null}}`))
+		"usage":{"input_tokens_details":7,"output_tokens_details":{"x":1,"reasoning_tokens":null},"cost":null},"error":{"x":null}}`))
 	require.NoError(t, err)
 	assert.Equal(t, &systemone.Response{Answers: systemone.Answers{{Name: "q", Kind: systemone.Noul, Noul: 0.5}}}, r)
 

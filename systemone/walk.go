@@ -67,7 +67,8 @@ func skipSpace(data []byte, pos int) int {
 	return pos
 }
 
-// skipValue returns where the value that begins at pos ends.
+// skipValue returns where the value that begins at pos ends; something of its
+// container follows it.
 func skipValue(data []byte, pos int) int {
 	switch data[pos] {
 	case '"':
@@ -75,14 +76,13 @@ func skipValue(data []byte, pos int) int {
 	case '{', '[':
 		return skipContainer(data, pos)
 	}
-	for pos < len(data) {
+	for {
 		switch data[pos] {
 		case ',', '}', ']', ' ', '\t', '\r', '\n':
 			return pos
 		}
 		pos++
 	}
-	return pos
 }
 
 func skipContainer(data []byte, pos int) int {
