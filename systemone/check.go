@@ -211,6 +211,14 @@ func (f *finder) at(guess int, name string) int {
 	if guess < f.size && f.name(guess) == name {
 		return guess
 	}
+	if f.size <= pairwise {
+		for i := range f.size {
+			if f.name(i) == name {
+				return i
+			}
+		}
+		return -1
+	}
 	if f.index == nil {
 		f.index = make(map[string]int, f.size)
 		for i := range f.size {

@@ -7,10 +7,10 @@ import "encoding/json"
 // them {"type":"text","text":string} or {"type":"json","value":any} and nothing
 // more. One part becomes its content, if that is a state by itself (a string,
 // object or array); else the state becomes the array of the contents. Anything
-// else, also what is not JSON, is returned as it is.
+// else, also what [CheckSyntax] refuses, is returned as it is.
 func UnwrapParts(state json.RawMessage) json.RawMessage {
 	value := trim(state)
-	if len(value) == 0 || value[0] != '[' || !checkSyntax(value, 0, &problems{}) {
+	if len(value) == 0 || value[0] != '[' || CheckSyntax(value) != nil {
 		return state
 	}
 	var contents []json.RawMessage
@@ -28,8 +28,10 @@ func UnwrapParts(state json.RawMessage) json.RawMessage {
 		return contents[0]
 	}
 	out := make([]byte, 0, len(value))
-	for i, content := range contents {
-		out = append(append(out, "[,"[min(i, 1)]), content...)
+	mark := byte('[')
+	for _, content := range contents {
+		out = append(append(out, mark), content...)
+		mark = ','
 	}
 	return append(out, ']')
 }
@@ -39,11 +41,14 @@ func partContent(value []byte) []byte {
 	if value[0] != '{' {
 		return nil
 	}
-	var kind, text, content []byte
+	var kind string
+	var text, content []byte
 	for m := walk(value); m.next(); {
 		switch string(m.name) {
 		case "type":
-			kind = m.value
+			if m.value[0] == '"' {
+				kind = string(unquote(m.value))
+			}
 		case "text":
 			text = m.value
 		case "value":
@@ -53,9 +58,9 @@ func partContent(value []byte) []byte {
 		}
 	}
 	switch {
-	case string(kind) == `"text"` && content == nil && text != nil && text[0] == '"':
+	case kind == "text" && content == nil && text != nil && text[0] == '"':
 		return text
-	case string(kind) == `"json"` && text == nil:
+	case kind == "json" && text == nil:
 		return content
 	}
 	return nil

@@ -13,7 +13,7 @@ func TestUnwrapParts(t *testing.T) {
 		// Parts.
 		` [ {"type":"text","text":"a\u0062"} ] `:                                             `"a\u0062"`,
 		`[{"type":"json","value":{"a":1}}]`:                                                  `{"a":1}`,
-		`[{"value":["x"],"type":"json"}]`:                                                    `["x"]`,
+		`[{"value":["x"],"t\u0079pe":"j\u0073on"}]`:                                          `["x"]`,
 		`[{"type":"text","text":"a"},{"type":"json","value":{"b":2}}]`:                       `["a",{"b":2}]`,
 		`[{"type":"json","value":1},{"type":"json","value":null},{"type":"text","text":""}]`: `[1,null,""]`,
 		// A state by itself is a string, an object or an array.
