@@ -1,0 +1,130 @@
+package sdktest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/httpapi"
+	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/systemonehttp"
+	"github.com/signalbox/signalbox/store/memory"
+)
+
+// gateway is Signalbox as a program embeds it, in front of two scripted
+// upstreams: "lab", whose display name is Scripted Lab, and "careless", which is
+// cheaper and keeps no promise about data.
+type gateway struct {
+	url                             string // of the server, without a path
+	inference, management, disabled string
+	lab, careless                   *upstream
+}
+
+// Models whose requests never reach an upstream. No spend limit can refuse a
+// request yet, and nothing of ours is known to fail inside: 402 and 500 come
+// from where an embedding program would put its own policy, an interceptor.
+const (
+	modelUnpaid = "lab/unpaid"
+	modelBroken = "lab/broken"
+	innerText   = "hunter2" // must be seen by nobody
+)
+
+func refuse(next router.Decider) router.Decider {
+	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+		switch c.Request.Model {
+		case modelUnpaid:
+			return nil, &router.Error{Class: router.PaymentRequired, Message: "Insufficient credits"}
+		case modelBroken:
+			return nil, errors.New(innerText)
+		}
+		return next(ctx, c)
+	}
+}
+
+func newGateway(t *testing.T) *gateway {
+	t.Helper()
+	g := &gateway{lab: newUpstream(t, labScript), careless: newUpstream(t, carelessScript)}
+	ks, err := keys.New(keys.Config{Store: memory.New().Keys})
+	require.NoError(t, err)
+	g.inference = newKey(t, ks, keys.Key{Name: "inference", Account: "a", Creator: "user-1"})
+	g.management = newKey(t, ks, keys.Key{Name: "management", Account: "a", Creator: "user-1", Management: true})
+	g.disabled = newKey(t, ks, keys.Key{Name: "disabled", Account: "a", Creator: "user-1", Disabled: true})
+	rt, err := router.New(router.Config{
+		Catalog:        g.catalog(t),
+		Interceptors:   []router.Interceptor{ks.Intercept, refuse},
+		AttemptTimeout: 3 * time.Second, // as long as the hanging upstream is waited for
+	})
+	require.NoError(t, err)
+	api, err := httpapi.New(httpapi.Config{Router: rt, Keys: ks, Brand: "openrouter"})
+	require.NoError(t, err)
+	mux := http.NewServeMux()
+	mux.Handle("/api/v1/", http.StripPrefix("/api/v1", api))
+	mux.Handle("/v1/", http.StripPrefix("/v1", api.Native()))
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	g.url = server.URL
+	return g
+}
+
+func newKey(t *testing.T, ks *keys.Service, k keys.Key) string {
+	t.Helper()
+	_, secret, err := ks.Create(t.Context(), k)
+	require.NoError(t, err)
+	return string(secret)
+}
+
+// catalog has one model for each scripted behaviour, named after it.
+func (g *gateway) catalog(t *testing.T) *router.Catalog {
+	t.Helper()
+	providers := []router.ProviderInfo{
+		{Slug: "lab", Name: "Scripted Lab", Client: client(t, g.lab), PrivacyPolicyURL: "https://lab.example/privacy"},
+		{Slug: "careless", Name: "Careless", Client: client(t, g.careless)},
+		{Slug: "closed", Name: "Closed", Client: client(t, g.careless)},
+	}
+	var models []router.Model
+	var endpoints []router.Endpoint
+	add := func(provider, name string, e router.Endpoint) {
+		e.Provider, e.Model, e.UpstreamModel = provider, "lab/"+name, name
+		endpoints = append(endpoints, e)
+	}
+	sound := router.Endpoint{
+		Pricing:      router.Pricing{Prompt: router.Dollar, Completion: 2 * router.Dollar, Request: router.Dollar / 1000},
+		Quantization: "fp8", ZDR: true, Parameters: []string{"user"}, ContextLength: 8192,
+	}
+	for name := range labScript {
+		models = append(models, router.Model{
+			ID: "lab/" + name, Permaslug: "lab/" + name + "-20261101", Name: "Lab " + name,
+			Aliases: []string{name + "-latest"}, Distillable: true, ContextLength: 8192,
+			Created: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
+		})
+		add("lab", name, sound)
+	}
+	for _, name := range []string{"unpaid", "broken", "guarded", "off"} {
+		models = append(models, router.Model{ID: "lab/" + name, Permaslug: "lab/" + name + "-20261101"})
+	}
+	add("lab", "unpaid", sound)
+	add("lab", "broken", sound)
+	add("lab", "guarded", sound) // its author has not allowed distillation
+	add("closed", "off", router.Endpoint{Off: true})
+	cheap := router.Endpoint{Pricing: router.Pricing{Prompt: router.Dollar / 2}, CollectsData: true}
+	add("careless", "answer", cheap)
+	add("careless", "half", cheap)
+	catalog, err := router.NewCatalog(models, providers, endpoints)
+	require.NoError(t, err)
+	return catalog
+}
+
+func client(t *testing.T, u *upstream) router.Provider {
+	t.Helper()
+	profile, ok := systemonehttp.ProfileByName("systemone")
+	require.True(t, ok)
+	c, err := systemonehttp.New(systemonehttp.Config{BaseURL: u.url + "/v1", APIKey: "upstream-key", Profile: profile})
+	require.NoError(t, err)
+	return c
+}
