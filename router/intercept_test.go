@@ -1,0 +1,247 @@
+package router_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+func intercepted(list ...router.Interceptor) func(*router.Config) {
+	return func(cfg *router.Config) { cfg.Interceptors = list }
+}
+
+// Interceptors run in the order given, the first one outermost.
+func TestInterceptorsRunOutermostFirst(t *testing.T) {
+	t.Parallel()
+	var order []string
+	mark := func(name string) router.Interceptor {
+		return func(next router.Decider) router.Decider {
+			return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+				order = append(order, name+" in")
+				defer func() { order = append(order, name+" out") }()
+				return next(ctx, c)
+			}
+		}
+	}
+	g := newRig(t, "ant", intercepted(mark("a"), mark("b")))
+	_, _, err := g.decide()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a in", "b in", "b out", "a out"}, order)
+}
+
+// An interceptor may replace the request; what it puts there is what counts.
+func TestInterceptorReplacesTheRequest(t *testing.T) {
+	t.Parallel()
+	preset := func(next router.Decider) router.Decider {
+		return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+			q := *c.Request
+			q.Preset, q.Model = "", modelM
+			c.Request = &q
+			return next(ctx, c)
+		}
+	}
+	g := newRig(t, "ant", intercepted(preset))
+	q := decision("")
+	q.Model, q.Preset = "", "p"
+	_, err := g.router.Decide(t.Context(), &router.Call{Request: q})
+	require.NoError(t, err)
+	assert.Equal(t, "p", q.Preset)
+}
+
+// Rules of the embedding program narrow every call; its own policy stays.
+func TestRestrict(t *testing.T) {
+	t.Parallel()
+	rules := intercepted(
+		router.Restrict(router.Rule{IgnoredProviders: []string{"ant"}}),
+		router.Restrict(router.Rule{AllowedProviders: []string{"ant", "bee", "cat"}, Source: router.SourceWorkspace}),
+	)
+	g := newRig(t, "ant bee cat dog", rules)
+	own := make([]router.Rule, 1, 10)
+	own[0] = router.Rule{IgnoredProviders: []string{"bee"}, Source: router.SourceKey}
+	c := &router.Call{Request: decision(""), Policy: own}
+	_, err := g.router.Decide(t.Context(), c)
+	require.NoError(t, err)
+	assert.Equal(t, "cat", asked(c))
+	assert.Equal(t, router.Rule{}, own[:2][1], "what lies behind the caller's rules is not written to")
+	sources := make(map[string]router.Source)
+	for _, x := range c.Report.Plan.Excluded {
+		sources[x.Endpoint.Provider] = x.Source
+	}
+	assert.Equal(t, map[string]router.Source{
+		"ant": router.SourceAccount, "bee": router.SourceKey, "dog": router.SourceWorkspace,
+	}, sources)
+}
+
+// logged decides with a logger and returns what it wrote.
+func logged(t *testing.T, endpoints string, prepare func(*rig, *router.Call)) []map[string]any {
+	t.Helper()
+	var out bytes.Buffer
+	log := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	c := newClock()
+	g := newRig(t, endpoints, func(cfg *router.Config) {
+		cfg.Now = c.now
+		cfg.UserKey = []byte("canary-user-key")
+		cfg.Interceptors = []router.Interceptor{router.Log(log)}
+	}, takesUser)
+	call := &router.Call{
+		Request: decision(byPrice), Secret: "canary-secret", ID: "gen-dec-1", RequestID: "req-1",
+		Principal: router.Principal{Account: "acct", Workspace: "ws", KeyHash: "hash"},
+	}
+	call.Request.State = json.RawMessage(`"canary-state"`)
+	call.Request.User = "canary-user"
+	call.Request.SessionID = "canary-session"
+	call.Request.Trace = json.RawMessage(`{"trace_id":"canary-trace"}`)
+	prepare(g, call)
+	first := g.upstreams["ant"].steps
+	if len(first) > 0 {
+		do := first[0]
+		g.upstreams["ant"].will(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
+			c.step(250 * time.Millisecond)
+			return do(ctx, a)
+		})
+	}
+	_, _ = g.router.Decide(t.Context(), call)
+	assert.NotContains(t, out.String(), "canary")
+	assert.NotContains(t, out.String(), "hunter2")
+	var lines []map[string]any
+	for line := range strings.Lines(out.String()) {
+		var m map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &m))
+		delete(m, "time")
+		lines = append(lines, m)
+	}
+	return lines
+}
+
+func TestLog(t *testing.T) {
+	t.Parallel()
+	base := func(more map[string]any) map[string]any {
+		m := map[string]any{
+			"level": "INFO", "msg": "decision", "id": "gen-dec-1", "request_id": "req-1",
+			"account": "acct", "workspace": "ws", "key": "hash", "requested": modelM,
+			"attempts": 1.0, "seed": 7.0, "duration": 2.5e8,
+		}
+		for k, v := range more {
+			m[k] = v
+		}
+		return m
+	}
+	t.Run("an answer", func(t *testing.T) {
+		t.Parallel()
+		lines := logged(t, "ant/eu bee", func(g *rig, _ *router.Call) { g.upstreams["ant"].will(fails(t, "429(3)")) })
+		assert.Equal(t, []map[string]any{base(map[string]any{
+			"attempts": 2.0, "tried": "ant/eu 429, bee 200", "model": "acme/judge-20260901", "provider": "Bee",
+			"input_tokens": 1000.0, "output_tokens": 10.0, "cost": "0.00201",
+		})}, lines)
+	})
+	t.Run("a failure of an upstream", func(t *testing.T) {
+		t.Parallel()
+		lines := logged(t, "ant", func(g *rig, _ *router.Call) { g.upstreams["ant"].will(fails(t, "refused")) })
+		assert.Equal(t, []map[string]any{base(map[string]any{
+			"level": "WARN", "tried": "ant provider_unavailable", "class": "provider_unavailable", "canceled": false,
+		})}, lines)
+	})
+	t.Run("a long list of models is cut", func(t *testing.T) {
+		t.Parallel()
+		lines := logged(t, "ant", func(_ *rig, c *router.Call) { c.Request.Model = "a/" + strings.Repeat("é", 120) })
+		require.Len(t, lines, 1)
+		assert.Equal(t, "a/"+strings.Repeat("é", 99)+"…", lines[0]["requested"])
+	})
+}
+
+// A failure of the program itself is an error, and shows its cause.
+func TestLogOfOwnFailures(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	broken := func(router.Decider) router.Decider {
+		return func(context.Context, *router.Call) (*router.Result, error) {
+			return nil, errors.New("the database is gone")
+		}
+	}
+	g := newRig(t, "ant", intercepted(router.Log(slog.New(slog.NewTextHandler(&out, nil))), broken))
+	_, _, err := g.decide()
+	require.Error(t, err)
+	assert.Contains(t, out.String(), "level=ERROR")
+	assert.Contains(t, out.String(), `error="the database is gone"`)
+	assert.Contains(t, out.String(), "class=server")
+}
+
+// observer keeps what it is given.
+type observer struct {
+	seen []router.Outcome
+	ctx  []error
+}
+
+func (o *observer) Observe(ctx context.Context, out router.Outcome) {
+	o.seen = append(o.seen, out)
+	o.ctx = append(o.ctx, ctx.Err())
+}
+
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	var o observer
+	c := newClock()
+	g := newRig(t, "ant", func(cfg *router.Config) {
+		cfg.Now = c.now
+		cfg.Interceptors = []router.Interceptor{router.Observe(&o), router.Observe(nil)}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	g.upstreams["ant"].will(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
+		c.step(time.Second)
+		return answer(ctx, a)
+	}, func(context.Context, router.Attempt) (router.Reply, error) {
+		cancel()
+		return router.Reply{}, context.Canceled
+	})
+	q := decision("")
+	q.SessionID = "s"
+	q.Trace = json.RawMessage(`{"trace_id":"t","mine":[1]}`)
+	by := router.Principal{Account: "acct"}
+	res, err := g.router.Decide(ctx, &router.Call{Request: q, Principal: by})
+	require.NoError(t, err)
+	require.Len(t, o.seen, 1)
+	out := o.seen[0]
+	assert.Same(t, res, out.Result)
+	assert.Same(t, q, out.Request)
+	require.NoError(t, out.Err)
+	assert.Equal(t, res.Response.ID, out.ID)
+	assert.NotEmpty(t, out.RequestID)
+	assert.Equal(t, by, out.Principal)
+	assert.Equal(t, newClock().now(), out.Admitted)
+	assert.Equal(t, time.Second, out.Duration)
+	assert.Equal(t, "s", out.SessionID)
+	assert.JSONEq(t, `{"trace_id":"t","mine":[1]}`, string(out.Trace), "members of one's own are kept")
+	assert.Len(t, out.Report.Attempts, 1)
+
+	_, err = g.router.Decide(ctx, &router.Call{Request: q})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Len(t, o.seen, 2, "a hang-up is an outcome too")
+	require.ErrorIs(t, o.seen[1].Err, context.Canceled)
+	assert.Nil(t, o.seen[1].Result)
+	assert.Len(t, o.seen[1].Report.Attempts, 1)
+	assert.NoError(t, o.ctx[1], "its context outlives the caller's")
+}
+
+// An interceptor also works without a router around it.
+func TestInterceptorsAlone(t *testing.T) {
+	t.Parallel()
+	var o observer
+	decide := router.Observe(&o)(func(context.Context, *router.Call) (*router.Result, error) {
+		return &router.Result{Response: systemone.Response{ID: "x"}}, nil
+	})
+	_, err := decide(t.Context(), &router.Call{})
+	require.NoError(t, err)
+	assert.Zero(t, o.seen[0].Duration)
+	assert.Nil(t, o.seen[0].Request)
+}
