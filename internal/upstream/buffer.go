@@ -39,20 +39,24 @@ func (p *pool) get() *Buffer {
 }
 
 // hold counts the buffer's bytes as in flight; false when that is too many.
+// Only the owner calls it, and done.
 func (b *Buffer) hold() bool {
 	more := int64(cap(b.B)) - b.held
 	b.held += more
 	return b.from.flying.Add(more) <= b.from.limit
 }
 
-// release gives the buffer back when it was the last to use it.
-func (b *Buffer) release() {
-	if b.refs.Add(-1) != 0 {
-		return
-	}
+// done ends the owner's use: the bytes count no more, also where a transport
+// never closes the body that it was given.
+func (b *Buffer) done() {
 	b.from.flying.Add(-b.held)
 	b.held = 0
-	if cap(b.B) <= pooledBytes {
+	b.release()
+}
+
+// release lends the buffer again when nobody uses it any more.
+func (b *Buffer) release() {
+	if b.refs.Add(-1) == 0 && cap(b.B) <= pooledBytes {
 		b.B = b.B[:0]
 		b.from.buffers.Put(b)
 	}

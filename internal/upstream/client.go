@@ -131,12 +131,12 @@ type Reply struct {
 }
 
 // Release gives the reply's bytes back.
-func (r Reply) Release() { r.buf.release() }
+func (r Reply) Release() { r.buf.done() }
 
 // Post sends body, which it takes over, and returns the body of a 200. Every
 // other outcome is an [*router.UpstreamError].
 func (c *Client) Post(ctx context.Context, to Target, requestID string, body *Buffer) (Reply, error) {
-	defer body.release()
+	defer body.done()
 	if !body.hold() {
 		return Reply{}, &router.UpstreamError{Class: router.NoCapacity, Err: errInFlight}
 	}
@@ -192,7 +192,7 @@ func (c *Client) reply(ctx context.Context, resp *http.Response) (Reply, error) 
 	if err == nil {
 		return Reply{Header: resp.Header, Data: buf.B, buf: buf}, nil
 	}
-	buf.release()
+	buf.done()
 	switch {
 	case errors.Is(err, errTooLarge):
 		return Reply{}, BadReply(errTooLarge)
@@ -215,7 +215,7 @@ func (c *Client) refusal(resp *http.Response) *router.UpstreamError {
 	}
 	out.RetryAfter = RetryAfter(resp.Header, c.now())
 	buf := c.pool.get()
-	defer buf.release()
+	defer buf.done()
 	// The next candidate waits for this: a body that drips is given up.
 	defer time.AfterFunc(errorTime, func() { _ = resp.Body.Close() }).Stop()
 	// Whatever goes wrong here, the status is known and enough.

@@ -1,0 +1,70 @@
+package upstream_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/signalbox/signalbox/internal/upstream"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+func TestCost(t *testing.T) {
+	for text, want := range map[string]string{
+		"0": "0", "0.000012": "0.000012", "12": "12", "1.2e-05": "0.000012", "1E2": "100", "3e+1": "30",
+		"": "", "-1": "", "-1e3": "", "1e-999": "", "1e100": "", "1e+-1": "", "1e": "", ".5": "", "1.": "", "NaN": "", "1,5": "",
+		strings.Repeat("9", 33): "",
+	} {
+		assert.Equal(t, json.Number(want), upstream.Cost(json.Number(text)), text)
+	}
+}
+
+func TestName(t *testing.T) {
+	for text, want := range map[string]string{
+		"gen-dec-1": "gen-dec-1", "": "", "a b": "", "a\nb": "", "\x1b[31m": "", "\u00e9": "", "\xff": "",
+		strings.Repeat("a", 256): strings.Repeat("a", 256), strings.Repeat("a", 257): "",
+	} {
+		assert.Equal(t, want, upstream.Name(text), text)
+	}
+}
+
+func TestPlausibleUsage(t *testing.T) {
+	assert.True(t, upstream.PlausibleUsage(systemone.Usage{}))
+	assert.True(t, upstream.PlausibleUsage(systemone.Usage{InputTokens: 1_000_000_000}))
+	for _, u := range []systemone.Usage{
+		{InputTokens: -1}, {OutputTokens: -1}, {ReasoningTokens: -1}, {CachedTokens: -1}, {OutputTokens: 1_000_000_001},
+	} {
+		assert.False(t, upstream.PlausibleUsage(u))
+	}
+}
+
+func TestSole(t *testing.T) {
+	choice := systemone.Question{Name: "a", Kind: systemone.Choice, Options: []systemone.Option{{Name: "x"}}}
+	score := systemone.Question{Name: "b", Kind: systemone.Score, Levels: []json.RawMessage{nil}}
+	r := &systemone.Request{Questions: []systemone.Question{choice, score}}
+	for _, q := range r.Questions {
+		assert.True(t, upstream.Sole(q))
+	}
+	assert.NoError(t, systemone.Check(r, systemone.Answers{upstream.SoleAnswer(choice), upstream.SoleAnswer(score)}, systemone.Tolerance{}))
+	assert.False(t, upstream.Sole(systemone.Question{Kind: systemone.Noul}))
+	choice.Options = append(choice.Options, systemone.Option{Name: "y"})
+	assert.False(t, upstream.Sole(choice))
+}
+
+func TestAppendOptions(t *testing.T) {
+	known := []string{"b", "a"}
+	for options, want := range map[string]string{
+		`{"a":1,"zzz":2,"b":{"c":[1, 2]}}`: `{"m":1,"b":{"c":[1, 2]},"a":1}`,
+		`{"a":null}`:                       `{"m":1}`,
+		`{"A":1}`:                          `{"m":1}`,
+		`{"a":1,"a":2}`:                    `{"m":1}`,
+		`{"a":1}}`:                         `{"m":1}`,
+		`[{"a":1}]`:                        `{"m":1}`,
+		``:                                 `{"m":1}`,
+	} {
+		got := append(upstream.AppendOptions([]byte(`{"m":1`), json.RawMessage(options), known), '}')
+		assert.Equal(t, want, string(got))
+	}
+}
