@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/systemone"
@@ -47,7 +48,7 @@ func TestSole(t *testing.T) {
 	for _, q := range r.Questions {
 		assert.True(t, upstream.Sole(q))
 	}
-	assert.NoError(t, systemone.Check(r, systemone.Answers{upstream.SoleAnswer(choice), upstream.SoleAnswer(score)}, systemone.Tolerance{}))
+	require.NoError(t, systemone.Check(r, systemone.Answers{upstream.SoleAnswer(choice), upstream.SoleAnswer(score)}, systemone.Tolerance{}))
 	assert.False(t, upstream.Sole(systemone.Question{Kind: systemone.Noul}))
 	choice.Options = append(choice.Options, systemone.Option{Name: "y"})
 	assert.False(t, upstream.Sole(choice))
