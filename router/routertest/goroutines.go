@@ -17,7 +17,7 @@ func leavesNoGoroutine(t *testing.T, test func()) {
 	before := goroutines()
 	t.Cleanup(func() { // runs last: cleanups that the test adds come before
 		var left []string
-		for deadline := time.Now().Add(patience); time.Now().Before(deadline); runtime.Gosched() {
+		for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(time.Millisecond) {
 			left = left[:0]
 			for id, stack := range goroutines() {
 				if _, old := before[id]; !old && !strings.Contains(stack, "created by testing.") {

@@ -52,7 +52,7 @@ const (
 	secretReply   = "canary-of-the-reply"   // in every broken or failed reply
 	secretOptions = "canary-of-the-options" // in options that no upstream knows
 	requestID     = "req-0123456789abcdef"  // in every attempt
-	patience      = 10 * time.Second        // for what must happen soon
+	patience      = 5 * time.Second         // for what must happen soon
 	shortly       = 50 * time.Millisecond   // for what must not happen at all
 	overloaded    = 529                     // not in net/http
 	edgeTimeout   = 524                     // not in net/http
