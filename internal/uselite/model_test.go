@@ -105,7 +105,10 @@ func TestLongTextIsCut(t *testing.T) {
 	b, err := m.Encode(t.Context(), long+"bye")
 	require.NoError(t, err)
 	assert.Equal(t, a, b)
-	assert.Greater(t, m.Count(long), MaxTokens-1)
+	assert.Equal(t, MaxTokens, m.Count(long[:len(long)-1]))
+	b, err = m.Encode(t.Context(), strings.Repeat("good ", MaxTokens-1)+"bye")
+	require.NoError(t, err)
+	assert.NotEqual(t, a, b, "the last piece still counts")
 }
 
 func TestEncodeHonoursContext(t *testing.T) {

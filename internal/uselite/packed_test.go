@@ -3,6 +3,7 @@ package uselite
 import (
 	"encoding/binary"
 	"math"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,7 +12,11 @@ import (
 
 // small is a model of the right shape with few weights: 8 columns in the first
 // layer, 16 in the second, 24 in between, and 8 numbers in a vector.
-func small() Weights {
+func small() Weights { return shaped(8, 16, 24) }
+
+// shaped is a model of three widths: of the first layer, of the second, and
+// between the maps of its feed forward part.
+func shaped(narrow, wide, between int) Weights {
 	values := func(n int) []float32 {
 		v := make([]float32, n)
 		for i := range v {
@@ -25,15 +30,16 @@ func small() Weights {
 	norm := func(width int) Norm { return Norm{Scale: values(width), Bias: values(width)} }
 	w := Weights{
 		Pieces: []string{"?", "<s>", "</s>", "1", "2", "3", "▁", "a", "b", "ab", "▁a"},
-		Timing: values(4),
-		Norms:  [4]Norm{norm(8), norm(16), norm(16), norm(16)},
+		Timing: values(narrow / 2),
+		Norms:  [4]Norm{norm(narrow), norm(wide), norm(wide), norm(wide)},
 		Linears: [10]Linear{
-			linear(24, 8), linear(16, 8), linear(16, 8), linear(24, 16), linear(16, 24),
-			linear(48, 16), linear(16, 16), linear(24, 16), linear(16, 24), linear(8, 16),
+			linear(3*narrow, narrow), linear(wide, narrow), linear(wide, narrow),
+			linear(between, wide), linear(wide, between),
+			linear(3*wide, wide), linear(wide, wide), linear(between, wide), linear(wide, between), linear(8, wide),
 		},
 	}
 	w.Scores = values(len(w.Pieces))
-	w.Embedding = Matrix{Cols: 8, Values: values(8 * len(w.Pieces))}
+	w.Embedding = Matrix{Cols: narrow, Values: values(narrow * len(w.Pieces))}
 	return w
 }
 
@@ -92,7 +98,7 @@ func TestReadRefusesDamage(t *testing.T) {
 			return w.Pack()
 		},
 		"columns that no kernel takes": func(w *Weights) []byte {
-			w.Linears[9].Weights.Cols = 4
+			*w = shaped(8, 12, 24)
 			return w.Pack()
 		},
 		"a short bias":         func(w *Weights) []byte { w.Linears[0].Bias = w.Linears[0].Bias[:5]; return w.Pack() },
@@ -130,6 +136,18 @@ func TestReadShapes(t *testing.T) {
 		_, err := Read(w.Pack())
 		require.ErrorIs(t, err, ErrFormat, "norm %d", i)
 	}
+}
+
+// TestReadReservesNoMemoryForWhatIsNotThere: a number of pieces is not believed
+// beyond what the file can hold.
+func TestReadReservesNoMemoryForWhatIsNotThere(t *testing.T) {
+	data := binary.LittleEndian.AppendUint32([]byte(magic), maxPieces)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Read(data)
+	runtime.ReadMemStats(&after)
+	require.ErrorIs(t, err, ErrFormat)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
 }
 
 func FuzzRead(f *testing.F) {

@@ -115,6 +115,11 @@ func TestReadRefusesDamage(t *testing.T) {
 	}
 }
 
+func TestReadRefusesAWordWithoutLetters(t *testing.T) {
+	_, err := Read(Pack(2, []Entry{{"cat", []float32{1, 0}}, {"", []float32{0, 1}}}, nil))
+	require.ErrorIs(t, err, ErrFormat)
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add(small())
 	f.Add([]byte(magic))

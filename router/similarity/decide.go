@@ -68,7 +68,7 @@ func (p *Provider) decide(ctx context.Context, r *systemone.Request) (router.Rep
 		return router.Reply{}, err
 	}
 	reply := router.Reply{Model: UpstreamModel}
-	err := p.gate.do(ctx, func() (err error) { reply.Answers, err = p.answers(ctx, r, w); return err })
+	err := p.gate.do(ctx, func() (err error) { reply.Answers, err = p.answers(r, w); return err })
 	reply.Usage = systemone.Usage{InputTokens: w.tokens(), OutputTokens: int64(len(reply.Answers))}
 	return reply, err
 }
@@ -218,13 +218,10 @@ func (p *Provider) sense(ctx context.Context, text string, tokens int) (*sense, 
 	}, nil
 }
 
-// answers scores every question.
-func (p *Provider) answers(ctx context.Context, r *systemone.Request, w *work) (systemone.Answers, error) {
+// answers scores every question, which takes microseconds for each phrase.
+func (p *Provider) answers(r *systemone.Request, w *work) (systemone.Answers, error) {
 	answers := make(systemone.Answers, len(r.Questions))
 	for i := range r.Questions {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		q, in := &r.Questions[i], w.inquiries[i]
 		senses := make([][]*sense, len(in.answers))
 		for j, phrases := range in.answers {

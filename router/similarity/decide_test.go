@@ -134,6 +134,29 @@ func TestLongState(t *testing.T) {
 	}
 }
 
+// TestUnknownPiecesDoNotCount: a piece that says nothing does not make what the
+// others say less sure.
+func TestUnknownPiecesDoNotCount(t *testing.T) {
+	p := newProvider(t, Config{Encoder: spelling{}})
+	know := func(text string) *sense {
+		s, err := p.sense(t.Context(), text, 5)
+		require.NoError(t, err)
+		return s
+	}
+	state, unknown := know("late parcel"), know("!?")
+	answers := [][]*sense{{know("a late parcel")}, {know("refund")}}
+	want, err := p.weights.choose([]*sense{state}, answers)
+	require.NoError(t, err)
+	got, err := p.weights.choose([]*sense{unknown, state, unknown}, answers)
+	require.NoError(t, err)
+	assert.InDeltaSlice(t, want, got, 1e-12)
+	alone, err := p.weights.yes([]*sense{state}, answers[0])
+	require.NoError(t, err)
+	among, err := p.weights.yes([]*sense{unknown, state, unknown}, answers[0])
+	require.NoError(t, err)
+	assert.InDelta(t, alone, among, 1e-12)
+}
+
 func TestLongPhrasesAreSplit(t *testing.T) {
 	p := newProvider(t, Config{Encoder: spelling{}})
 	long := "I want a refund of all the money now. " + strings.Repeat("Something else. ", 20)
