@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -192,7 +193,7 @@ func TestHangUp(t *testing.T) {
 			c := &router.Call{Request: decision(byPrice)}
 			_, err := g.router.Decide(ctx, c)
 			require.ErrorIs(t, err, context.Canceled)
-			fault(t, err)
+			_ = fault(t, err)
 			require.ErrorIs(t, upstream, context.Canceled)
 			assert.Equal(t, "ant", asked(c))
 			assert.Equal(t, time.Second, c.Report.Attempts[0].Duration)
@@ -291,7 +292,7 @@ func TestWalks(t *testing.T) {
 				list := []string{"ant", "bee", "cat", "dog", "elk", "fox"}[:len(tt.steps)]
 				endpoints := tt.endpoints
 				if endpoints == "" {
-					endpoints = joined(list)
+					endpoints = strings.Join(list, " ")
 				}
 				g := newRig(t, endpoints, nil)
 				for i, word := range tt.steps {
@@ -309,22 +310,12 @@ func TestWalks(t *testing.T) {
 					assert.NotContains(t, e.Message, "hunter2")
 				}
 				if tt.asked == "" {
-					tt.asked = joined(list)
+					tt.asked = strings.Join(list, " ")
 				}
 				assert.Equal(t, tt.asked, asked(c))
 			})
 		})
 	}
-}
-
-func joined(list []string) (s string) {
-	for i, word := range list {
-		if i > 0 {
-			s += " "
-		}
-		s += word
-	}
-	return s
 }
 
 // TestDeadlines is R76c and d, and the deadlines themselves.

@@ -155,7 +155,6 @@ type rig struct {
 	router    *router.Router
 	upstreams map[string]*upstream
 	order     []string
-	clock     *clock
 }
 
 // clock is a clock that moves only when it is told to.

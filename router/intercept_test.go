@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -132,9 +133,7 @@ func TestLog(t *testing.T) {
 			"account": "acct", "workspace": "ws", "key": "hash", "requested": modelM,
 			"attempts": 1.0, "seed": 7.0, "duration": 2.5e8,
 		}
-		for k, v := range more {
-			m[k] = v
-		}
+		maps.Copy(m, more)
 		return m
 	}
 	t.Run("an answer", func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/router"
 )
@@ -55,11 +56,11 @@ func TestOutages(t *testing.T) {
 				word, rest, _ := strings.Cut(event, "*")
 				times, at, _ := strings.Cut(rest, "@")
 				after, err := time.ParseDuration(at + "s")
-				assert.NoError(t, err)
+				require.NoError(t, err)
 				c.step(noon.Add(after).Sub(c.now()))
 				g.upstreams["ant"].will(fails(t, word))
 				n, err := time.ParseDuration(times + "ns")
-				assert.NoError(t, err)
+				require.NoError(t, err)
 				for range n {
 					_, _, _ = g.decide()
 				}
@@ -86,13 +87,13 @@ func TestOutageIsSeenAtOnce(t *testing.T) {
 	first()
 	g.upstreams["ant"].will(fails(t, "429(20)"), answer)
 	_, call, err := g.decide()
-	assert.NoError(t, err)
+	require.NoError(t, err)
 	assert.Equal(t, "ant bee", asked(call))
 	for range 20 {
 		assert.Equal(t, "bee", first().Endpoint.Provider)
 	}
 	_, call, err = g.decide() // sorted by price, so ant is asked, and answers
-	assert.NoError(t, err)
+	require.NoError(t, err)
 	assert.Equal(t, "ant", asked(call))
 	assert.False(t, g.router.StatsOf(g.endpoint(0).ID).Outage)
 }

@@ -98,7 +98,7 @@ func (t *tracker) record(o observation) (changed bool) {
 	}
 	if o.checked || o.ok || o.failed {
 		day := t.day.at(o.at)
-		day.tally.add(o)
+		day.add(o)
 		day.check(o)
 	}
 	if o.ok || o.failed {
@@ -154,7 +154,7 @@ func (s *sample) add(o observation) {
 	if !o.ok {
 		return
 	}
-	us := uint64(max(o.duration.Microseconds(), 0)) //nolint:gosec // not negative
+	us := uint64(max(o.duration.Microseconds(), 0))
 	s.latency.add(us)
 	// A reply faster than a microsecond counts as one of a microsecond.
 	s.throughput.add(uint64(o.tokens) * 1_000_000_000 / max(us, 1)) //nolint:gosec // tokens are checked

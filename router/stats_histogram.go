@@ -32,7 +32,7 @@ func (h *histogram) add(v uint64) {
 
 func cellOf(v uint64) int {
 	if v < subCells {
-		return int(v) //nolint:gosec // below 16
+		return int(v)
 	}
 	shift := bits.Len64(v) - subBits - 1
 	return min(shift<<subBits+int(v>>shift), histogramCells-1) //nolint:gosec // v>>shift is below 32

@@ -134,7 +134,7 @@ func TestPercentilesNeedTenSuccesses(t *testing.T) {
 	h := tr.health(noon().Add(29 * time.Minute))
 	assert.Nil(t, h.Uptime30m, "ten attempts say nothing of uptime")
 	assert.True(t, tr.health(noon().Add(24*time.Minute)).Latency30m.Known)
-	assert.True(t, tr.stats(noon().Add(5*time.Minute)).Passed == 10)
+	assert.Equal(t, int64(10), tr.stats(noon().Add(5*time.Minute)).Passed)
 }
 
 // Replies that were checked count for a day, and those that passed.
