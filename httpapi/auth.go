@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"strings"
 
 	"github.com/signalbox/signalbox/keys"
@@ -9,7 +10,7 @@ import (
 
 // authenticate lets the caller on, or says why not. It runs before anything of
 // the body is read.
-func (x *exchange) authenticate(need access) error {
+func (x *exchange) authenticate(ctx context.Context, need access) error {
 	if need == nobody {
 		return errClosed
 	}
@@ -25,7 +26,7 @@ func (x *exchange) authenticate(need access) error {
 	case secret == "":
 		return errNoCredential
 	}
-	p, err := x.s.Keys.Authenticate(x.r.Context(), secret)
+	p, err := x.s.Keys.Authenticate(ctx, secret)
 	if err != nil {
 		return err
 	}

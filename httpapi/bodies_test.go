@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,7 +77,7 @@ func (m mutator) mutate(b []byte) []byte {
 		for i := range noise {
 			noise[i] = byte(m.Uint32())
 		}
-		return append(b[:from:from], append(noise, b[from:]...)...)
+		return slices.Concat(b[:from], noise, b[from:])
 	}
 }
 
@@ -109,18 +110,18 @@ func TestRandomBodies(t *testing.T) {
 
 // send returns the status of the reply to a body, which must be as whole as
 // any other.
-func send(t testing.TB, g *rig, h http.Handler, body []byte) int {
-	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/systemone", bytes.NewReader(body))
+func send(tb testing.TB, g *rig, h http.Handler, body []byte) int {
+	tb.Helper()
+	r := httptest.NewRequestWithContext(tb.Context(), http.MethodPost, "/systemone", bytes.NewReader(body))
 	r.Header.Set("X-Api-Key", string(g.keys["inference"]))
 	r.Header.Set("X-Router-Metadata", "enabled")
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	if !json.Valid(w.Body.Bytes()) || w.Header().Get("Content-Type") != "application/json" {
-		t.Fatalf("body %q: the reply is broken: %d %q", body, w.Code, w.Body)
+		tb.Fatalf("body %q: the reply is broken: %d %q", body, w.Code, w.Body)
 	}
 	if w.Code != http.StatusOK && !strings.HasPrefix(w.Body.String(), `{"error":{"code":`) {
-		t.Fatalf("body %q: the error has no envelope: %d %q", body, w.Code, w.Body)
+		tb.Fatalf("body %q: the error has no envelope: %d %q", body, w.Code, w.Body)
 	}
 	return w.Code
 }
@@ -144,6 +145,7 @@ func FuzzHandler(f *testing.F) {
 				}
 				w := httptest.NewRecorder()
 				h.ServeHTTP(w, r)
+				g.ant.seen, g.bee.seen = nil, nil
 				if w.Code >= 500 || !json.Valid(w.Body.Bytes()) {
 					t.Fatalf("%s %q: %d %s", method, path, w.Code, w.Body)
 				}

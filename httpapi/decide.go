@@ -1,12 +1,14 @@
 package httpapi
 
 import (
+	"context"
+
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
 
 // decide serves POST /systemone.
-func (x *exchange) decide() error {
+func (x *exchange) decide(ctx context.Context) error {
 	body, err := x.body()
 	if err != nil {
 		return err
@@ -20,7 +22,7 @@ func (x *exchange) decide() error {
 		return err
 	}
 	x.call = &router.Call{Request: req, Principal: x.principal, RequestID: x.requestID, Timeout: x.s.timeout}
-	res, err := x.s.Router.Decide(x.r.Context(), x.call)
+	res, err := x.s.Router.Decide(ctx, x.call)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,10 @@
 package httpapi
 
-import "github.com/signalbox/signalbox/router"
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/router"
+)
 
 // soundUptime is the share of the last 30 minutes, in percent, below which an
 // endpoint is shown as degraded.
@@ -77,7 +81,7 @@ type data struct {
 
 // listEndpoints serves GET /models/{author}/{slug}/endpoints. The model may be
 // named in any way in which a request may name it.
-func (x *exchange) listEndpoints() error {
+func (x *exchange) listEndpoints(context.Context) error {
 	catalog := x.s.Router.Catalog()
 	refs, err := catalog.Resolve([]string{x.r.PathValue("author") + "/" + x.r.PathValue("slug")})
 	if err != nil || len(refs) == 0 {
@@ -132,7 +136,7 @@ func percentiles(p router.Percentiles) *percentile {
 }
 
 // listProviders serves GET /providers.
-func (x *exchange) listProviders() error {
+func (x *exchange) listProviders(context.Context) error {
 	list := []providerObject{}
 	for _, p := range x.s.Router.Catalog().Providers() {
 		list = append(list, providerObject{

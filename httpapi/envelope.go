@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -35,7 +36,7 @@ type errorMetadata struct {
 }
 
 // fail makes x the reply to err.
-func (x *exchange) fail(err error) {
+func (x *exchange) fail(ctx context.Context, err error) {
 	p := problemOf(err)
 	if p.status == http.StatusPaymentRequired && p.message == insufficientCredits && x.s.CreditsURL != "" {
 		p.message += ". Add more at " + x.s.CreditsURL
@@ -44,7 +45,7 @@ func (x *exchange) fail(err error) {
 	if re, ok := errors.AsType[*router.Error](err); ok {
 		x.retryAfter = retrySeconds(p.status, re.RetryAfter)
 	}
-	x.logFailure(p, err)
+	x.logFailure(ctx, p, err)
 
 	x.out = append(x.out, `{"error":`...)
 	x.out = appendJSON(x.out, errorObject{Code: p.status, Message: p.message, Metadata: metadataOf(p, err)})
@@ -95,15 +96,15 @@ func appendMembers(out []byte, members map[string]any) []byte {
 }
 
 // logFailure tells the operator what the caller is not told.
-func (x *exchange) logFailure(p problem, err error) {
+func (x *exchange) logFailure(ctx context.Context, p problem, err error) {
 	level := slog.LevelWarn
 	switch {
-	case p.status < http.StatusInternalServerError, x.r.Context().Err() != nil:
+	case p.status < http.StatusInternalServerError, ctx.Err() != nil:
 		return // the caller's doing, or nobody is left
 	case p.status == http.StatusInternalServerError:
 		level = slog.LevelError
 	}
-	x.s.Logger.LogAttrs(x.r.Context(), level, "request failed",
+	x.s.Logger.LogAttrs(ctx, level, "request failed",
 		slog.String("request_id", x.requestID), slog.String("route", x.r.Pattern),
 		slog.Int("status", p.status), slog.Any("error", err))
 }

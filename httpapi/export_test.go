@@ -1,6 +1,9 @@
 package httpapi
 
-import "net/http"
+import (
+	"context"
+	"net/http"
+)
 
 // Routes returns the patterns of the two route tables, as their muxes have
 // them.
@@ -17,7 +20,7 @@ func Routes(h *Handler) (api, native []string) {
 // AddClosedRoutes adds what no table has yet: a route for management keys and
 // one whose entry forgot to say which keys it takes.
 func AddClosedRoutes(h *Handler) http.Handler {
-	done := func(x *exchange) error {
+	done := func(x *exchange, _ context.Context) error {
 		x.out = append(x.out, "{}"...)
 		return nil
 	}

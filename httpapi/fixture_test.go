@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -39,6 +40,9 @@ type scripted struct {
 	seen   []router.Attempt
 	wait   bool // until the context ends
 	panics bool
+
+	took       func()  // what happens meanwhile
+	confidence float64 // of choices and scores; 0 is 0.9
 }
 
 func (p *scripted) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {
@@ -58,7 +62,16 @@ func (p *scripted) Decide(ctx context.Context, a router.Attempt) (router.Reply, 
 			return router.Reply{}, err
 		}
 	}
-	return answer(a.Request), nil
+	if p.took != nil {
+		p.took()
+	}
+	reply := answer(a.Request)
+	for i := range reply.Answers {
+		if p.confidence != 0 && reply.Answers[i].Kind != systemone.Noul {
+			reply.Answers[i].Confidence = p.confidence
+		}
+	}
+	return reply, nil
 }
 
 // answer answers every question, the choices with the first option.
@@ -76,8 +89,7 @@ func answer(q *systemone.Request) router.Reply {
 			a.Choice = question.Options[0].Name
 		case systemone.Score:
 			for i := range question.Levels {
-				label, _ := json.Marshal(i)
-				a.Probabilities = append(a.Probabilities, systemone.Probability{Label: string(label), P: first(i)})
+				a.Probabilities = append(a.Probabilities, systemone.Probability{Label: strconv.Itoa(i), P: first(i)})
 			}
 		}
 		reply.Answers = append(reply.Answers, a)
@@ -133,11 +145,11 @@ func (b *lockedBuffer) String() string {
 // option changes how a rig is made.
 type option func(*httpapi.Config, *router.Config)
 
-func newRig(t testing.TB, options ...option) *rig {
-	t.Helper()
+func newRig(tb testing.TB, options ...option) *rig {
+	tb.Helper()
 	g := &rig{ant: &scripted{}, bee: &scripted{}, keys: map[string]router.Secret{}, log: &lockedBuffer{}}
-	catalog := newCatalog(t, g.ant, g.bee)
-	service, secrets := newKeys(t)
+	catalog := newCatalog(tb, g.ant, g.bee)
+	service, secrets := newKeys(tb)
 	g.keys = secrets
 	api := httpapi.Config{Keys: service, Logger: slog.New(slog.NewJSONHandler(g.log, nil))}
 	engine := router.Config{Catalog: catalog, Seed: func() uint64 { return 7 }}
@@ -146,18 +158,18 @@ func newRig(t testing.TB, options ...option) *rig {
 	}
 	var err error
 	g.router, err = router.New(engine)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	api.Router = g.router
 	g.handler, err = httpapi.New(api)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	g.native = g.handler.Native()
 	return g
 }
 
 // newCatalog has a model at two providers, ant first by price, one that is
 // switched off and one that nobody serves.
-func newCatalog(t testing.TB, ant, bee router.Provider) *router.Catalog {
-	t.Helper()
+func newCatalog(tb testing.TB, ant, bee router.Provider) *router.Catalog {
+	tb.Helper()
 	released := time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC)
 	c, err := router.NewCatalog([]router.Model{
 		{
@@ -178,16 +190,16 @@ func newCatalog(t testing.TB, ant, bee router.Provider) *router.Catalog {
 		{Provider: "bee", Model: "acme/judge", UpstreamModel: "j2", Pricing: router.Pricing{Prompt: 2 * router.Dollar}},
 		{Provider: "bee", Model: "acme/idle", UpstreamModel: "j3", Off: true},
 	})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return c
 }
 
 // newKeys returns one key of every kind.
-func newKeys(t testing.TB) (*keys.Service, map[string]router.Secret) {
-	t.Helper()
+func newKeys(tb testing.TB) (*keys.Service, map[string]router.Secret) {
+	tb.Helper()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	service, err := keys.New(keys.Config{Store: memory.New().Keys, Now: func() time.Time { return now }})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	secrets := map[string]router.Secret{"unknown": router.Secret("sk-rt-v1-" + strings.Repeat("a", 64)), "malformed": "x"}
 	for kind, k := range map[string]keys.Key{
 		"inference":  {Creator: "user_1"},
@@ -197,17 +209,17 @@ func newKeys(t testing.TB) (*keys.Service, map[string]router.Secret) {
 		"expired":    {ExpiresAt: now.Add(time.Second)},
 	} {
 		k.Name = kind
-		_, secrets[kind], err = service.Create(t.Context(), k)
-		require.NoError(t, err)
+		_, secrets[kind], err = service.Create(tb.Context(), k)
+		require.NoError(tb, err)
 	}
 	now = now.Add(time.Minute)
 	return service, secrets
 }
 
 // request makes a request with the key of a kind; "" is none.
-func (g *rig) request(t testing.TB, method, path, body, key string) *http.Request {
-	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+func (g *rig) request(tb testing.TB, method, path, body, key string) *http.Request {
+	tb.Helper()
+	r := httptest.NewRequestWithContext(tb.Context(), method, path, strings.NewReader(body))
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+string(g.keys[key]))
 	}
@@ -216,37 +228,32 @@ func (g *rig) request(t testing.TB, method, path, body, key string) *http.Reques
 
 // serve runs a request and returns what came of it, having looked for what
 // must never be there.
-func (g *rig) serve(t testing.TB, h http.Handler, r *http.Request) *httptest.ResponseRecorder {
-	t.Helper()
+func (g *rig) serve(tb testing.TB, h http.Handler, r *http.Request) *httptest.ResponseRecorder {
+	tb.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	assert.Equal(t, "application/json", w.Header().Get("Content-Type"))
-	assert.True(t, json.Valid(w.Body.Bytes()), "%s", w.Body)
-	assert.Equal(t, w.Header().Get("Content-Length"), toText(w.Body.Len()))
-	assert.NotEmpty(t, w.Header().Get("X-Request-Id"))
-	assert.NotContains(t, w.Body.String(), canary)
+	assert.Equal(tb, "application/json", w.Header().Get("Content-Type"))
+	assert.True(tb, json.Valid(w.Body.Bytes()), "%s", w.Body)
+	assert.Equal(tb, w.Header().Get("Content-Length"), strconv.Itoa(w.Body.Len()))
+	assert.NotEmpty(tb, w.Header().Get("X-Request-Id"))
+	assert.NotContains(tb, w.Body.String(), canary)
 	for name, values := range w.Header() {
-		assert.NotContains(t, strings.Join(values, ""), canary, name)
+		assert.NotContains(tb, strings.Join(values, ""), canary, name)
 	}
 	for kind, secret := range g.keys {
 		if len(secret) > 1 {
-			assert.NotContains(t, w.Body.String(), string(secret), kind)
-			assert.NotContains(t, g.log.String(), string(secret), kind)
+			assert.NotContains(tb, w.Body.String(), string(secret), kind)
+			assert.NotContains(tb, g.log.String(), string(secret), kind)
 		}
 	}
 	return w
 }
 
-func toText(n int) string {
-	b, _ := json.Marshal(n)
-	return string(b)
-}
-
 // at returns the value at a dotted path of a JSON document, or nil.
-func at(t testing.TB, body []byte, path string) any {
-	t.Helper()
+func at(tb testing.TB, body []byte, path string) any {
+	tb.Helper()
 	var v any
-	require.NoError(t, json.Unmarshal(body, &v), "%s", body)
+	require.NoError(tb, json.Unmarshal(body, &v), "%s", body)
 	for name := range strings.SplitSeq(path, ".") {
 		switch c := v.(type) {
 		case map[string]any:

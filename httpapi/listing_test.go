@@ -98,6 +98,21 @@ func TestPagesOfModels(t *testing.T) {
 	assert.Len(t, at(t, got, "data"), 1000)
 }
 
+func TestPriceOfAModelIsThatOfItsCheapestEndpointInUse(t *testing.T) {
+	g := newRig(t, func(_ *httpapi.Config, c *router.Config) {
+		price := func(prompt router.USD) router.Pricing { return router.Pricing{Prompt: prompt * router.Dollar} }
+		var err error
+		c.Catalog, err = router.NewCatalog([]router.Model{{ID: "a/b", Permaslug: "a/b-1"}}, []router.ProviderInfo{{Slug: "ant", Client: &scripted{}}},
+			[]router.Endpoint{
+				{Provider: "ant", Variant: "off", Model: "a/b", UpstreamModel: "x", Pricing: price(1), Off: true},
+				{Provider: "ant", Variant: "dear", Model: "a/b", UpstreamModel: "x", Pricing: price(3)},
+				{Provider: "ant", Variant: "cheap", Model: "a/b", UpstreamModel: "x", Pricing: price(2)},
+			})
+		require.NoError(t, err)
+	})
+	assert.Equal(t, "0.000002", at(t, get(t, g, "/models"), "data.0.pricing.prompt"))
+}
+
 func TestPageMistakes(t *testing.T) {
 	g := newRig(t)
 	for _, query := range []string{
@@ -150,7 +165,7 @@ func TestEndpointHasEveryMember(t *testing.T) {
 func TestEndpointStatistics(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	g := newRig(t, func(_ *httpapi.Config, c *router.Config) { c.Now = func() time.Time { return now } })
-	body := with(sound, `"provider":{"only":["bee"]}`)
+	body := with(`"provider":{"only":["bee"]}`)
 	ask := func() {
 		now = now.Add(time.Millisecond)
 		g.serve(t, g.handler, g.request(t, http.MethodPost, "/systemone", body, "inference"))

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -147,7 +148,8 @@ func (s *server) describeAttempt(a *router.AttemptRecord) metadataTry {
 		t.Status = problemOf(&router.Error{Class: a.Class}).status
 	}
 	for _, answer := range a.Answers {
-		if answer.Kind == systemone.Noul || answer.Probabilities == nil && answer.Confidence == 0 {
+		none := answer.Probabilities == nil && answer.Confidence == 0
+		if answer.Kind == systemone.Noul || none || math.IsNaN(answer.Confidence) || math.IsInf(answer.Confidence, 0) {
 			continue
 		}
 		if t.UpstreamConfidence == nil {

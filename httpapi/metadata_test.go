@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -21,7 +23,7 @@ func enabled() map[string]string { return map[string]string{"X-Router-Metadata":
 func TestMetadataSaysWhy(t *testing.T) {
 	s := scenario{
 		header: enabled(), ant: []error{upstream(0, router.Timeout, 0)},
-		body: with(sound, `"provider":{"order":["ant"]}`),
+		body: with(`"provider":{"order":["ant"]}`),
 	}
 	_, _, got := s.play(t)
 	require.Equal(t, 200, got.status)
@@ -63,7 +65,7 @@ func TestMetadataOfTheDrawAndOfExclusions(t *testing.T) {
 	}
 	assert.InDelta(t, 1, weight, 1e-9, "the draw is shown with its weights")
 
-	s.body = with(sound, `"provider":{"max_price":{"prompt":"1"}}`)
+	s.body = with(`"provider":{"max_price":{"prompt":"1"}}`)
 	_, _, got = s.play(t)
 	for path, want := range map[string]any{
 		"provider": "Bee Two", "model": "acme/judge-20260901", "endpoint": "bee",
@@ -74,7 +76,7 @@ func TestMetadataOfTheDrawAndOfExclusions(t *testing.T) {
 }
 
 func TestMetadataStandsOnErrorsToo(t *testing.T) {
-	s := scenario{header: enabled(), body: with(sound, `"provider":{"only":["nobody"]}`)}
+	s := scenario{header: enabled(), body: with(`"provider":{"only":["nobody"]}`)}
 	_, _, got := s.play(t)
 	assert.Equal(t, 404, got.status)
 	assert.EqualValues(t, 2, at(t, got.body, "router_metadata.endpoints.total"))
@@ -94,7 +96,7 @@ func TestMetadataStandsOnErrorsToo(t *testing.T) {
 func TestBrandChangesEverywhereAtOnce(t *testing.T) {
 	brand := func(c *httpapi.Config, _ *router.Config) { c.Brand = "openrouter" }
 	s := scenario{header: map[string]string{"X-OpenRouter-Metadata": "enabled"}, options: []option{brand}}
-	for _, body := range []string{sound, with(sound, `"provider":{"only":["x"]}`)} {
+	for _, body := range []string{sound, with(`"provider":{"only":["x"]}`)} {
 		s.body = body
 		_, _, got := s.play(t)
 		assert.NotNil(t, at(t, got.body, "openrouter_metadata.endpoints"))
@@ -159,4 +161,30 @@ func TestErrorMetadataOfAPolicy(t *testing.T) {
 	_, _, got := s.play(t)
 	assert.Equal(t, map[string]any{"error_type": "permission_denied", "patterns": []any{"a"}, "<b>": true}, at(t, got.body, "error.metadata"))
 	assert.Equal(t, 1, bytes.Count(got.body, []byte("error_type")), "no member twice")
+}
+
+func TestMetadataOfTiers(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	g := newRig(t, func(_ *httpapi.Config, c *router.Config) { c.Now = func() time.Time { return now } })
+	g.bee.took = func() { now = now.Add(time.Second) }
+	for range 20 {
+		g.serve(t, g.handler, g.request(t, http.MethodPost, "/systemone", with(`"provider":{"only":["bee"]}`), "inference"))
+	}
+	now = now.Add(2 * time.Second) // the figures that plans use are a moment old
+	r := g.request(t, http.MethodPost, "/systemone", with(`"provider":{"preferred_max_latency":0.5}`), "inference")
+	r.Header.Set("X-Router-Metadata", "enabled")
+	w := g.serve(t, g.handler, r)
+	assert.Equal(t, "unknown", at(t, w.Body.Bytes(), "router_metadata.endpoints.available.0.tier"))
+	assert.Equal(t, "misses", at(t, w.Body.Bytes(), "router_metadata.endpoints.available.1.tier"))
+}
+
+func TestMetadataSurvivesFiguresThatAreNone(t *testing.T) {
+	g := newRig(t)
+	g.ant.confidence = math.NaN()
+	r := g.request(t, http.MethodPost, "/systemone", with(`"provider":{"only":["ant"]}`), "inference")
+	r.Header.Set("X-Router-Metadata", "enabled")
+	w := g.serve(t, g.handler, r)
+	require.Equal(t, 200, w.Code)
+	assert.NotNil(t, at(t, w.Body.Bytes(), "router_metadata.attempts.0.status"))
+	assert.Nil(t, at(t, w.Body.Bytes(), "router_metadata.attempts.0.upstream_confidence"))
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
@@ -79,7 +80,7 @@ type served struct {
 }
 
 // listModels serves GET /models: the public catalog.
-func (x *exchange) listModels() error {
+func (x *exchange) listModels(context.Context) error {
 	list, _, err := x.models()
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func (x *exchange) listModels() error {
 }
 
 // listNativeModels serves the native GET /models: both forms in one object.
-func (x *exchange) listNativeModels() error {
+func (x *exchange) listNativeModels(context.Context) error {
 	list, page, err := x.models()
 	if err != nil {
 		return err

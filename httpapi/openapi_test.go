@@ -23,7 +23,7 @@ import (
 // document is docs/openapi.yaml.
 type document struct{ root map[string]any }
 
-func openAPI(t testing.TB) document {
+func openAPI(t *testing.T) document {
 	t.Helper()
 	text, err := os.ReadFile("../docs/openapi.yaml")
 	require.NoError(t, err)
@@ -191,7 +191,7 @@ var requests = func() []string {
 		`"trace":[]`, `"trace":null`, `"models":[]`, `"models":[1]`, `"models":null`, `"models":[""]`, `"session_id":null`, `"preset":null`, `"preset":""`, `"trace":{"trace_id":null}`, `"provider":null`, `"provider":{}`, `"provider":[]`,
 		`"user":"` + strings.Repeat("u", 257) + `"`, `"session_id":"` + strings.Repeat("é", 256) + `"`, `"session_id":"` + strings.Repeat("é", 257) + `"`,
 	} {
-		list = append(list, with(sound, member))
+		list = append(list, with(member))
 	}
 	for _, preference := range []string{
 		`"orderr":[]`, `"order":[]`, `"order":["ant"]`, `"order":[1]`, `"order":"ant"`, `"only":[]`, `"only":["ant"]`, `"only":null`, `"ignore":[]`,
@@ -204,7 +204,7 @@ var requests = func() []string {
 		`"preferred_min_throughput":{"p75":10}`, `"preferred_min_throughput":null`,
 		`"options":{"ant":{"a":1}}`, `"options":{"ant":3}`, `"options":{}`, `"options":null`, `"options":[]`, `"options":{"ant":null}`,
 	} {
-		list = append(list, with(sound, `"provider":{`+preference+`}`))
+		list = append(list, with(`"provider":{`+preference+`}`))
 	}
 	return list
 }()

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -28,7 +29,7 @@ type route struct {
 	keys         access
 	// serve appends the JSON of a 200 to x.out, or returns an error. It cannot
 	// write, so there are no half answers.
-	serve func(x *exchange) error
+	serve func(x *exchange, ctx context.Context) error
 }
 
 // ServeHTTP tells the surface that asked its mux which route was matched.
@@ -76,7 +77,6 @@ func newServer(cfg Config) *server {
 		metadataMember: cfg.Brand + "_metadata",
 		metadataHeader: http.CanonicalHeaderKey("X-" + cfg.Brand + "-Metadata"),
 	}
-	s.exchanges.New = func() any { return new(exchange) }
 	return s
 }
 
@@ -107,16 +107,17 @@ func (s *surface) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x = new(exchange)
 	}
 	x.begin(s, w, r)
-	defer x.end()
-	if err := x.run(); err != nil {
-		x.fail(err)
+	ctx := r.Context()
+	defer x.end(ctx)
+	if err := x.run(ctx); err != nil {
+		x.fail(ctx, err)
 	}
 	x.send()
 }
 
 // run finds the route and does what it needs, in the order of the documented
 // checks.
-func (x *exchange) run() error {
+func (x *exchange) run(ctx context.Context) error {
 	x.s.mux.ServeHTTP(&x.probe, x.r)
 	rt := x.probe.route
 	switch {
@@ -125,20 +126,20 @@ func (x *exchange) run() error {
 	case rt == nil: // also a redirect: its target would lack the prefix of the mount
 		return errNotFound
 	}
-	if err := x.authenticate(rt.keys); err != nil {
+	if err := x.authenticate(ctx, rt.keys); err != nil {
 		return err
 	}
-	return rt.serve(x)
+	return rt.serve(x, ctx)
 }
 
 // end answers a panic with a 500, so that one broken request does not cost a
 // connection with others on it, and gives the exchange back for reuse.
-func (x *exchange) end() {
+func (x *exchange) end(ctx context.Context) {
 	if v := recover(); v != nil {
-		x.s.Logger.ErrorContext(x.r.Context(), "panic while serving a request",
+		x.s.Logger.ErrorContext(ctx, "panic while serving a request",
 			slog.String("request_id", x.requestID), slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 		if !x.sent {
-			x.fail(errPanic)
+			x.fail(ctx, errPanic)
 			x.send()
 		}
 		return // x is not reused: whoever panicked may still hold it

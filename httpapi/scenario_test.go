@@ -92,10 +92,10 @@ func scenarios() []scenario {
 		{name: "every problem", body: `{"model":"acme/judge","state":3,"questions":{},"provider":{"orderr":[]}}`, status: 400, message: invalid, kind: "invalid_request", want: map[string]any{
 			"error.metadata.issues.0.path": "provider.orderr", "error.metadata.issues.1.path": "state", "error.metadata.issues.2.path": "questions",
 		}},
-		{name: "no model left", body: with(sound, `"provider":{"only":["nobody"]}`), status: 404, message: "No endpoints found for acme/judge", kind: "not_found", want: map[string]any{"error.metadata.excluded_by": []any{"allowed_providers"}}},
+		{name: "no model left", body: with(`"provider":{"only":["nobody"]}`), status: 404, message: "No endpoints found for acme/judge", kind: "not_found", want: map[string]any{"error.metadata.excluded_by": []any{"allowed_providers"}}},
 		{name: "nobody serves it", body: strings.Replace(sound, "acme/judge", "acme/unserved", 1), status: 404, message: "No endpoints found for acme/unserved", kind: "not_found", want: map[string]any{"error.metadata.excluded_by": []any{}}},
 		{name: "switched off", body: strings.Replace(sound, "acme/judge", "acme/idle", 1), status: 503, message: "Service temporarily unavailable", kind: "no_capacity"},
-		{name: "preset", body: with(sound, `"preset":"x"`), status: 404, message: "Resource not found", kind: "not_found"},
+		{name: "preset", body: with(`"preset":"x"`), status: 404, message: "Resource not found", kind: "not_found"},
 
 		{name: "caller's fault", ant: []error{upstream(400, router.InvalidRequest, 0)}, status: 400, message: invalid, kind: "invalid_request", want: map[string]any{"error.metadata.provider_name": "Ant Cloud", "error.metadata.previous_errors": []any{}}},
 		{name: "too large everywhere", ant: []error{upstream(413, router.PayloadTooLarge, 0)}, bee: []error{upstream(413, router.PayloadTooLarge, 0)}, status: 413, message: "Request payload too large", kind: "payload_too_large"},
@@ -160,7 +160,7 @@ func nativeScenarios() []scenario {
 		{name: "management key", key: "management", status: 403, message: "Management keys cannot be used for inference", kind: "permission_denied"},
 		{name: "no credits", options: []option{refuse(router.PaymentRequired, "")}, status: 402, message: "Insufficient credits", kind: "payment_required"},
 		{name: "server", options: []option{refuse(router.Server, "")}, status: 500, message: "Internal Server Error", kind: "server"},
-		{name: "nothing left", body: with(sound, `"provider":{"only":["x"]}`), status: 404, message: "No endpoints found for acme/judge", kind: "not_found"},
+		{name: "nothing left", body: with(`"provider":{"only":["x"]}`), status: 404, message: "No endpoints found for acme/judge", kind: "not_found"},
 		{name: "bad body", body: "[]", status: 400, message: invalid, kind: "invalid_request"},
 		both(413, router.PayloadTooLarge), both(429, router.RateLimitExceeded), both(502, router.ProviderUnavailable),
 		both(503, router.NoCapacity), both(524, router.Timeout), both(529, router.ProviderOverloaded),
@@ -187,8 +187,8 @@ func statusText(status int) string {
 	}[status]
 }
 
-// with adds a member to a JSON object.
-func with(object, member string) string { return "{" + member + "," + object[1:] }
+// with adds a member to the sound request.
+func with(member string) string { return "{" + member + "," + sound[1:] }
 
 type storeDown struct{}
 
@@ -341,7 +341,7 @@ func TestSessionHeader(t *testing.T) {
 	s := scenario{header: map[string]string{"x-session-id": "from header"}, options: []option{spy}}
 	s.play(t)
 	assert.Equal(t, "from header", seen)
-	s.body = with(sound, `"session_id":"from body"`)
+	s.body = with(`"session_id":"from body"`)
 	s.play(t)
 	assert.Equal(t, "from body", seen, "the body wins")
 }
