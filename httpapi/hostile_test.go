@@ -344,6 +344,7 @@ func TestBodiesThatComeInPieces(t *testing.T) {
 		"broken":                 {sound[:50], io.ErrUnexpectedEOF, -1, 0, 400},
 		"broken at the end":      {sound, errCanary, -1, 0, 400},
 		"shorter than announced": {sound[:50], nil, int64(len(sound)), 0, 400},
+		"all, but not as long":   {sound, nil, int64(len(sound)) + 10, 0, 400},
 		"nothing comes":          {"", errCanary, 100, 0, 400},
 	} {
 		g := newRig(t, sized(c.limit))
@@ -353,6 +354,22 @@ func TestBodiesThatComeInPieces(t *testing.T) {
 		assert.Equal(t, c.want, w.Code, "%s: %.200s", name, w.Body)
 		assert.Empty(t, g.log.String(), "not the operator's fault")
 	}
+}
+
+// greedy counts how much room is made for it.
+type greedy struct{ room int }
+
+func (g *greedy) Read(p []byte) (int, error) {
+	g.room = max(g.room, len(p))
+	return 0, io.ErrUnexpectedEOF
+}
+
+func TestWhatIsAnnouncedCostsNothingUntilItComes(t *testing.T) {
+	g, body := newRig(t), &greedy{}
+	r := g.request(t, http.MethodPost, "/systemone", "", "inference")
+	r.Body, r.ContentLength = io.NopCloser(body), 4<<20
+	assert.Equal(t, 400, g.serve(t, g.handler, r).Code)
+	assert.LessOrEqual(t, body.room, 64<<10)
 }
 
 func TestConcurrentRequestsDoNotMix(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,6 +84,11 @@ func TestMetadataStandsOnErrorsToo(t *testing.T) {
 	assert.Equal(t, "allowed_providers", at(t, got.body, "router_metadata.endpoints.excluded.0.reason"))
 	assert.Equal(t, []any{}, at(t, got.body, "router_metadata.attempts"))
 	assert.Equal(t, "user_1", at(t, got.body, "user_id"))
+
+	s = scenario{header: enabled(), body: strings.Replace(sound, "acme/judge", "x", 1)}
+	_, _, got = s.play(t)
+	assert.Equal(t, "direct", at(t, got.body, "router_metadata.strategy"), "there was no plan")
+	assert.Equal(t, []any{}, at(t, got.body, "router_metadata.endpoints.available"))
 
 	s = scenario{header: enabled(), key: "-"}
 	_, _, got = s.play(t)

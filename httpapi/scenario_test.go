@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -38,6 +39,15 @@ type scenario struct {
 	want    map[string]any // by path
 	absent  []string       // paths
 	headers map[string]string
+}
+
+// refuseFor is a policy that lets nobody in for a while.
+func refuseFor(wait time.Duration) option {
+	return intercept(func(router.Decider) router.Decider {
+		return func(context.Context, *router.Call) (*router.Result, error) {
+			return nil, &router.Error{Class: router.RateLimitExceeded, RetryAfter: wait}
+		}
+	})
 }
 
 func refuse(class router.Class, message string) option {
@@ -83,6 +93,8 @@ func scenarios() []scenario {
 		{name: "key limit", options: []option{refuse(router.PaymentRequired, "Key limit exceeded"), func(c *httpapi.Config, _ *router.Config) { c.CreditsURL = "https://x.example" }}, status: 402, message: "Key limit exceeded", kind: "payment_required"},
 		{name: "policy", key: "anonymous", options: []option{refuse(router.PermissionDenied, "Request blocked by content filter: [X]")}, status: 403, message: "Request blocked by content filter: [X]", kind: "permission_denied", absent: []string{"user_id"}},
 		{name: "rate limit of a policy", options: []option{refuse(router.RateLimitExceeded, "")}, status: 429, message: "Rate limit exceeded", kind: "rate_limit_exceeded", headers: map[string]string{retryAfter: "2"}},
+		{name: "rate limit for very long", options: []option{refuseFor(math.MaxInt64)}, status: 429, message: "Rate limit exceeded", kind: "rate_limit_exceeded", headers: map[string]string{retryAfter: "3600"}},
+		{name: "rate limit for no time at all", options: []option{refuseFor(-time.Second)}, status: 429, message: "Rate limit exceeded", kind: "rate_limit_exceeded", headers: map[string]string{retryAfter: ""}},
 		{name: "server", options: []option{refuse(router.Server, "secret "+canary)}, status: 500, message: "Internal Server Error", kind: "server", headers: map[string]string{retryAfter: ""}},
 		{name: "unknown class", options: []option{refuse("odd", canary)}, status: 500, message: "Internal Server Error", kind: "server"},
 		{name: "panic", also: func(g *rig) { g.ant.panics = true }, status: 500, message: "Internal Server Error", kind: "server"},
@@ -344,6 +356,40 @@ func TestSessionHeader(t *testing.T) {
 	s.body = with(`"session_id":"from body"`)
 	s.play(t)
 	assert.Equal(t, "from body", seen, "the body wins")
+}
+
+func TestPoliciesKnowWhoAsks(t *testing.T) {
+	var seen *router.Call
+	spy := intercept(func(next router.Decider) router.Decider {
+		return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+			seen = c
+			return next(ctx, c)
+		}
+	})
+	s := scenario{options: []option{spy}, header: map[string]string{"X-Request-Id": "r-1"}}
+	s.play(t)
+	assert.Equal(t, "user_1", seen.Principal.Member)
+	assert.Len(t, seen.Principal.KeyHash, 64)
+	assert.Equal(t, "r-1", seen.RequestID)
+	assert.Empty(t, string(seen.Secret), "the key's text goes no further")
+}
+
+func TestNothingStaysForTheNextCaller(t *testing.T) {
+	g := newRig(t)
+	for range 20 {
+		w := g.serve(t, g.handler, g.request(t, http.MethodPost, "/systemone", sound, "inference"))
+		assert.Equal(t, 200, w.Code)
+		r := g.request(t, http.MethodPost, "/systemone", sound, "")
+		r.Header.Set("X-Router-Metadata", "enabled")
+		w = g.serve(t, g.handler, r)
+		assert.Equal(t, 401, w.Code)
+		assert.Equal(t, `{"error":{"code":401,"message":"Missing Authentication header","metadata":{"error_type":"authentication"}}}`, w.Body.String())
+		assert.Empty(t, w.Header().Get("X-Generation-Id"))
+		w = g.serve(t, g.handler, g.request(t, http.MethodPut, "/systemone", sound, ""))
+		assert.Equal(t, "POST", w.Header().Get("Allow"))
+		w = g.serve(t, g.handler, g.request(t, http.MethodPut, "/nothing", sound, ""))
+		assert.Equal(t, 404, w.Code)
+	}
 }
 
 func TestMarkupIsNotEscapedForHTML(t *testing.T) {

@@ -43,7 +43,7 @@ func (*listener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1
 func (g *rig) dial(t *testing.T) net.Conn {
 	t.Helper()
 	l := &listener{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
-	server := &http.Server{Handler: g.handler, ReadTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10}
+	server := &http.Server{Handler: g.handler, ReadTimeout: 8 * time.Second, MaxHeaderBytes: 32 << 10}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
 	client, far := net.Pipe()
@@ -122,7 +122,7 @@ func TestOverTheWire(t *testing.T) {
 		}, 100, 0},
 		"the body drips": {func(g *rig) string {
 			return g.head("Content-Length: "+strconv.Itoa(len(sound))) + sound[:20]
-		}, 400, 5 * time.Second},
+		}, 400, 8 * time.Second},
 		"too large a body drips": {func(g *rig) string {
 			return g.head("Content-Length: 6000000") + sound[:20]
 		}, 413, 5 * time.Second},
