@@ -81,9 +81,7 @@ func (p *planner) compare(a, b uint64) int {
 	return cmp.Compare(a&p.indexMask, b&p.indexMask)
 }
 
-// sort orders what the filters left. Comparing whole keys is slow, so each is
-// packed into one number first, see packing; only where that number cannot tell
-// two keys apart they are compared.
+// sort orders what the filters left.
 func (p *planner) sort() {
 	keys := slices.Grow(p.keys, len(p.asked))[:len(p.asked)]
 	n := 0
@@ -94,13 +92,20 @@ func (p *planner) sort() {
 		}
 	}
 	p.keys = keys[:n]
+	p.place()
+}
+
+// place puts the keys in order. Comparing whole keys is slow, so each is packed
+// into one number first, see packing; only where these numbers cannot tell keys
+// apart the keys are compared.
+func (p *planner) place() {
 	pack := packingOf(p.keys)
-	p.places = slices.Grow(p.places, n)[:n]
+	p.indexMask = pack.indexMask
+	p.places = slices.Grow(p.places, len(p.keys))[:len(p.keys)]
 	for i := range p.keys {
 		p.places[i] = pack.number(&p.keys[i], i)
 	}
 	slices.Sort(p.places)
-	p.indexMask = pack.indexMask
 	if pack.exact {
 		return
 	}

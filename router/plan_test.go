@@ -1,0 +1,289 @@
+package router_test
+
+import (
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// caseInput makes a plan's input from the notation of the routing cases.
+func caseInput(t *testing.T, catalog, state, request string) router.PlanInput {
+	t.Helper()
+	_, named := readCases(t)
+	in, _, err := routingCase{catalog: catalog, state: state}.input(t, named, request)
+	require.NoError(t, err)
+	return in
+}
+
+// The first seeds of a plan decide the same in every release, so that a logged
+// decision can be replayed.
+func TestSeedsNeverChangeTheirMeaning(t *testing.T) {
+	in := caseInput(t, "ant:M 1; bee:M 1; cat:M 1; dog:M 1", "–", "–")
+	var winners []string
+	for _, in.Seed = range []uint64{0, 1, 2, 3, 4, 5, 6, 7, 42, 1 << 63, math.MaxUint64} {
+		plan := router.NewPlan(in)
+		assert.Equal(t, in.Seed, plan.Seed)
+		winners = append(winners, plan.Candidates[0].Endpoint.Tag())
+	}
+	assert.Equal(t, []string{"ant", "cat", "cat", "bee", "ant", "bee", "ant", "bee", "dog", "ant", "bee"}, winners)
+}
+
+// The metadata says which rule excluded an endpoint, and of a price which part.
+func TestExclusionsNameTheirSource(t *testing.T) {
+	for name, c := range map[string]struct {
+		catalog, state, request string
+		want                    router.Exclusion // of ant
+	}{
+		"only":     {"K1", "–", `{"only":["bee"]}`, router.Exclusion{Reason: "allowed_providers", Source: "request"}},
+		"ignore":   {"K1", "–", `{"ignore":["ant"]}`, router.Exclusion{Reason: "ignored_providers", Source: "request"}},
+		"deny":     {"K1 + ant col", "–", `{"data_collection":"deny"}`, router.Exclusion{Reason: "data_policy:training", Source: "request"}},
+		"zdr":      {"K1 + bee zdr", "–", `{"zdr":true}`, router.Exclusion{Reason: "data_policy:zdr", Source: "request"}},
+		"quant":    {"K1 + bee q=fp8", "–", `{"quantizations":["fp8"]}`, router.Exclusion{Reason: "quantization", Source: "request"}},
+		"prompt":   {"ant:M 9/9+9; bee:M 1", "–", `{"max_price":{"prompt":"2","completion":"2","request":"2"}}`, router.Exclusion{Reason: "max_price", Detail: "max_price.prompt", Source: "request"}},
+		"complete": {"ant:M 1/9+9; bee:M 1", "–", `{"max_price":{"prompt":"2","completion":"2","request":"2"}}`, router.Exclusion{Reason: "max_price", Detail: "max_price.completion", Source: "request"}},
+		"fee":      {"ant:M 1/1+9; bee:M 1", "–", `{"max_price":{"prompt":"2","completion":"2","request":"2"}}`, router.Exclusion{Reason: "max_price", Detail: "max_price.request", Source: "request"}},
+		"order":    {"K1", "–", `{"order":["bee"],"allow_fallbacks":false}`, router.Exclusion{Reason: "order", Source: "request"}},
+		"behind":   {"K1", "–", `{"order":["bee","ant"],"allow_fallbacks":false}`, router.Exclusion{Reason: "allow_fallbacks", Source: "request"}},
+		"account":  {"K1", "account ignores ant", `{"ignore":["ant"]}`, router.Exclusion{Reason: "ignored_providers", Source: "account"}},
+		"guard":    {"K1", "account allows bee; key guardrail allowed_providers bee", `{"only":["bee"]}`, router.Exclusion{Reason: "allowed_providers", Source: "key"}},
+		"member":   {"K2", "member guardrail ignored_models acme/judge", "models N,M –", router.Exclusion{Reason: "ignored_models", Source: "member"}},
+		"models":   {"K2", "workspace guardrail allowed_models JUDGE-MINI-LATEST", "models N,M –", router.Exclusion{Reason: "allowed_models", Source: "workspace"}},
+		"training": {"K1 + ant col", "key guardrail enable_paid_model_training false", `{"data_collection":"deny"}`, router.Exclusion{Reason: "data_policy:training", Source: "key"}},
+		"group":    {"K1 + bee zdr", "member guardrail enforce_zdr_other; account zdr", `{"zdr":true}`, router.Exclusion{Reason: "data_policy:zdr", Source: "member"}},
+		"size":     {"K1 + ant opt=1", "–", "–", router.Exclusion{Reason: "limits:options"}},
+		"off":      {"K1 + ant off", "–", "–", router.Exclusion{Reason: "offline"}},
+		// The filters have an order, whoever set them.
+		"both lists":  {"K1 + ant off", "account ignores ant", `{"only":["bee"],"ignore":["ant"]}`, router.Exclusion{Reason: "allowed_providers", Source: "request"}},
+		"price first": {"K1 + ant off, ant opt=1, ant que=1", "–", `{"max_price":{"prompt":"0.5"}}`, router.Exclusion{Reason: "max_price", Detail: "max_price.prompt", Source: "request"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := router.NewPlan(caseInput(t, c.catalog, c.state, c.request))
+			for _, got := range plan.Excluded {
+				if got.Endpoint.Tag() == "ant" && got.Endpoint.Model == "acme/judge" {
+					c.want.Endpoint = got.Endpoint
+					assert.Equal(t, c.want, got)
+					return
+				}
+			}
+			t.Fatalf("ant is not excluded: %v", plan.Excluded)
+		})
+	}
+}
+
+func TestCandidatesSayWhy(t *testing.T) {
+	for name, c := range map[string]struct {
+		catalog, state, request, strategy string
+		reasons                           []router.Reason
+	}{
+		"balance": {"K1 + cat outage", "–", `{"only":["ant","cat"]}`, "load-balancing", []router.Reason{router.ReasonPrice, router.ReasonOutage}},
+		"free":    {"ant:M 1; bee:M 0", "–", "–", "load-balancing", []router.Reason{router.ReasonPrice, router.ReasonPrice}},
+		"outage":  {"K1 + ant outage", "–", `{"only":["ant"]}`, "load-balancing", []router.Reason{router.ReasonOutage}},
+		"drawn":   {"ant:M 1; bee:M 1", "–", "–", "load-balancing", []router.Reason{router.ReasonDrawn, router.ReasonPrice}},
+		"order":   {"K1 + bee outage", "–", `{"order":["cat"]}`, "order", []router.Reason{router.ReasonOrder, router.ReasonPrice, router.ReasonOutage}},
+		"none of": {"K1", "–", `{"order":["nobody"]}`, "order", []router.Reason{router.ReasonPrice, router.ReasonPrice, router.ReasonPrice}},
+		"sort":    {"K1 + bee outage", "–", `{"sort":"price"}`, "sort:price", []router.Reason{router.ReasonSort, router.ReasonSort, router.ReasonSort}},
+		"nitro":   {"K1", "–", "judge:nitro –", "sort:throughput", []router.Reason{router.ReasonSort, router.ReasonSort, router.ReasonSort}},
+		"fast":    {"K1", "–", `{"sort":"latency"}`, "sort:latency", []router.Reason{router.ReasonSort, router.ReasonSort, router.ReasonSort}},
+		"exacto":  {"K1", "–", "judge:exacto –", "sort:exacto", []router.Reason{router.ReasonSort, router.ReasonSort, router.ReasonSort}},
+		"default": {"K1", "workspace sort price", "–", "sort:price", []router.Reason{router.ReasonSort, router.ReasonSort, router.ReasonSort}},
+		"pinned":  {"K1", "pin cat; workspace sort price", "–", "sticky", []router.Reason{router.ReasonPinned, router.ReasonSort, router.ReasonSort}},
+		"sticky":  {"K1 + bee outage", "pin cat", "–", "sticky", []router.Reason{router.ReasonPinned, router.ReasonPrice, router.ReasonOutage}},
+		"behind":  {"ant:M 1; bee:M 2 lat=1", "pin ant", `{"preferred_max_latency":1}`, "load-balancing", []router.Reason{router.ReasonPrice, router.ReasonPinned}},
+		"second":  {"ant:M 1; bee:N 2", "–", `models M,judge-mini:floor {"ignore":["ant"]}`, "sort:price", []router.Reason{router.ReasonSort}},
+		"nobody":  {"K1", "–", `{"only":["nobody"],"sort":"price"}`, "sort:price", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := router.NewPlan(caseInput(t, c.catalog, c.state, c.request))
+			assert.Equal(t, c.strategy, plan.Strategy)
+			var got []router.Reason
+			for _, candidate := range plan.Candidates {
+				got = append(got, candidate.Reason)
+			}
+			assert.Equal(t, c.reasons, got)
+		})
+	}
+}
+
+func TestTiers(t *testing.T) {
+	plan := router.NewPlan(caseInput(t, "ant:M 1 lat=3; bee:M 2; cat:M 3 lat=1", "–", `{"preferred_max_latency":1}`))
+	var tiers []router.Tier
+	for _, c := range plan.Candidates {
+		tiers = append(tiers, c.Tier)
+	}
+	assert.Equal(t, []router.Tier{router.TierMeets, router.TierUnknown, router.TierMisses}, tiers)
+	assert.Equal(t, "drawn", router.ReasonDrawn.String())
+	text, err := json.Marshal(router.ReasonOutage)
+	require.NoError(t, err)
+	assert.Equal(t, `"outage"`, string(text))
+	assert.Equal(t, "outage", router.Reason(200).String(), "no reason beyond the last")
+}
+
+// Figures that make no sense must neither win nor break the order.
+func TestSenselessFigures(t *testing.T) {
+	in := caseInput(t, "ant:M 1 lat=1 thr=1; bee:M 2 lat=1 thr=1; cat:M 3 lat=1 thr=1; dog:M 4", "–", `{"sort":"throughput"}`)
+	in.Stats[0].Throughput.P50, in.Stats[0].Latency.P50 = math.NaN(), math.NaN()
+	in.Stats[1].Throughput.P50, in.Stats[1].Latency.P50 = 0, math.Inf(1)
+	in.Stats[2].Throughput.P50, in.Stats[2].Latency.P50 = math.Inf(1), -1
+	assert.Equal(t, []string{"cat", "bee", "ant", "dog"}, candidates(router.NewPlan(in), 1))
+	in.Preferences.Sort.By = systemone.SortLatency
+	assert.Equal(t, []string{"cat", "bee", "ant", "dog"}, candidates(router.NewPlan(in), 1))
+}
+
+func TestPlanWithoutInput(t *testing.T) {
+	plan := router.NewPlan(router.PlanInput{Seed: 3})
+	assert.Equal(t, router.Plan{Seed: 3, Strategy: "load-balancing"}, plan)
+	in := caseInput(t, "K1", "–", "–")
+	in.Models = nil
+	assert.Empty(t, router.NewPlan(in).Candidates)
+	in.Models = []router.ModelRef{{Model: &router.Model{ID: "acme/judge"}}, {}} // of no catalog
+	plan = router.NewPlan(in)
+	require.Error(t, plan.Err([]string{"a", "b"}))
+	assert.EqualError(t, plan.Err([]string{"a", "b"}), "router: not_found: No endpoints found for a, b")
+}
+
+// A model that is asked for twice has its endpoints once, at its first place.
+func TestPlanOfDoubles(t *testing.T) {
+	in := caseInput(t, "K2", "–", `models N,M {"sort":"price"}`)
+	in.Models = append(in.Models, in.Models...)
+	assert.Equal(t, []string{"ant:N", "cat:N", "bee:M", "ant:M"}, candidates(router.NewPlan(in), 2))
+}
+
+// Prices are compared exactly also where 64 bits and floats end.
+func TestHugePricesAreComparedExactly(t *testing.T) {
+	in := caseInput(t, "ant:M 9000000000; bee:M 8999999999.999999999; cat:M 9000000000", "–", `{"sort":"price"}`)
+	in.Shape.PromptTokens = math.MaxInt64
+	assert.Equal(t, []string{"bee", "ant", "cat"}, candidates(router.NewPlan(in), 1))
+	in.Preferences = nil
+	for in.Seed = range uint64(100) {
+		for _, c := range router.NewPlan(in).Candidates {
+			require.InDelta(t, 1.0/3, c.Weight, 1e-9)
+		}
+	}
+}
+
+// A cap says no to a billionth too much, whatever way it is written.
+func TestMaxPriceIsExact(t *testing.T) {
+	for _, c := range []struct {
+		price, limit string
+		within       bool
+	}{
+		{"2", "2", true},
+		{"2.000000001", "2", false},
+		{"2.000000001", "2.0000000010000000000000000000", true},
+		{"2.000000001", "2.0000000009999999999999999999", false},
+		{"0.000000001", "1e-9", true},
+		{"0.000000001", "9.9999e-10", false},
+		{"0", "1e-10000", true},
+		{"0.000000001", "1e-10000", false},
+		{"9223372036.854775807", "1e10000", true},
+		{"9223372036.854775807", "9223372036.854775807", true},
+		{"9223372036.854775807", "9223372036.854775806", false},
+		{"9223372036.854775807", "9999999999", true},
+		{"5000000000", "5e9", true},
+		{"5000000000.000000001", "5e9", false},
+		{"0", "0", true},
+		{"0", "-1", false},
+		{"0.000000001", "0e5", false},
+	} {
+		in := caseInput(t, "ant:M "+c.price, "–", "–")
+		limit, err := decimal.NewFromString(c.limit)
+		require.NoError(t, err)
+		in.Preferences = &systemone.Preferences{MaxPrice: systemone.MaxPrice{Prompt: &limit}}
+		assert.Equal(t, c.within, len(router.NewPlan(in).Candidates) == 1, "%s within %s", c.price, c.limit)
+	}
+	in := caseInput(t, "ant:M 1", "–", "–")
+	for exponent, within := range map[int32]bool{math.MinInt32: false, math.MaxInt32: true} {
+		in.Preferences = &systemone.Preferences{MaxPrice: systemone.MaxPrice{Prompt: new(decimal.New(7, exponent))}}
+		assert.Equal(t, within, len(router.NewPlan(in).Candidates) == 1, "7e%d", exponent)
+	}
+}
+
+// A misspelt group must not switch zero retention off.
+func TestUnknownGroupIsEveryGroup(t *testing.T) {
+	in := caseInput(t, "K1 + bee zdr", "–", "–")
+	in.Policy = []router.Rule{{ZDRGroups: []string{"OpenAI"}}}
+	assert.Equal(t, []string{"bee"}, candidates(router.NewPlan(in), 1))
+}
+
+func TestGroupOfAuthor(t *testing.T) {
+	for author, group := range map[string]string{
+		"anthropic": "anthropic", "openai": "openai", "google": "google", "x-ai": "xai", "xai": "other", "acme": "other", "X-AI": "xai",
+	} {
+		m := router.Model{ID: author + "/m", Permaslug: author + "/m-1"}
+		c, err := router.NewCatalog([]router.Model{m}, caseProviders(), []router.Endpoint{{Provider: "ant", Model: m.ID}})
+		require.NoError(t, err)
+		for _, asked := range []string{"anthropic", "openai", "google", "xai", "other"} {
+			plan := router.NewPlan(router.PlanInput{
+				Catalog: c, Models: []router.ModelRef{{Model: c.Models()[0]}}, Policy: []router.Rule{{ZDRGroups: []string{asked}}},
+			})
+			assert.Equal(t, asked == group, len(plan.Candidates) == 0, "%s in %s", author, asked)
+		}
+	}
+}
+
+// An empty allow-list allows nothing, in a rule and in hand-built preferences.
+func TestEmptyAllowLists(t *testing.T) {
+	in := caseInput(t, "K1", "–", "–")
+	in.Preferences = &systemone.Preferences{Only: []string{}}
+	assert.Equal(t, []string{"allowed_providers"}, router.NewPlan(in).ExcludedBy)
+	in.Preferences = &systemone.Preferences{Quantizations: []string{}}
+	assert.Equal(t, []string{"quantization"}, router.NewPlan(in).ExcludedBy)
+	in.Preferences = nil
+	in.Policy = []router.Rule{{AllowedModels: []string{}}}
+	assert.Equal(t, []string{"allowed_models"}, router.NewPlan(in).ExcludedBy)
+}
+
+// An ambiguous name in a rule allows none of the models that it may mean and
+// ignores them all.
+func TestAmbiguousNamesInRules(t *testing.T) {
+	models := append(caseModels(), router.Model{ID: "other/judge", Permaslug: "other/judge-1"})
+	c, err := router.NewCatalog(models, caseProviders(), []router.Endpoint{{Provider: "ant", Model: "acme/judge"}})
+	require.NoError(t, err)
+	in := router.PlanInput{Catalog: c, Models: []router.ModelRef{{Model: c.Model("acme/judge")}}}
+	in.Policy = []router.Rule{{AllowedModels: []string{"judge"}}}
+	assert.Equal(t, []string{"allowed_models"}, router.NewPlan(in).ExcludedBy)
+	in.Policy = []router.Rule{{IgnoredModels: []string{"judge"}}}
+	assert.Equal(t, []string{"ignored_models"}, router.NewPlan(in).ExcludedBy)
+}
+
+// Pins act by the place of the model, and the zero UUID pins nothing.
+func TestPinsOfFallbackModels(t *testing.T) {
+	in := caseInput(t, "K2", "–", "models M,N –")
+	in.Pinned = []uuid.UUID{uuid.Nil, in.Catalog.Endpoints()[3].ID} // cat:N
+	in.Seed = 1
+	got := candidates(router.NewPlan(in), 2)
+	assert.ElementsMatch(t, []string{"bee:M", "ant:M"}, got[:2])
+	assert.Equal(t, []string{"cat:N", "ant:N"}, got[2:])
+
+	in.Pinned = []uuid.UUID{in.Catalog.Endpoints()[3].ID} // of another model: pins nothing
+	assert.Equal(t, "load-balancing", router.NewPlan(in).Strategy)
+}
+
+// R24: the options that go to an endpoint.
+func TestOptionsOfAnEndpoint(t *testing.T) {
+	p := sound()
+	c, err := p.catalog()
+	require.NoError(t, err)
+	ant, eu, bee := c.Endpoints()[0], c.Endpoints()[1], c.Endpoints()[2]
+	prefs, err := systemone.DecodePreferences([]byte(
+		`{"options":{"ant":{"a":1},"ANT/EU":{"b":2},"bee":{"c":3},"dog":{"d":4},"Bee Two":{"e":5}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, `{"a":1}`, string(c.Options(prefs, ant)))
+	assert.Equal(t, `{"b":2}`, string(c.Options(prefs, eu)), "the variant's own, not merged")
+	assert.Equal(t, `{"c":3}`, string(c.Options(prefs, bee)))
+
+	prefs, err = systemone.DecodePreferences([]byte(`{"options":{"ant cloud":{"a":1},"Ant":{"b":2},"cat":{"c":3},"bee/eu":{}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, `{"b":2}`, string(c.Options(prefs, ant)), "the slug wins over the display name")
+	assert.Equal(t, `{"a":1}`, string(c.Options(prefs, eu)), "else the first")
+	assert.Nil(t, c.Options(prefs, bee))
+	assert.Nil(t, c.Options(nil, bee))
+}
