@@ -287,3 +287,19 @@ func TestOptionsOfAnEndpoint(t *testing.T) {
 	assert.Nil(t, c.Options(prefs, bee))
 	assert.Nil(t, c.Options(nil, bee))
 }
+
+// R60: equal to the limit fits, one more does not.
+func TestLimitsAreInclusive(t *testing.T) {
+	for _, flag := range []string{"opt", "que", "lev"} {
+		assert.Len(t, router.NewPlan(caseInput(t, "ant:M 1 "+flag+"=2", "–", "–")).Candidates, 1, flag)
+		assert.Empty(t, router.NewPlan(caseInput(t, "ant:M 1 "+flag+"=1", "–", "–")).Candidates, flag)
+	}
+	assert.Len(t, router.NewPlan(caseInput(t, "ant:M 1 ctx=2000", "–", "–")).Candidates, 1)
+	assert.Empty(t, router.NewPlan(caseInput(t, "ant:M 1 ctx=1999", "–", "–")).Candidates)
+}
+
+// An endpoint stands at the first entry that means it.
+func TestFirstEntryCounts(t *testing.T) {
+	in := caseInput(t, "K1", "–", `{"order":["cat","ant","bee","CAT","Cat Labs"]}`)
+	assert.Equal(t, []string{"cat", "ant", "bee"}, candidates(router.NewPlan(in), 1))
+}
