@@ -139,12 +139,15 @@ func Skip(data []byte, i int) int {
 
 func skipString(data []byte, i int) int {
 	for i++; i < len(data); i++ {
-		switch data[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+		next := bytes.IndexByte(data[i:], '"')
+		if next < 0 {
+			break
 		}
+		if escape := bytes.IndexByte(data[i:i+next], '\\'); escape >= 0 {
+			i += escape + 1 // on what is escaped
+			continue
+		}
+		return i + next + 1
 	}
 	return len(data)
 }

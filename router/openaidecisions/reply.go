@@ -52,17 +52,44 @@ func decode(data []byte, questions []systemone.Question) (router.Reply, error) {
 	return reply, decodeUsage(&reply.Usage, upstream.Member(data, "usage"))
 }
 
-func decodeAnswer(reply *router.Reply, q *systemone.Question, value []byte) error {
-	if upstream.Member(value, "name") != nil {
-		return errName
-	}
-	switch kind := upstream.String(upstream.Member(value, "type")); {
-	case kind == "refusal":
-		for _, name := range []string{"probability", "choice", "score"} {
-			if upstream.Member(value, name) != nil {
-				return errRefusal
-			}
+// wireAnswer are the members of one answer, nil where they are null or absent.
+type wireAnswer struct {
+	name, kind, probability, choice, score, confidence, probabilities []byte
+}
+
+func readAnswer(value []byte) (w wireAnswer) {
+	for name, member := range upstream.Members(value) {
+		if string(member) == "null" {
+			continue
 		}
+		switch string(name) {
+		case `"name"`:
+			w.name = member
+		case `"type"`:
+			w.kind = member
+		case `"probability"`:
+			w.probability = member
+		case `"choice"`:
+			w.choice = member
+		case `"score"`:
+			w.score = member
+		case `"confidence"`:
+			w.confidence = member
+		case `"probabilities"`:
+			w.probabilities = member
+		}
+	}
+	return w
+}
+
+func decodeAnswer(reply *router.Reply, q *systemone.Question, value []byte) error {
+	w := readAnswer(value)
+	switch kind := upstream.String(w.kind); {
+	case w.name != nil:
+		return errName
+	case kind == "refusal" && (w.probability != nil || w.choice != nil || w.score != nil):
+		return errRefusal
+	case kind == "refusal":
 		reply.Refused = append(reply.Refused, q.Name)
 		return nil
 	case kind == "" || kind != wireKind(q.Kind):
@@ -73,19 +100,18 @@ func decodeAnswer(reply *router.Reply, q *systemone.Question, value []byte) erro
 	var err error
 	switch q.Kind {
 	case systemone.Choice:
-		choice := upstream.Member(value, "choice")
 		// A boolean is another value than the string of the same text.
-		ok = len(choice) > 0 && choice[0] == '"'
-		a.Choice = upstream.String(choice)
-		a.Probabilities, err = decodeOptions(value, q)
+		ok = len(w.choice) > 0 && w.choice[0] == '"'
+		a.Choice = upstream.String(w.choice)
+		a.Probabilities, err = decodeOptions(w.probabilities, q)
 	case systemone.Score:
-		a.Score, ok = upstream.Number(upstream.Member(value, "score"))
-		a.Probabilities, err = decodeLevels(value, q)
+		a.Score, ok = upstream.Number(w.score)
+		a.Probabilities, err = decodeLevels(w.probabilities, q)
 	default:
-		a.Noul, ok = upstream.Number(upstream.Member(value, "probability"))
+		a.Noul, ok = upstream.Number(w.probability)
 	}
-	if confidence := upstream.Member(value, "confidence"); ok && confidence != nil {
-		a.Confidence, ok = upstream.Number(confidence)
+	if ok && w.confidence != nil {
+		a.Confidence, ok = upstream.Number(w.confidence)
 	}
 	if !ok {
 		return errAnswer
@@ -103,10 +129,10 @@ func wireKind(k systemone.Kind) string {
 
 // decodeOptions reads the distribution of a choice: every option once, in any
 // order.
-func decodeOptions(answer []byte, q *systemone.Question) ([]systemone.Probability, error) {
+func decodeOptions(items []byte, q *systemone.Question) ([]systemone.Probability, error) {
 	list := make([]systemone.Probability, 0, len(q.Options))
 	sorted := true
-	for item := range upstream.Elements(upstream.Member(answer, "probabilities")) {
+	for item := range upstream.Elements(items) {
 		value := upstream.Member(item, "value")
 		p, ok := upstream.Number(upstream.Member(item, "probability"))
 		if !ok || len(value) == 0 || value[0] != '"' {
@@ -141,10 +167,10 @@ func eachOnce(list []systemone.Probability, options []systemone.Option) bool {
 
 // decodeLevels reads the distribution of a score: every index once, in any
 // order, under the label that was sent.
-func decodeLevels(answer []byte, q *systemone.Question) ([]systemone.Probability, error) {
+func decodeLevels(items []byte, q *systemone.Question) ([]systemone.Probability, error) {
 	list := make([]systemone.Probability, len(q.Levels))
 	count := 0
-	for item := range upstream.Elements(upstream.Member(answer, "probabilities")) {
+	for item := range upstream.Elements(items) {
 		index := string(upstream.Member(item, "value"))
 		p, ok := upstream.Number(upstream.Member(item, "probability"))
 		at, err := strconv.Atoi(index)
