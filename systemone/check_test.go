@@ -1,8 +1,10 @@
 package systemone_test
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -138,6 +140,24 @@ func TestCheckUnknownKind(t *testing.T) {
 	r.Questions[0].Kind = "bool"
 	err := systemone.Check(&r, systemone.Answers{{Name: "yes", Kind: "bool"}}, systemone.Tolerance{})
 	require.EqualError(t, err, "systemone: bad answer: yes: is of no known type")
+}
+
+// TestManyLabels: labels in any order, more than are compared one by one.
+func TestManyLabels(t *testing.T) {
+	r := systemone.Request{Questions: []systemone.Question{{Name: "q", Kind: systemone.Score, Levels: make([]json.RawMessage, 200)}}}
+	a := systemone.Answers{{Name: "q", Kind: systemone.Score, Score: 99.5}}
+	for i := range 200 {
+		a[0].Probabilities = append(a[0].Probabilities, systemone.Probability{Label: strconv.Itoa(199 - i), P: 0.005})
+	}
+	got, err := systemone.Repair(&r, a, systemone.Tolerance{})
+	require.NoError(t, err)
+	assert.Equal(t, "199", got[0].Probabilities[199].Label)
+
+	for _, label := range []string{"200", "01", "198", ""} {
+		a[0].Probabilities[0].Label = label
+		require.EqualError(t, systemone.Check(&r, a, systemone.Tolerance{}),
+			"systemone: bad answer: q: probabilities lack an option or level", label)
+	}
 }
 
 func TestRepair(t *testing.T) {
