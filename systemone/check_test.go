@@ -81,6 +81,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"sum within no rounding", systemone.Tolerance{}, probabilities(1, 0.4, 0.6000009), "", ""},
 		{"sum beyond no rounding", systemone.Tolerance{}, probabilities(1, 0.4, 0.600002), "which", "probabilities do not sum to 1"},
 		{"a rounding that is none", systemone.Tolerance{Rounding: nan}, probabilities(1, 0.4, 0.601), "which", "probabilities do not sum to 1"},
+		{"a rounding of more than everything", systemone.Tolerance{Rounding: 1}, probabilities(1, 0.4, 0.601), "which", "probabilities do not sum to 1"},
 		{"a negative rounding", systemone.Tolerance{Rounding: -1}, probabilities(1, 0.4, 0.601), "which", "probabilities do not sum to 1"},
 		{"unknown label", two, func(a systemone.Answers) systemone.Answers { a[1].Probabilities[0].Label = "c"; return a }, "which", "probabilities lack an option or level"},
 		{"label twice", two, func(a systemone.Answers) systemone.Answers { a[1].Probabilities[0].Label = "b"; return a }, "which", "probabilities lack an option or level"},
@@ -271,11 +272,16 @@ func requireLaws(t require.TestingT, a systemone.Answer) {
 		mean += float64(i) * p.P
 	}
 	require.InDelta(t, 1, sum, 1e-9)
-	require.True(t, a.Confidence >= 0 && a.Confidence <= 1)
+	p := make([]float64, len(a.Probabilities))
+	for i := range p {
+		p[i] = a.Probabilities[i].P
+	}
 	if a.Kind == systemone.Score {
+		require.InDelta(t, systemone.ScoreConfidence(p), a.Confidence, 0)
 		require.InDelta(t, mean, a.Score, 1e-7)
 		return
 	}
+	require.InDelta(t, systemone.ChoiceConfidence(p), a.Confidence, 0)
 	for _, p := range a.Probabilities {
 		if p.Label == a.Choice {
 			require.InDelta(t, most, p.P, 0)

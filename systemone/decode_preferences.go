@@ -196,7 +196,7 @@ func parseDecimal(text string) (decimal.Decimal, bool) {
 		}
 	}
 	number, err := decimal.NewFromString(text)
-	return number, err == nil && short(number)
+	return number, err == nil
 }
 
 // short says whether a decimal can be written, and read again, as a number of

@@ -160,6 +160,23 @@ func TestDecodeUnicode(t *testing.T) {
 	assert.Nil(t, r.Trace)
 }
 
+// TestDecodeLongestName counts characters, not bytes.
+func TestDecodeLongestName(t *testing.T) {
+	name := strings.Repeat("😀", 256)
+	r := decode(t, asking(`{"`+name+`":{"type":"noul","instructions":"?"}}`))
+	assert.Equal(t, name, r.Questions[0].Name)
+}
+
+// TestDecodeAppends: what grows a part of the request leaves the body alone.
+func TestDecodeAppends(t *testing.T) {
+	body := []byte(with(`"x":1`))
+	r, err := systemone.Decoder{}.Decode(body)
+	require.NoError(t, err)
+	_ = append(r.State, "!!!"...)
+	_ = append(r.Questions[0].Instructions, "!!!"...)
+	assert.Equal(t, with(`"x":1`), string(body))
+}
+
 func TestDecodeNative(t *testing.T) {
 	r, err := systemone.Decoder{Dialect: systemone.Native}.Decode(corpus(t, "requests")["native-typesafe"])
 	require.NoError(t, err)

@@ -29,6 +29,7 @@ func TestUnwrapParts(t *testing.T) {
 		`[{"type":"text","text":1}]`:             `[{"type":"text","text":1}]`,
 		`[{"type":"text"}]`:                      `[{"type":"text"}]`,
 		`[{"type":"text","value":"a"}]`:          `[{"type":"text","value":"a"}]`,
+		`[{"type":"text","text":"a","value":1}]`: `[{"type":"text","text":"a","value":1}]`,
 		`[{"type":"json"}]`:                      `[{"type":"json"}]`,
 		`[{"type":"json","text":"a"}]`:           `[{"type":"json","text":"a"}]`,
 		`[{"type":"json","text":"a","value":1}]`: `[{"type":"json","text":"a","value":1}]`,
