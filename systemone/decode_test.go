@@ -257,6 +257,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{"long trace", with(trace), []string{"trace: must not be longer than 65536 bytes"}},
 		{"state number", strings.Replace(with(`"x":1`), `"s"`, `5`, 1), []string{"state" + mustBeGuidance}},
 		{"no questions", asking(`{}`), []string{"questions: must be an object with at least one question"}},
+		{"no questions, and something else is wrong", `{"model":"m","state":"s","questions":{},"questions2":1,"questions2":2}`, []string{
+			"questions2: is given more than once", "questions: must be an object with at least one question",
+		}},
 		{"questions no object", asking(`[]`), []string{"questions: must be an object"}},
 		{"question no object", asking(`{"a":[],"b":null}`), []string{"questions.a: must be an object", "questions.b: must be an object"}},
 		{"question names", asking(`{"":{"type":"noul","instructions":"?"},"` + strings.Repeat("ü", 257) + `":{"type":"noul","instructions":"?"}}`), []string{
