@@ -6,6 +6,12 @@
 // its questions, options and levels is kept, because it decides ties, legends
 // and what an upstream model reads.
 //
+// A body becomes a request by [Decoder.Decode], which is strict and names every
+// problem; a request that is built by hand is held to the same rules by
+// [Request.Validate]. An upstream's answers are checked against the request by
+// [Check] or, with the drift of rounding taken out, by [Repair], and written by
+// [Response.AppendJSON]. The codec uses no reflection.
+//
 // Everything here is a plain value or a pure function. Nothing does I/O, and
 // nothing is safe for concurrent mutation; shared reading is fine.
 package systemone
