@@ -212,7 +212,7 @@ func TestNothingStaysForTheNextCaller(t *testing.T) {
 		r.Header.Set("X-Router-Metadata", "enabled")
 		w = g.serve(t, g.handler, r)
 		assert.Equal(t, 401, w.Code)
-		assert.Equal(t, `{"error":{"code":401,"message":"Missing Authentication header","metadata":{"error_type":"authentication"}}}`, w.Body.String())
+		assert.JSONEq(t, `{"error":{"code":401,"message":"Missing Authentication header","metadata":{"error_type":"authentication"}}}`, w.Body.String())
 		assert.Empty(t, w.Header().Get("X-Generation-Id"))
 		w = g.serve(t, g.handler, g.request(t, http.MethodPut, "/systemone", sound, ""))
 		assert.Equal(t, "POST", w.Header().Get("Allow"))

@@ -180,10 +180,10 @@ func statusText(status int) string {
 func with(member string) string { return "{" + member + "," + sound[1:] }
 
 // storeDown fails every check of a key.
-type storeDown struct{ error }
+type storeDown struct{ cause error }
 
 func (s storeDown) Authenticate(context.Context, router.Secret) (router.Principal, error) {
-	return router.Principal{}, fmt.Errorf("the store is down: %s: %w", canary, s.error)
+	return router.Principal{}, fmt.Errorf("the store is down: %s: %w", canary, s.cause)
 }
 
 func brokenKeys(c *httpapi.Config, _ *router.Config) { c.Keys = storeDown{errCanary} }
