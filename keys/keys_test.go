@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -51,8 +50,8 @@ func TestCreateShowsTheTextOnceAndStoresItsHash(t *testing.T) {
 	k, secret, err := s.Create(t.Context(), keys.Key{Name: "first", Account: "acme"})
 	require.NoError(t, err)
 	text := string(secret)
-	assert.Regexp(t, regexp.MustCompile(`^sk-rt-v1-[0-9a-f]{64}$`), text)
-	assert.Regexp(t, regexp.MustCompile(`^[0-9a-f]{64}$`), k.Hash)
+	assert.Regexp(t, `^sk-rt-v1-[0-9a-f]{64}$`, text)
+	assert.Regexp(t, `^[0-9a-f]{64}$`, k.Hash)
 	assert.Equal(t, text[:12]+"..."+text[len(text)-4:], k.Label)
 	assert.Equal(t, noon, k.CreatedAt)
 	stored, err := set.Keys.Get(t.Context(), k.Hash)

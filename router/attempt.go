@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -85,6 +84,13 @@ func timeIsUp(ctx, limited context.Context) bool {
 	return limited.Err() != nil && !end.Before(last)
 }
 
+// Statuses that the router names itself; it knows nothing else of HTTP.
+const (
+	statusAnswered  = 200
+	statusForbidden = 403
+	statusBadReply  = 502 // what an answer that failed the check counts as
+)
+
 // fail classifies an error of the provider. Time that ran out is a timeout
 // however the provider puts it, unless the upstream did reply.
 func (rec *AttemptRecord) fail(ctx, limited context.Context, err error) {
@@ -92,7 +98,7 @@ func (rec *AttemptRecord) fail(ctx, limited context.Context, err error) {
 	if up, ok := errors.AsType[*UpstreamError](err); ok {
 		rec.Class, rec.Status, rec.RetryAfter = attemptClass(up.Class), up.Status, max(up.RetryAfter, 0)
 		if up.BadReply {
-			rec.Class, rec.Status, rec.RetryAfter = ProviderUnavailable, http.StatusBadGateway, 0
+			rec.Class, rec.Status, rec.RetryAfter = ProviderUnavailable, statusBadReply, 0
 		}
 	}
 	if rec.Status == 0 && (ctx.Err() != nil || limited.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
@@ -116,7 +122,7 @@ func attemptClass(c Class) Class {
 // whole request goes to the next candidate.
 func (rec *AttemptRecord) judge(q *systemone.Request, reply Reply) (answers systemone.Answers, checked bool) {
 	rec.UpstreamID = reply.ID
-	rec.Status = http.StatusBadGateway
+	rec.Status = statusBadReply
 	rec.Class = ProviderUnavailable
 	if err := checkUsage(reply.Usage); err != nil {
 		rec.Err = err
@@ -134,7 +140,7 @@ func (rec *AttemptRecord) judge(q *systemone.Request, reply Reply) (answers syst
 	if rec.Err != nil {
 		return nil, true
 	}
-	rec.Status, rec.Class = http.StatusOK, ""
+	rec.Status, rec.Class = statusAnswered, ""
 	rec.Answers = reply.Answers
 	return answers, true
 }
@@ -164,7 +170,7 @@ func (rec *AttemptRecord) countsAgainstUptime() bool {
 	case InvalidRequest, PayloadTooLarge, RateLimitExceeded:
 		return false
 	default:
-		return rec.Status != http.StatusForbidden && !errors.Is(rec.Err, errRefused)
+		return rec.Status != statusForbidden && !errors.Is(rec.Err, errRefused)
 	}
 }
 

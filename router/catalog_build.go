@@ -39,7 +39,7 @@ func (c *Catalog) addModels(models []Model) error {
 	c.nameModels()
 	c.byModel = make(map[*Model]int32, len(c.models))
 	for i, m := range c.models {
-		c.byModel[m] = int32(i) //nolint:gosec // bounded above
+		c.byModel[m] = int32(i)
 	}
 	return nil
 }
@@ -107,12 +107,12 @@ func (c *Catalog) addProviders(providers []ProviderInfo) error {
 		if other, taken := c.targets[fold(p.Name)]; taken {
 			return wrong("providers", i, "%s has the display name %q of %s", p.Slug, p.Name, c.providers[other.provider].Slug)
 		}
-		c.targets[fold(p.Name)] = target{provider: int32(i), tag: anyTag} //nolint:gosec // bounded above
+		c.targets[fold(p.Name)] = target{provider: int32(i), tag: anyTag}
 		c.bySlug[p.Slug] = &p
 		c.providers = append(c.providers, &p)
 	}
 	for i, p := range c.providers { // a slug wins over another's display name
-		c.targets[p.Slug] = target{provider: int32(i), tag: anyTag} //nolint:gosec // bounded above
+		c.targets[p.Slug] = target{provider: int32(i), tag: anyTag}
 	}
 	return nil
 }
@@ -165,9 +165,9 @@ func (c *Catalog) sortSpecs() {
 	for i := range c.specs {
 		at := &c.served[c.specs[i].model]
 		if at.to == 0 {
-			at.from = int32(i) //nolint:gosec // bounded by addEndpoints
+			at.from = int32(i)
 		}
-		at.to = int32(i) + 1 //nolint:gosec // as above
+		at.to = int32(i) + 1
 	}
 }
 

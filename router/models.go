@@ -94,8 +94,8 @@ func (c *Catalog) nameModels() {
 	for i, m := range c.models {
 		for _, name := range modelNames(m) {
 			key := fold(name)
-			if !slices.Contains(c.modelNames[key], int32(i)) { //nolint:gosec // bounded by NewCatalog
-				c.modelNames[key] = append(c.modelNames[key], int32(i)) //nolint:gosec // as above
+			if !slices.Contains(c.modelNames[key], int32(i)) {
+				c.modelNames[key] = append(c.modelNames[key], int32(i))
 			}
 		}
 	}

@@ -61,18 +61,15 @@ func (p Pricing) free() bool { return p == Pricing{} }
 type amount struct{ hi, lo uint64 }
 
 func (p Pricing) amount(prompt, completion int64) amount {
-	var a amount
-	a.add(prompt, p.Prompt)
-	a.add(completion, p.Completion)
-	a.add(tokensPerUSD, p.Request)
-	return a
+	return amount{}.plus(prompt, p.Prompt).plus(completion, p.Completion).plus(tokensPerUSD, p.Request)
 }
 
-func (a *amount) add(n int64, price USD) {
-	hi, lo := bits.Mul64(uint64(max(n, 0)), uint64(max(price, 0))) //nolint:gosec // neither is negative
+func (a amount) plus(n int64, price USD) amount {
+	hi, lo := bits.Mul64(uint64(max(n, 0)), uint64(max(price, 0)))
 	var carry uint64
 	a.lo, carry = bits.Add64(a.lo, lo, 0)
 	a.hi, _ = bits.Add64(a.hi, hi, carry)
+	return a
 }
 
 func (a amount) round(up bool) USD {
@@ -86,7 +83,7 @@ func (a amount) round(up bool) USD {
 			return maxUSD
 		}
 	}
-	return USD(min(q, uint64(maxUSD))) //nolint:gosec // just bounded
+	return USD(min(q, uint64(maxUSD)))
 }
 
 // float returns the amount for weights, where nearly is enough.
@@ -211,7 +208,7 @@ func (u USD) append(dst []byte) []byte {
 	}
 	dst = append(dst, '.')
 	for unit := uint64(Dollar) / 10; rest > 0; unit /= 10 {
-		dst = append(dst, byte('0'+rest/unit))
+		dst = append(dst, byte('0'+rest/unit)) //nolint:gosec // one digit
 		rest %= unit
 	}
 	return dst

@@ -74,13 +74,17 @@ func TestUSDJSON(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, `{"a":1.25,"b":-0.000000001,"c":0,"d":-9223372036.854775808}`, string(data))
 
-	var got struct{ Number, Text, Null router.USD }
+	var got struct {
+		Number router.USD `json:"number"`
+		Text   router.USD `json:"text"`
+		Null   router.USD `json:"null"`
+	}
 	got.Null = 7
-	require.NoError(t, json.Unmarshal([]byte(`{"Number":0.1,"Text":"0.30","Null":null}`), &got))
+	require.NoError(t, json.Unmarshal([]byte(`{"number":0.1,"text":"0.30","null":null}`), &got))
 	assert.Equal(t, router.USD(100_000_000), got.Number)
 	assert.Equal(t, router.USD(300_000_000), got.Text)
 	assert.Equal(t, router.USD(7), got.Null)
-	for _, bad := range []string{`{"Number":true}`, `{"Number":"1 USD"}`, `{"Number":0.0000000001}`, `{"Number":[1]}`} {
+	for _, bad := range []string{`{"number":true}`, `{"number":"1 USD"}`, `{"number":0.0000000001}`, `{"number":[1]}`} {
 		require.ErrorIs(t, json.Unmarshal([]byte(bad), &got), router.ErrAmount, bad)
 	}
 }

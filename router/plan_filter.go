@@ -82,14 +82,14 @@ func (p *planner) judgeModel(m int32) verdict {
 			found := p.modelsNamed(name)
 			return len(found) == 1 && found[0] == m // an ambiguous name allows nothing
 		}) {
-			return verdict{reason: allowedModels, rule: int32(i)} //nolint:gosec // a short list
+			return verdict{reason: allowedModels, rule: int32(i)}
 		}
 	}
 	for i, r := range p.rules {
 		if slices.ContainsFunc(r.IgnoredModels, func(name string) bool {
 			return slices.Contains(p.modelsNamed(name), m) // and ignores all that it may mean
 		}) {
-			return verdict{reason: ignoredModels, rule: int32(i)} //nolint:gosec // a short list
+			return verdict{reason: ignoredModels, rule: int32(i)}
 		}
 	}
 	return verdict{}
@@ -114,13 +114,13 @@ func (p *planner) filterProviders() {
 	for i, r := range p.rules {
 		if r.AllowedProviders != nil {
 			p.mark(r.AllowedProviders)
-			p.remove(false, verdict{reason: allowedProviders, rule: int32(i)}) //nolint:gosec // a short list
+			p.remove(false, verdict{reason: allowedProviders, rule: int32(i)})
 		}
 	}
 	for i, r := range p.rules {
 		if len(r.IgnoredProviders) > 0 {
 			p.mark(r.IgnoredProviders)
-			p.remove(true, verdict{reason: ignoredProviders, rule: int32(i)}) //nolint:gosec // a short list
+			p.remove(true, verdict{reason: ignoredProviders, rule: int32(i)})
 		}
 	}
 	if len(p.prefs.Order) > 0 {
@@ -168,14 +168,14 @@ func (p *planner) judgeData(s *spec) verdict {
 	if s.collects {
 		for i, r := range p.rules {
 			if r.NoPaidTraining && !s.free || r.NoFreeTraining && s.free {
-				return verdict{reason: training, rule: int32(i)} //nolint:gosec // a short list
+				return verdict{reason: training, rule: int32(i)}
 			}
 		}
 	}
 	if !s.zdr {
 		for i, r := range p.rules {
 			if r.groups>>s.group&1 == 1 {
-				return verdict{reason: zeroRetention, rule: int32(i)} //nolint:gosec // a short list
+				return verdict{reason: zeroRetention, rule: int32(i)}
 			}
 		}
 	}
@@ -194,7 +194,7 @@ func (p *planner) judgePreferences(s *spec) verdict {
 		for part, price := range prices {
 			if price > p.caps[part] {
 				v := p.byRequest(maxPrice)
-				v.part = uint8(part) //nolint:gosec // a short table
+				v.part = uint8(part)
 				return v
 			}
 		}

@@ -189,7 +189,8 @@ func tierOf(c *systemone.Cutoffs, p *Percentiles, met func(v, cutoff float64) bo
 // it is, and largest where it is unknown. Prices have a key of their own.
 func figure(by systemone.SortBy, s *Stats) uint64 {
 	const unknown = math.MaxUint64
-	v, known := 0.0, false
+	var v float64
+	var known bool
 	switch by {
 	case "", systemone.SortPrice:
 		return 0

@@ -183,7 +183,7 @@ func (p *planner) gather() {
 		p.seen[i] = true
 		why := p.judgeModel(i)
 		for j := c.served[i].from; j < c.served[i].to; j++ {
-			p.asked = append(p.asked, asked{spec: j, place: int32(place), entry: noEntry, why: why}) //nolint:gosec // bounded by memory
+			p.asked = append(p.asked, asked{spec: j, place: int32(place), entry: noEntry, why: why})
 		}
 	}
 }
@@ -202,7 +202,7 @@ func (p *planner) mark(names []string) {
 			at = &p.tags[t.tag]
 		}
 		if at.generation != p.generation {
-			*at = mark{generation: p.generation, entry: int32(i)} //nolint:gosec // bounded by memory
+			*at = mark{generation: p.generation, entry: int32(i)}
 		}
 	}
 }

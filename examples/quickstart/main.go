@@ -58,10 +58,10 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	desk := result.Response.Answers[0]
-	fmt.Fprintf(out, "%s (confidence %.1f), answered by %s for $%s\n",
+	_, _ = fmt.Fprintf(out, "%s (confidence %.1f), answered by %s for $%s\n",
 		desk.Choice, desk.Confidence, result.Response.Provider, result.Cost)
 	for _, c := range call.Report.Plan.Candidates {
-		fmt.Fprintf(out, "candidate %s: %s\n", c.Endpoint.Tag(), c.Reason)
+		_, _ = fmt.Fprintf(out, "candidate %s: %s\n", c.Endpoint.Tag(), c.Reason)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -183,7 +182,7 @@ func TestTheDocumentationListsEveryMemberAndProfile(t *testing.T) {
 		reflect.TypeFor[providerConfig](), reflect.TypeFor[modelConfig](), reflect.TypeFor[endpointConfig](),
 	} {
 		for f := range of.Fields() {
-			assert.Regexp(t, regexp.MustCompile(`(?m)^//\t`+f.Tag.Get("json")+`\s`), string(doc))
+			assert.Regexp(t, `(?m)^//\t`+f.Tag.Get("json")+`\s`, string(doc))
 		}
 	}
 	for _, of := range []reflect.Type{reflect.TypeFor[pricingConfig](), reflect.TypeFor[limitsConfig]()} {

@@ -94,7 +94,7 @@ func (s *running) post(t *testing.T, key, body string) (int, string) {
 
 func TestTheCurlCommandWorksWhenPasted(t *testing.T) {
 	s := startServer(t)
-	assert.Regexp(t, regexp.MustCompile(`^http://127\.0\.0\.1:\d+/api/v1$`), s.keys["base_url"])
+	assert.Regexp(t, `^http://127\.0\.0\.1:\d+/api/v1$`, s.keys["base_url"])
 	assert.Len(t, s.keys, 3)
 	_, command, _ := strings.Cut(s.output, "Try it:\n\n")
 
@@ -108,7 +108,7 @@ func TestTheCurlCommandWorksWhenPasted(t *testing.T) {
 	assertSensible(t, reply)
 
 	if _, err := exec.LookPath("curl"); err == nil {
-		out, err := exec.CommandContext(t.Context(), "sh", "-c", command).Output() //nolint:gosec // printed by the server under test
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", command).Output()
 		require.NoError(t, err)
 		assertSensible(t, string(out))
 	}
@@ -124,10 +124,16 @@ func assertSensible(t *testing.T, reply string) {
 	t.Helper()
 	var got struct {
 		Answers struct {
-			Desk   struct{ Choice string }
-			Refund struct{ Noul float64 }
-			Anger  struct{ Score float64 }
-		}
+			Desk struct {
+				Choice string `json:"choice"`
+			} `json:"desk"`
+			Refund struct {
+				Noul float64 `json:"noul"`
+			} `json:"refund"`
+			Anger struct {
+				Score float64 `json:"score"`
+			} `json:"anger"`
+		} `json:"answers"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(reply), &got), reply)
 	assert.Equal(t, "billing", got.Answers.Desk.Choice)
@@ -182,7 +188,8 @@ func TestSignalsLetRequestsInFlightFinish(t *testing.T) {
 			}
 			done := make(chan reply, 1)
 			go func() {
-				status, body := s.post(t, s.keys["inference_key"],
+				defer close(done)
+				status, body := s.post(t, s.keys["inference_key"], //nolint:testifylint // a failure closes done, which fails the test
 					`{"model":"judge","state":"x","questions":{"q":{"type":"noul","instructions":"?"}}}`)
 				done <- reply{status, body}
 			}()

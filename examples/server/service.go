@@ -95,7 +95,7 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	if o.keysFile != "" {
 		if err := s.access.write(o.keysFile); err != nil {
 			_ = server.Close()
-			<-done
+			<-done //nolint:errcheck // it says that it was closed
 			return err
 		}
 	}

@@ -70,7 +70,7 @@ func TestR24c(t *testing.T) {
 		Request: request(), Model: "judge-1", Options: json.RawMessage(`{"model":"x","state":"y","zzz":1,"other":2}`),
 	})
 	require.NoError(t, err)
-	assert.Equal(t, canonicalBody+`,"zzz":1}`, trip.body) //nolint:testifylint // byte for byte
+	assert.Equal(t, canonicalBody+`,"zzz":1}`, trip.body)
 
 	for _, name := range []string{"model", "models", "state", "questions", "user", "session_id", "trace", "preset", "me"} {
 		_, err := systemonehttp.New(systemonehttp.Config{
