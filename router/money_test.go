@@ -113,6 +113,7 @@ func TestCostSaturates(t *testing.T) {
 	p := router.Pricing{Prompt: math.MaxInt64, Completion: math.MaxInt64, Request: math.MaxInt64}
 	assert.Equal(t, router.USD(math.MaxInt64), p.Cost(math.MaxInt64, math.MaxInt64))
 	assert.Equal(t, router.USD(math.MaxInt64), p.Bound(1, 0))
+	assert.Equal(t, router.USD(math.MaxInt64), router.Pricing{Prompt: 1 << 62}.Cost(4_000_000, 0), "2^64 nano-dollars")
 	assert.Equal(t, router.USD(math.MaxInt64), router.Pricing{Request: math.MaxInt64}.Cost(0, 0))
 	assert.Equal(t, router.USD(0), router.Pricing{Prompt: math.MinInt64, Request: -1}.Cost(math.MaxInt64, 0), "negative prices are zero")
 }

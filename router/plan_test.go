@@ -303,3 +303,28 @@ func TestFirstEntryCounts(t *testing.T) {
 	in := caseInput(t, "K1", "–", `{"order":["cat","ant","bee","CAT","Cat Labs"]}`)
 	assert.Equal(t, []string{"cat", "ant", "bee"}, candidates(router.NewPlan(in), 1))
 }
+
+func TestQuantizationFamilies(t *testing.T) {
+	catalog := "ant:M 1 q=fp4; bee:M 2 q=mxfp4; cat:M 3 q=nvfp4; dog:M 4 q=mxfp8; elk:M 5 q=fp8"
+	for request, want := range map[string][]string{
+		`{"sort":"price","quantizations":["fp4"]}`:   {"ant", "bee", "cat"},
+		`{"sort":"price","quantizations":["nvfp4"]}`: {"cat"},
+		`{"sort":"price","quantizations":["fp8"]}`:   {"dog", "elk"},
+	} {
+		assert.Equal(t, want, candidates(router.NewPlan(caseInput(t, catalog, "–", request)), 1), request)
+	}
+}
+
+// Case does not matter beyond ASCII either.
+func TestNamesFold(t *testing.T) {
+	p := sound()
+	p.providers[0].Name = "Ärzte \u212A" // a Kelvin sign
+	c, err := p.catalog()
+	require.NoError(t, err)
+	for _, name := range []string{"ärzte k", "ÄRZTE K", "Ärzte \u212A"} {
+		plan := router.NewPlan(router.PlanInput{
+			Catalog: c, Models: []router.ModelRef{{Model: c.Model("JUDGE")}}, Preferences: &systemone.Preferences{Only: []string{name}},
+		})
+		assert.Len(t, plan.Candidates, 2, name)
+	}
+}
