@@ -75,6 +75,14 @@ func classCases() []classCase {
 		{"R68e the client's own deadline", "", func(context.Context, router.Attempt) (router.Reply, error) {
 			return router.Reply{}, context.DeadlineExceeded
 		}, true, true, false, timeout, 0},
+		{"R68f no reply in time, put otherwise", "", func(ctx context.Context, _ router.Attempt) (router.Reply, error) {
+			<-ctx.Done()
+			return router.Reply{}, &router.UpstreamError{Class: unavailable, Err: errUpstream}
+		}, true, true, false, timeout, 0},
+		{"R68g a reply in time, read too late", "", func(ctx context.Context, _ router.Attempt) (router.Reply, error) {
+			<-ctx.Done()
+			return router.Reply{}, &router.UpstreamError{Status: 500, Class: unavailable, Err: errUpstream}
+		}, true, true, false, unavailable, 500},
 		{"R69a", "500", nil, true, true, false, unavailable, 500},
 		{"R69b", "520", nil, true, true, false, unavailable, 520},
 		{"R69c connection refused", "refused", nil, true, true, false, unavailable, 0},
