@@ -1,14 +1,12 @@
 package router
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -224,126 +222,4 @@ func TestRecordInParallel(t *testing.T) {
 	s := tr.stats(noon())
 	assert.Equal(t, int64(workers*each), s.Passed)
 	assert.True(t, s.Latency.Known)
-}
-
-// The retry budget is a fifth of the requests of ten seconds, and 100 besides.
-func TestRetryBudget(t *testing.T) {
-	t.Parallel()
-	spend := func(b *budget, at time.Time) (n int) {
-		for b.retry(at) {
-			n++
-		}
-		return n
-	}
-	b := newBudget()
-	assert.Equal(t, 100, spend(b, noon()), "without requests")
-	for range 1000 {
-		b.request(noon())
-	}
-	assert.Equal(t, 200, spend(b, noon()), "a fifth of 1,000 more")
-	assert.Zero(t, spend(b, noon().Add(9*time.Second)), "the window is ten seconds")
-	assert.Equal(t, 100, spend(b, noon().Add(10*time.Second)), "and then over")
-
-	b = newBudget()
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	total := 0
-	for range 8 {
-		wg.Go(func() {
-			n := spend(b, noon())
-			mu.Lock()
-			defer mu.Unlock()
-			total += n
-		})
-	}
-	wg.Wait()
-	assert.LessOrEqual(t, total, 100, "rivals never exceed it together")
-}
-
-// testWorld has n endpoints, each with some history.
-func testWorld(tb testing.TB, n int) *world {
-	tb.Helper()
-	w := &world{statistics: &statistics{}, byEndpoint: make(map[uuid.UUID]*served)}
-	for i := range n {
-		s := &served{endpoint: &Endpoint{ID: uuid.New()}, tracker: newTracker()}
-		for k := range 20 {
-			s.tracker.record(observation{
-				at: noon().Add(-15 * time.Second * time.Duration(k)), ok: true, checked: true, tokens: 1000,
-				duration: time.Duration(100+i%50+k) * time.Millisecond,
-			})
-		}
-		w.served = append(w.served, s)
-		w.byEndpoint[s.endpoint.ID] = s
-	}
-	return w
-}
-
-// A snapshot is shared within its second, and made anew when the second, a
-// rest or an outage changes.
-func TestSnapshotIsShared(t *testing.T) {
-	t.Parallel()
-	w := testWorld(t, 3)
-	at := func(d time.Duration) []Stats { return w.stats(noon().Add(d)) }
-	same := func(a, b []Stats) bool { return &a[0] == &b[0] }
-	record := func(o observation) {
-		if w.served[1].tracker.record(o) {
-			w.statistics.changes.Add(1)
-		}
-	}
-	first := at(0)
-	assert.True(t, same(first, at(999*time.Millisecond)))
-	record(observation{at: noon(), ok: true, duration: time.Second})
-	assert.True(t, same(first, at(0)), "a success changes nothing that cannot wait a second")
-	assert.False(t, same(first, at(time.Second)))
-
-	first = at(0)
-	record(observation{at: noon(), rest: 400 * time.Millisecond})
-	resting := at(0)
-	assert.False(t, same(first, resting), "an outage is visible at once")
-	assert.True(t, resting[1].Outage)
-	assert.True(t, at(399 * time.Millisecond)[1].Outage)
-	assert.False(t, at(-time.Hour)[1].Outage, "a clock that steps back")
-	assert.True(t, at(399 * time.Millisecond)[1].Outage)
-	assert.False(t, at(400 * time.Millisecond)[1].Outage, "and so is its end")
-}
-
-func BenchmarkRecord(b *testing.B) {
-	tr := newTracker()
-	o := observation{at: noon(), ok: true, checked: true, duration: 123 * time.Millisecond, tokens: 1000}
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			tr.record(o)
-		}
-	})
-}
-
-func BenchmarkSnapshot(b *testing.B) {
-	w := testWorld(b, 1000)
-	for _, bench := range []struct {
-		name string
-		step time.Duration // of the clock between snapshots
-		busy bool          // every endpoint answered in between
-	}{
-		{"shared", 0, false},
-		{"idle", time.Second, false},
-		{"busy", time.Second, true},
-	} {
-		b.Run(fmt.Sprint(bench.name, "/endpoints=", len(w.served)), func(b *testing.B) {
-			b.ReportAllocs()
-			now := noon()
-			for b.Loop() {
-				now = now.Add(bench.step)
-				if now.Sub(noon()) > time.Minute {
-					now = noon()
-				}
-				if bench.busy {
-					for _, s := range w.served {
-						s.tracker.events.Add(1)
-					}
-				}
-				w.stats(now)
-			}
-		})
-	}
 }
