@@ -258,7 +258,7 @@ func TestGateReviews(t *testing.T) {
 		False: guidance(t, "This is a negative review.", "It is terrible, awful, I hate it.",
 			"Does not work, a waste of money, I am very disappointed.",
 			"The worst I have ever had, boring and disgusting."),
-	})), .75, .08)
+	})), .75, .06)
 }
 
 func TestGateSpam(t *testing.T) {
@@ -272,5 +272,5 @@ func TestGateSpam(t *testing.T) {
 			"I think you should try this, as I wrote in my last mail.",
 			"There is a bug in the new version of the software, here is a patch.",
 			"Did you see the news about this?", "On Monday he wrote:"),
-	})), .70, .12)
+	})), .78, .10)
 }
