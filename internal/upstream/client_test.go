@@ -124,6 +124,26 @@ func TestMaxReplyBytes(t *testing.T) {
 	}
 }
 
+// TestRefusedUnread: a reply that announces too much, or that has to be
+// decompressed, is refused before a byte of it is read.
+func TestRefusedUnread(t *testing.T) {
+	for name, change := range map[string]func(*http.Response){
+		"announced": func(r *http.Response) { r.ContentLength = 101 },
+		"encoded":   func(r *http.Response) { r.Header.Set("Content-Encoding", "gzip") },
+	} {
+		body := strings.NewReader("{}")
+		c, to := client(t, upstream.Config{MaxReplyBytes: 100}, func(*http.Request) (*http.Response, error) {
+			r := reply(http.StatusOK, "")
+			r.Body = io.NopCloser(body)
+			change(r)
+			return r, nil
+		})
+		_, err := send(t.Context(), c, to, "{}")
+		assert.True(t, failed(t, err).BadReply, name)
+		assert.Equal(t, 2, body.Len(), name)
+	}
+}
+
 // TestMaxInFlightBytes: bodies count until they are given back, and no longer.
 func TestMaxInFlightBytes(t *testing.T) {
 	c, to := client(t, upstream.Config{MaxInFlightBytes: 64 << 10}, func(*http.Request) (*http.Response, error) {

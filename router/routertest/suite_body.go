@@ -33,6 +33,7 @@ func testBrokenBodies(t *testing.T, w Wire) {
 		"an array":      `[{"` + secretReply + `":1}]`,
 		"no member":     `{}`,
 		"other members": `{"` + secretReply + `":"` + secretReply + `"}`,
+		"odd answers":   `{"answers":{"` + secretReply + `":{"type":"` + secretReply + `"}}}`,
 		"an error":      `{"error":{"code":500,"message":"` + secretReply + `"}}`,
 		"trailing data": string(whole) + `{"` + secretReply + `":1}`,
 		"very deep":     strings.Repeat("[", 100_000),
