@@ -11,10 +11,12 @@ import (
 // authenticate lets the caller on, or says why not. It runs before anything of
 // the body is read.
 func (x *exchange) authenticate(ctx context.Context, need access) error {
-	if need == nobody {
+	switch {
+	case need == nobody:
 		return errClosed
-	}
-	if x.s.Open {
+	case x.s.Open && need == management:
+		return errNotManagement // who asks without a key administers nothing
+	case x.s.Open:
 		return nil
 	}
 	secret, err := credential(x.r.Header["Authorization"], x.r.Header["X-Api-Key"])

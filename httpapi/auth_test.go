@@ -99,6 +99,8 @@ func TestOpenLooksAtNoCredentials(t *testing.T) {
 	g := newRig(t, open)
 	for _, key := range []string{"", "unknown", "management"} {
 		assert.Equal(t, 200, g.serve(t, g.handler, g.request(t, http.MethodPost, "/systemone", sound, key)).Code)
+		w := g.serve(t, httpapi.AddClosedRoutes(g.handler), g.request(t, http.MethodGet, "/managed", "", key))
+		assert.Equal(t, 403, w.Code, "administration stays closed")
 	}
 }
 

@@ -33,7 +33,8 @@ type Config struct {
 	// nobody opens a router to the world by leaving a field out.
 	Keys Authenticator
 	// Open serves every caller as the embedding program itself, without
-	// looking at credentials. It excludes Keys.
+	// looking at credentials. Routes for management keys stay closed. It
+	// excludes Keys.
 	Open bool
 	// Brand is the word in the names of the metadata member and of the header
 	// that asks for it: "router" (the default) gives router_metadata and
