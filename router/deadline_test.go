@@ -172,3 +172,26 @@ func TestAttemptCarriesItsDeadline(t *testing.T) {
 		require.NoError(t, err)
 	})
 }
+
+// Time that policies have used up is a timeout, and nothing is sent.
+func TestDeadlineBeforeAnyAttempt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, "ant", func(cfg *router.Config) {
+			cfg.Interceptors = []router.Interceptor{func(next router.Decider) router.Decider {
+				return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+					<-ctx.Done()
+					return next(ctx, c)
+				}
+			}}
+		})
+		started := time.Now()
+		_, c, err := g.decide()
+		e := fault(t, err)
+		assert.Equal(t, router.Timeout, e.Class)
+		require.ErrorIs(t, e, context.DeadlineExceeded)
+		assert.Equal(t, 30*time.Second, time.Since(started))
+		assert.Empty(t, c.Report.Attempts)
+		assert.Empty(t, g.upstreams["ant"].attempts())
+	})
+}
