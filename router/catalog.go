@@ -1,6 +1,7 @@
 package router
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -172,4 +173,27 @@ func (e *Endpoint) Tag() string {
 		return e.Provider
 	}
 	return e.Provider + "/" + e.Variant
+}
+
+// Options picks the options of a request that go to an endpoint: those for
+// exactly its slug with variant, else those for its provider, by slug or
+// display name; of several the first. Case does not matter. It is nil where
+// there are none. Two entries are never merged.
+func (c *Catalog) Options(p *systemone.Preferences, e *Endpoint) json.RawMessage {
+	if p == nil {
+		return nil
+	}
+	var options json.RawMessage
+	exact := fold(e.Tag())
+	for _, o := range p.Options {
+		name := fold(o.Provider)
+		if name == exact {
+			return o.Options
+		}
+		t, known := c.targets[name]
+		if options == nil && known && t.tag == anyTag && c.providers[t.provider].Slug == e.Provider {
+			options = o.Options
+		}
+	}
+	return options
 }

@@ -307,3 +307,18 @@ func (p *planner) firstMode() mode {
 	i := slices.IndexFunc(p.asked, func(a asked) bool { return a.spec == first })
 	return p.modes[p.asked[i].place]
 }
+
+// sortStrategy is a table because a concatenation would allocate.
+func sortStrategy(by systemone.SortBy) string {
+	switch by {
+	case systemone.SortPrice:
+		return "sort:price"
+	case systemone.SortLatency:
+		return "sort:latency"
+	case systemone.SortThroughput:
+		return "sort:throughput"
+	case systemone.SortExacto:
+		return "sort:exacto"
+	}
+	return "sort:" + string(by)
+}

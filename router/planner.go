@@ -1,7 +1,6 @@
 package router
 
 import (
-	"encoding/json"
 	"math"
 	"sync"
 
@@ -314,42 +313,4 @@ func (p *planner) fillExclusion(e *Exclusion, a *asked) {
 	if a.why.rule != noRule {
 		e.Source = p.rules[a.why.rule].Source
 	}
-}
-
-// sortStrategy is a table because a concatenation would allocate.
-func sortStrategy(by systemone.SortBy) string {
-	switch by {
-	case systemone.SortPrice:
-		return "sort:price"
-	case systemone.SortLatency:
-		return "sort:latency"
-	case systemone.SortThroughput:
-		return "sort:throughput"
-	case systemone.SortExacto:
-		return "sort:exacto"
-	}
-	return "sort:" + string(by)
-}
-
-// Options picks the options of a request that go to an endpoint: those for
-// exactly its slug with variant, else those for its provider, by slug or
-// display name; of several the first. Case does not matter. It is nil where
-// there are none. Two entries are never merged.
-func (c *Catalog) Options(p *systemone.Preferences, e *Endpoint) json.RawMessage {
-	if p == nil {
-		return nil
-	}
-	var options json.RawMessage
-	exact := fold(e.Tag())
-	for _, o := range p.Options {
-		name := fold(o.Provider)
-		if name == exact {
-			return o.Options
-		}
-		t, known := c.targets[name]
-		if options == nil && known && t.tag == anyTag && c.providers[t.provider].Slug == e.Provider {
-			options = o.Options
-		}
-	}
-	return options
 }
