@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -74,4 +75,42 @@ func BenchmarkTransport(b *testing.B) {
 		require.NoError(b, err)
 		require.NoError(b, resp.Body.Close())
 	}
+}
+
+// BenchmarkLoopback compares the client with its transport alone over a real
+// connection, as a bare proxy would use it.
+func BenchmarkLoopback(b *testing.B) {
+	r := request()
+	reply := (&systemone.Response{ID: "gen-dec-1", Model: "m", Answers: routertest.Answers(r)}).AppendJSON(nil)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		_, _ = io.Copy(io.Discard, q.Body)
+		_, _ = w.Write(reply)
+	}))
+	defer server.Close()
+	b.Run("client", func(b *testing.B) {
+		c, err := systemonehttp.New(systemonehttp.Config{BaseURL: server.URL, APIKey: "sk-1"})
+		require.NoError(b, err)
+		a := router.Attempt{Request: r, Model: "judge-1", RequestID: "req-1"}
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := c.Decide(b.Context(), a); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("transport", func(b *testing.B) {
+		transport := &http.Transport{}
+		defer transport.CloseIdleConnections()
+		body := systemone.AppendUpstream(nil, "judge-1", r)
+		b.ReportAllocs()
+		for b.Loop() {
+			q, err := http.NewRequestWithContext(b.Context(), http.MethodPost, server.URL+"/systemone", bytes.NewReader(body))
+			require.NoError(b, err)
+			resp, err := transport.RoundTrip(q)
+			require.NoError(b, err)
+			_, err = io.Copy(io.Discard, resp.Body)
+			require.NoError(b, err)
+			require.NoError(b, resp.Body.Close())
+		}
+	})
 }

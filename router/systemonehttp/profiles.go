@@ -13,6 +13,10 @@ const twoDecimals = 0.01
 // and "systemone" for any other. Facts are of November 2026, from the vendors'
 // documentation and published clients, and may have moved since: all of them
 // can be set otherwise.
+//
+// None has Limits.NoNulls: all of them take an option without guidance, which
+// is common, even those that refuse null instructions, null levels or half of a
+// noul's criteria. Those come from the native mount only, and end as a 400.
 func Profiles() []Profile {
 	return []Profile{
 		canonical(), typesafe(), openrouter(), fireworks(), perplexity(), upstage(), clef(), ollama(), signalbox(),
@@ -51,8 +55,8 @@ func typesafe() Profile {
 
 // openrouter is https://openrouter.ai/api/v1.
 //
-// Source: its OpenAPI description and SDKs. Null guidance is refused; a refused
-// question has no answer; 200 questions are seen for one model; its own routing
+// Source: its OpenAPI description and SDKs. Null levels and
+// one-sided criteria are refused; a refused question has no answer; 200 questions are seen for one model; its own routing
 // preferences may be set as the option provider. Never sent: session_id, trace.
 func openrouter() Profile {
 	return Profile{
@@ -64,7 +68,7 @@ func openrouter() Profile {
 		Errors: []ErrorRule{
 			{Status: 400, Message: "is not a valid model id", Class: router.ProviderUnavailable},
 		},
-		Limits:    router.EndpointLimits{Questions: 200, Options: 255, NoNulls: true},
+		Limits:    router.EndpointLimits{Questions: 200, Options: 255},
 		Tolerance: systemone.Tolerance{Rounding: twoDecimals},
 	}
 }
@@ -80,7 +84,7 @@ func fireworks() Profile {
 			{Status: 400, Message: "unsupported model", Class: router.ProviderUnavailable},
 			{Status: 400, Message: "model not supported", Class: router.ProviderUnavailable},
 		},
-		Limits:    router.EndpointLimits{Options: 208, NoNulls: true},
+		Limits:    router.EndpointLimits{Options: 208},
 		Tolerance: systemone.Tolerance{Rounding: twoDecimals},
 	}
 }
@@ -138,7 +142,7 @@ func clef() Profile {
 		Errors: []ErrorRule{
 			{Code: "5021", Class: router.PayloadTooLarge},
 		},
-		Limits:        router.EndpointLimits{Questions: 64, Options: 255, Levels: 10, NoNulls: true},
+		Limits:        router.EndpointLimits{Questions: 64, Options: 255, Levels: 10},
 		ContextLength: 2_048,
 		Tolerance:     systemone.Tolerance{Rounding: 0.0001},
 	}
@@ -147,7 +151,7 @@ func clef() Profile {
 // ollama is http://127.0.0.1:11434/v1, version 0.35 or newer.
 //
 // Source: its code. 64 questions; the default encoder takes 26 options or
-// levels and no null guidance; a body of more than 64 KiB is a 413, of which a
+// levels; a body of more than 64 KiB is a 413, of which a
 // quarter is taken as the largest state in tokens; full precision, of single
 // floats. A model that cannot decide is a 400, an unknown one a 404.
 func ollama() Profile {
@@ -159,7 +163,7 @@ func ollama() Profile {
 		Errors: []ErrorRule{
 			{Status: 400, Message: "does not support", Class: router.ProviderUnavailable},
 		},
-		Limits:        router.EndpointLimits{Questions: 64, Options: 26, Levels: 26, NoNulls: true},
+		Limits:        router.EndpointLimits{Questions: 64, Options: 26, Levels: 26},
 		ContextLength: 16_000,
 		Tolerance:     systemone.Tolerance{Rounding: 1e-6},
 	}
@@ -175,6 +179,6 @@ func signalbox() Profile {
 		Errors: []ErrorRule{
 			{Status: 400, Message: "is not a valid model id", Class: router.ProviderUnavailable},
 		},
-		Limits: router.EndpointLimits{NoNulls: true, Parts: true},
+		Limits: router.EndpointLimits{Parts: true},
 	}
 }
