@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -119,8 +120,8 @@ func (c *Client) Target(path string) (Target, error) {
 	return Target{url: &u}, nil
 }
 
-// Buffer lends an empty buffer for a request body.
-func (c *Client) Buffer() *Buffer { return c.pool.get() }
+// Buffer returns an empty buffer for a request body.
+func (c *Client) Buffer() *Buffer { return c.pool.fresh() }
 
 // Reply is the body of a 200. Its bytes are lent: nothing may keep them after
 // Release.
@@ -165,6 +166,7 @@ func (c *Client) request(ctx context.Context, to Target, requestID string, body 
 		header = maps.Clone(c.header)
 		header[c.requestID] = []string{requestID}
 	}
+	data := body.B
 	r := &http.Request{
 		Method:        http.MethodPost,
 		URL:           to.url,
@@ -173,9 +175,9 @@ func (c *Client) request(ctx context.Context, to Target, requestID string, body 
 		ProtoMajor:    1,
 		ProtoMinor:    1,
 		Header:        header,
-		ContentLength: int64(len(body.B)),
-		Body:          body.open(),
-		GetBody:       func() (io.ReadCloser, error) { return body.open(), nil },
+		ContentLength: int64(len(data)),
+		Body:          io.NopCloser(bytes.NewReader(data)),
+		GetBody:       func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
 	}
 	return r.WithContext(ctx)
 }
@@ -187,7 +189,7 @@ func (c *Client) reply(ctx context.Context, resp *http.Response) (Reply, error) 
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return Reply{}, BadReply(errEncoded)
 	}
-	buf := c.pool.get()
+	buf := c.pool.lend()
 	err := buf.readAll(resp.Body, c.maxReply)
 	if err == nil {
 		return Reply{Header: resp.Header, Data: buf.B, buf: buf}, nil
@@ -214,7 +216,7 @@ func (c *Client) refusal(resp *http.Response) *router.UpstreamError {
 		return out
 	}
 	out.RetryAfter = RetryAfter(resp.Header, c.now())
-	buf := c.pool.get()
+	buf := c.pool.lend()
 	defer buf.done()
 	// The next candidate waits for this: a body that drips is given up.
 	defer time.AfterFunc(errorTime, func() { _ = resp.Body.Close() }).Stop()

@@ -67,8 +67,6 @@ func TestReplayOfUnsentRequest(t *testing.T) {
 		_, err := io.ReadFull(r.Body, first)
 		require.NoError(t, err)
 		require.NoError(t, r.Body.Close())
-		_, err = r.Body.Read(first)
-		require.ErrorIs(t, err, io.ErrClosedPipe)
 		again, err := r.GetBody()
 		require.NoError(t, err)
 		whole, err := io.ReadAll(again)
@@ -84,7 +82,7 @@ func TestReplayOfUnsentRequest(t *testing.T) {
 }
 
 // TestLateReader: a transport may go on reading a body after RoundTrip has
-// returned; the buffer must not be lent to somebody else until it is closed.
+// returned; its bytes must not be lent to somebody else meanwhile.
 func TestLateReader(t *testing.T) {
 	var late io.ReadCloser
 	c, to := client(t, upstream.Config{}, func(r *http.Request) (*http.Response, error) {
