@@ -179,7 +179,7 @@ func TestCostIsNearlyAdditive(t *testing.T) {
 }
 
 func FuzzParseUSD(f *testing.F) {
-	for _, text := range []string{"0", "-1.5", "1e-9", "0.0000000010", "9223372036.854775807", "1e+3", "NaN", "1e-999999"} {
+	for _, text := range []string{"0", "-1.5", "1e-9", "0.0000000010", "9223372036.854775807", "1e+3", "NaN", "1e-999999", "0.0004000E00000"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -189,7 +189,7 @@ func FuzzParseUSD(f *testing.F) {
 			return
 		}
 		require.True(t, json.Valid([]byte(text)), "%q is no JSON number", text)
-		if mantissa, exponent, ok := strings.Cut(strings.ToLower(text), "e"); ok && len(exponent) > 4 {
+		if mantissa, exponent, ok := strings.Cut(strings.ToLower(text), "e"); ok && len(strings.TrimLeft(exponent, "+-0")) > 4 {
 			require.Zero(t, u, "%s", mantissa)
 			return // too long for the oracle
 		}
