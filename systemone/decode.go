@@ -25,9 +25,7 @@ type Decoder struct {
 // place. Questions, options and levels beyond the limits are not looked at.
 //
 // The request shares memory with body: the raw JSON in it is part of body, so
-// body must not change afterwards. Nor must the request itself be changed: what
-// has to differ is changed in a copy, which [Request.Validate] then looks at
-// anew.
+// body must not change afterwards.
 func (d Decoder) Decode(body []byte) (*Request, error) {
 	r := &Request{Dialect: d.Dialect, SessionID: d.SessionID}
 	p := problems{steps: make([]string, 0, 8)}
@@ -49,7 +47,6 @@ func (d Decoder) Decode(body []byte) (*Request, error) {
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	r.decoded = validity{by: r, limits: limits}
 	return r, nil
 }
 

@@ -38,8 +38,6 @@ type Request struct {
 	SessionID string
 	Trace     json.RawMessage // an object; nil when absent or null
 	User      string
-
-	decoded validity
 }
 
 // Question is one named, typed question. Which of the last four fields is used

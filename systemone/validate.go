@@ -19,24 +19,12 @@ const (
 // paths of [Decoder.Decode]: it returns nil or an [*InvalidError], whatever
 // the request is. Raw JSON that is not JSON is a problem at its path, and so
 // are two questions or options of one name and names that are not UTF-8.
-// Empty raw JSON counts as null. It costs nothing for what a [Decoder] with the
-// same limits has returned, which must not have been changed since.
-func (r *Request) Validate(l Limits) error {
-	l = l.withDefaults()
-	if r.decoded.by == r && r.decoded.limits == l {
-		return nil
-	}
+// Empty raw JSON counts as null.
+func (r Request) Validate(l Limits) error {
 	p := problems{steps: make([]string, 0, 8)}
-	v := validator{problems: &p, limits: l, dialect: r.Dialect}
-	v.request(r)
+	v := validator{problems: &p, limits: l.withDefaults(), dialect: r.Dialect}
+	v.request(&r)
 	return p.err()
-}
-
-// validity says that a request was decoded within limits. It holds for the
-// request at the address by, so that a copy, which may be changed, has none.
-type validity struct {
-	by     *Request
-	limits Limits
 }
 
 func (l Limits) withDefaults() Limits {

@@ -25,8 +25,7 @@ func byHand() systemone.Request {
 }
 
 func TestValidate(t *testing.T) {
-	sound := byHand()
-	require.NoError(t, sound.Validate(systemone.Limits{}))
+	require.NoError(t, byHand().Validate(systemone.Limits{}))
 	nested := func(n int) json.RawMessage {
 		return json.RawMessage(strings.Repeat("[", n) + strings.Repeat("]", n))
 	}
@@ -114,25 +113,4 @@ func TestValidate(t *testing.T) {
 			assert.Equal(t, c.want, issues(t, err))
 		})
 	}
-}
-
-func TestACopyOfADecodedRequestIsValidatedAnew(t *testing.T) {
-	sound := byHand()
-	body := sound.AppendJSON(nil)
-	r, err := systemone.Decoder{}.Decode(body)
-	require.NoError(t, err)
-	require.NoError(t, r.Validate(systemone.Limits{}))
-	require.Error(t, r.Validate(systemone.Limits{Options: 1}), "other limits are other rules")
-
-	changed := *r
-	require.NoError(t, changed.Validate(systemone.Limits{}))
-	changed.State = json.RawMessage("{")
-	require.ErrorIs(t, changed.Validate(systemone.Limits{}), systemone.ErrInvalid)
-
-	var unmarshalled systemone.Request
-	require.NoError(t, json.Unmarshal(body, &unmarshalled))
-	unmarshalled.Questions = nil
-	require.ErrorIs(t, unmarshalled.Validate(systemone.Limits{}), systemone.ErrInvalid)
-	allocs := testing.AllocsPerRun(100, func() { _ = r.Validate(systemone.Limits{}) })
-	require.Zero(t, allocs, "what was decoded costs nothing")
 }
