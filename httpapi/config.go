@@ -50,8 +50,9 @@ type Config struct {
 	// CreditsURL is where credits are bought; it is named in the refusal of a
 	// request that lacks them. "" names none.
 	CreditsURL string
-	// NativeTimeout is the total deadline of a native request; default 9 s,
-	// below the 10 s after which those clients give up.
+	// NativeTimeout is the total deadline of a native request, from its head
+	// on, so reading the body counts; default 9 s, below the 10 s after which
+	// those clients give up.
 	NativeTimeout time.Duration
 	// Logger gets failures of the server and of upstreams, with the request id
 	// and never with a credential; default slog.Default().

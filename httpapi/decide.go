@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"time"
 
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -13,6 +14,10 @@ func (x *exchange) decide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	timeout, err := x.timeLeft()
+	if err != nil {
+		return err
+	}
 	session, err := sessionID(x.r.Header["X-Session-Id"])
 	if err != nil {
 		return err
@@ -21,7 +26,7 @@ func (x *exchange) decide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.call = &router.Call{Request: req, Principal: x.principal, RequestID: x.requestID, Timeout: x.s.timeout}
+	x.call = &router.Call{Request: req, Principal: x.principal, RequestID: x.requestID, Timeout: timeout}
 	res, err := x.s.Router.Decide(ctx, x.call)
 	if err != nil {
 		return err
@@ -31,6 +36,19 @@ func (x *exchange) decide(ctx context.Context) error {
 		x.out = append(x.appendMetadata(x.out[:n], res.Endpoint), '}')
 	}
 	return nil
+}
+
+// timeLeft returns what is left of the surface's deadline, which begins with
+// the request: its clients count from there. 0 leaves it to the router.
+func (x *exchange) timeLeft() (time.Duration, error) {
+	if x.s.timeout <= 0 {
+		return 0, nil
+	}
+	used := max(x.s.Now().Sub(x.began), 0) // the clock may step back
+	if used >= x.s.timeout {
+		return 0, context.DeadlineExceeded
+	}
+	return x.s.timeout - used, nil
 }
 
 // sessionID returns the session that a header names. Two different ones are a

@@ -102,7 +102,7 @@ func (x *exchange) listEndpoints(context.Context) error {
 func (s *server) describeEndpoint(m *router.Model, e *router.Endpoint) endpointObject {
 	health := s.Router.Health(e.ID)
 	o := endpointObject{
-		Name: s.providerName(e.Provider) + " | " + m.ID, Tag: tag(e), ModelID: m.ID, ModelName: m.Name,
+		Name: s.providerName(e.Provider) + " | " + m.ID, Tag: e.Tag(), ModelID: m.ID, ModelName: m.Name,
 		ProviderName: s.providerName(e.Provider), Status: endpointStatus(e, health),
 		ContextLength: contextOf(m, e), MaxPromptTokens: positive(e.ContextLength), Pricing: priceOf(e.Pricing),
 		Quantization: e.Quantization, SupportedParameters: append([]string{}, e.Parameters...),

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/signalbox/signalbox/router"
 )
@@ -18,6 +19,7 @@ type exchange struct {
 	r         *http.Request
 	probe     probe
 	requestID string
+	began     time.Time // when the request came; zero where the surface has no deadline
 	principal router.Principal
 	call      *router.Call // nil until a decision was asked for
 
@@ -32,6 +34,9 @@ func (x *exchange) begin(s *surface, w http.ResponseWriter, r *http.Request) {
 	*x = exchange{s: s, w: w, r: r, status: http.StatusOK, out: x.out[:0]}
 	if x.requestID = requestID(r.Header["X-Request-Id"]); x.requestID == "" {
 		x.requestID = s.NewRequestID()
+	}
+	if s.timeout > 0 {
+		x.began = s.Now()
 	}
 }
 
@@ -55,7 +60,10 @@ func requestID(values []string) string {
 	return ""
 }
 
-// visible says whether s is 1 to 128 visible ASCII characters.
+// visible says whether s is 1 to 128 visible ASCII characters. The router has
+// the same rule for what it sends upstream, where a mistake would be silently
+// replaced; here an id that breaks it must not come back in a header, whoever
+// is asked. Sharing the rule would make it part of the router's interface.
 func visible(s string) bool {
 	for _, c := range []byte(s) {
 		if c <= ' ' || c > '~' {

@@ -45,6 +45,13 @@ func TestModelHasEveryMember(t *testing.T) {
 	assert.EqualValues(t, 2, at(t, got, "total_count"), "a model that nobody serves is not listed")
 }
 
+func TestModelsLinkOnlyToWhatIsMounted(t *testing.T) {
+	g := newRig(t)
+	w := g.serve(t, http.StripPrefix("/v1", g.native), g.request(t, http.MethodGet, "/v1/models", "", "inference"))
+	assert.Equal(t, "acme/judge", at(t, w.Body.Bytes(), "data.0.id"))
+	assert.Empty(t, at(t, w.Body.Bytes(), "data.0.links.details"), "there are no endpoints below /v1")
+}
+
 // manyModels gives the rig n models at ant.
 func manyModels(t *testing.T, n int) option {
 	t.Helper()

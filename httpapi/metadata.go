@@ -117,13 +117,13 @@ func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataO
 	}
 	for _, c := range r.Plan.Candidates {
 		m.Endpoints.Available = append(m.Endpoints.Available, metadataCandidate{
-			Provider: s.providerName(c.Endpoint.Provider), Model: c.Model.Permaslug, Endpoint: tag(c.Endpoint),
+			Provider: s.providerName(c.Endpoint.Provider), Model: c.Model.Permaslug, Endpoint: c.Endpoint.Tag(),
 			Selected: c.Endpoint == answered, Tier: tierName(c.Tier), Reason: c.Reason, DrawWeight: c.Weight,
 		})
 	}
 	for _, e := range r.Plan.Excluded {
 		m.Endpoints.Excluded = append(m.Endpoints.Excluded, metadataExclusion{
-			Provider: s.providerName(e.Endpoint.Provider), Model: s.permaslug(e.Endpoint.Model), Endpoint: tag(e.Endpoint),
+			Provider: s.providerName(e.Endpoint.Provider), Model: s.permaslug(e.Endpoint.Model), Endpoint: e.Endpoint.Tag(),
 			Reason: e.Reason, Detail: e.Detail, Source: e.Source,
 		})
 	}
@@ -141,7 +141,7 @@ func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataO
 // without it. An attempt without a reply has the status of its class.
 func (s *server) describeAttempt(a *router.AttemptRecord) metadataTry {
 	t := metadataTry{
-		Provider: s.providerName(a.Endpoint.Provider), Model: s.permaslug(a.Endpoint.Model), Endpoint: tag(a.Endpoint),
+		Provider: s.providerName(a.Endpoint.Provider), Model: s.permaslug(a.Endpoint.Model), Endpoint: a.Endpoint.Tag(),
 		Status: a.Status, ErrorType: a.Class, LatencyMS: a.Duration.Milliseconds(),
 	}
 	if t.Status == 0 && a.Class != "" {
@@ -179,14 +179,6 @@ func (s *server) summary(m *metadataObject, answered *router.Endpoint) string {
 		return line
 	}
 	return line + ", selected=" + s.providerName(answered.Provider)
-}
-
-// tag is an endpoint's provider slug with its variant.
-func tag(e *router.Endpoint) string {
-	if e.Variant == "" {
-		return e.Provider
-	}
-	return e.Provider + "/" + e.Variant
 }
 
 func tierName(t router.Tier) string {

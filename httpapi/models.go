@@ -52,7 +52,7 @@ type topProvider struct {
 }
 
 type modelLinks struct {
-	Details string `json:"details"`
+	Details string `json:"details"` // "" where no such route is mounted
 }
 
 type pageLinks struct {
@@ -126,20 +126,23 @@ func (x *exchange) models() (modelList, []served, error) {
 	list.Links.Next = p.next(x.r, len(all))
 	base := requestPath(x.r)
 	for _, m := range part {
-		list.Data = append(list.Data, describeModel(m, base))
+		o := describeModel(m)
+		if !x.s.native { // which has no such route
+			o.Links.Details = base + "/" + m.ID + "/endpoints"
+		}
+		list.Data = append(list.Data, o)
 	}
 	return list, part, nil
 }
 
 // describeModel shows a model at the price of its cheapest endpoint.
-func describeModel(m served, base string) modelObject {
+func describeModel(m served) modelObject {
 	top := cheapest(m.endpoints)
 	o := modelObject{
 		ID: m.ID, CanonicalSlug: m.Permaslug, Name: m.Name, Created: created(m.Model), Description: m.Description,
 		ContextLength: positive(m.ContextLength), Architecture: decisions(), Pricing: priceOf(top.Pricing),
 		TopProvider:         topProvider{ContextLength: positive(contextOf(m.Model, top))},
 		SupportedParameters: []string{},
-		Links:               modelLinks{Details: base + "/" + m.ID + "/endpoints"},
 	}
 	for _, e := range m.endpoints {
 		o.SupportedParameters = append(o.SupportedParameters, e.Parameters...)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +15,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/httpapi"
+	"github.com/signalbox/signalbox/router"
 )
 
 // listener hands out connections that are made in memory.
@@ -199,3 +203,66 @@ func TestDeadlineOfAnEmbedder(t *testing.T) {
 		assert.Equal(t, 524, g.serve(t, g.handler, r).Code)
 	})
 }
+
+// slowBody is a body whose end comes after a while.
+type slowBody struct {
+	io.Reader
+
+	after time.Duration
+}
+
+func (b *slowBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil { // synctest's clock, so nobody waits
+		<-time.After(b.after)
+	}
+	return n, err
+}
+
+func TestNativeDeadlineBeginsWithTheRequest(t *testing.T) {
+	for name, c := range map[string]struct {
+		path    string
+		reading time.Duration
+		status  int
+		after   time.Duration
+		asked   int // providers
+	}{
+		"at once":             {"native", 0, 524, 9 * time.Second, 1},
+		"slow body":           {"native", 6 * time.Second, 524, 9 * time.Second, 1},
+		"body takes all":      {"native", 9 * time.Second, 524, 9 * time.Second, 0},
+		"body takes too long": {"native", 20 * time.Second, 524, 20 * time.Second, 0},
+		"not native":          {"api", 12 * time.Second, 524, 42 * time.Second, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newRig(t, func(_ *httpapi.Config, cfg *router.Config) { cfg.AttemptTimeout = time.Minute })
+				g.ant.wait, g.bee.wait = true, true
+				h := http.Handler(g.handler)
+				if c.path == "native" {
+					h = g.native
+				}
+				r := g.request(t, http.MethodPost, "/systemone", "", "inference")
+				r.Body, r.ContentLength = io.NopCloser(&slowBody{strings.NewReader(sound), c.reading}), -1
+				started := time.Now()
+				assert.Equal(t, c.status, g.serve(t, h, r).Code)
+				assert.Equal(t, c.after, time.Since(started))
+				assert.Len(t, g.ant.seen, c.asked)
+			})
+		})
+	}
+}
+
+func TestAnAbortedHandlerIsNoFailure(t *testing.T) {
+	g := newRig(t)
+	r := g.request(t, http.MethodPost, "/systemone", sound, "inference")
+	r.Body = io.NopCloser(aborting{})
+	w := httptest.NewRecorder()
+	assert.PanicsWithValue(t, http.ErrAbortHandler, func() { g.handler.ServeHTTP(w, r) })
+	assert.Zero(t, w.Body.Len(), "nothing was answered")
+	assert.Empty(t, g.log.String(), "nobody failed")
+}
+
+// aborting breaks off whoever reads it, as a handler around this one may.
+type aborting struct{}
+
+func (aborting) Read([]byte) (int, error) { panic(http.ErrAbortHandler) }
