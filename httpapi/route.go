@@ -134,13 +134,8 @@ func (x *exchange) run(ctx context.Context) error {
 
 // end answers a panic with a 500, so that one broken request does not cost a
 // connection with others on it, and gives the exchange back for reuse.
-// http.ErrAbortHandler is no failure but net/http's way to break a reply off,
-// so it goes on to net/http.
 func (x *exchange) end(ctx context.Context) {
 	if v := recover(); v != nil {
-		if v == http.ErrAbortHandler { //nolint:errorlint // net/http knows that very value only
-			panic(v) //nolint:forbidigo // net/http waits for it
-		}
 		x.s.Logger.ErrorContext(ctx, "panic while serving a request",
 			slog.String("request_id", x.requestID), slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 		if !x.sent {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -251,18 +250,3 @@ func TestNativeDeadlineBeginsWithTheRequest(t *testing.T) {
 		})
 	}
 }
-
-func TestAnAbortedHandlerIsNoFailure(t *testing.T) {
-	g := newRig(t)
-	r := g.request(t, http.MethodPost, "/systemone", sound, "inference")
-	r.Body = io.NopCloser(aborting{})
-	w := httptest.NewRecorder()
-	assert.PanicsWithValue(t, http.ErrAbortHandler, func() { g.handler.ServeHTTP(w, r) })
-	assert.Zero(t, w.Body.Len(), "nothing was answered")
-	assert.Empty(t, g.log.String(), "nobody failed")
-}
-
-// aborting breaks off whoever reads it, as a handler around this one may.
-type aborting struct{}
-
-func (aborting) Read([]byte) (int, error) { panic(http.ErrAbortHandler) }
