@@ -27,7 +27,7 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	catalog, err := router.NewCatalog(
-		[]router.Model{{ID: similarity.Model, Permaslug: similarity.Model + "-20261121"}},
+		[]router.Model{{ID: similarity.Model, Permaslug: similarity.Permaslug}},
 		[]router.ProviderInfo{{Slug: "embedded", Client: model}},
 		[]router.Endpoint{model.Endpoint("embedded")},
 	)

@@ -30,7 +30,7 @@ func embedded(n int) (router.Decider, error) {
 		return nil, err
 	}
 	catalog, err := router.NewCatalog(
-		[]router.Model{{ID: similarity.Model, Permaslug: similarity.Model + "-20261121"}},
+		[]router.Model{{ID: similarity.Model, Permaslug: similarity.Permaslug}},
 		[]router.ProviderInfo{{Slug: "embedded", Client: model}},
 		[]router.Endpoint{model.Endpoint("embedded")},
 	)

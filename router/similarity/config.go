@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/google/uuid"
-
 	"github.com/signalbox/signalbox/internal/wordvec"
 	"github.com/signalbox/signalbox/router"
 )
@@ -13,6 +11,9 @@ import (
 const (
 	// Model is the id of the embedded model in a catalog.
 	Model = "signalbox/similarity-en-1"
+
+	// Permaslug is its dated id: it changes whenever its answers may.
+	Permaslug = Model + "-20261121"
 
 	// UpstreamModel is the name under which the provider knows it.
 	UpstreamModel = "similarity-en-1"
@@ -122,10 +123,11 @@ func (cfg *Config) check() error {
 
 // Endpoint describes p for a catalog in which its provider has the slug. It
 // declares what p enforces anyway. It costs nothing, collects nothing and
-// keeps nothing but the vectors of phrases, never of states.
+// keeps nothing but the vectors of phrases, never of states. Its ID is left to
+// the catalog, so that further endpoints can be made of it, under another
+// variant or model.
 func (p *Provider) Endpoint(slug string) router.Endpoint {
 	return router.Endpoint{
-		ID:            uuid.NewSHA1(uuid.NameSpaceURL, []byte("signalbox:"+slug+"/"+UpstreamModel)),
 		Provider:      slug,
 		Model:         Model,
 		UpstreamModel: UpstreamModel,

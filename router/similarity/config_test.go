@@ -38,14 +38,20 @@ func TestEndpointFitsACatalog(t *testing.T) {
 	e := p.Endpoint("local")
 	assert.Equal(t, 2048, e.ContextLength)
 	assert.Equal(t, 7, e.Limits.Questions)
-	assert.Equal(t, e.ID, newProvider(t, Config{}).Endpoint("local").ID, "the id is fixed")
-	assert.NotEqual(t, e.ID, p.Endpoint("other").ID)
-	_, err := router.NewCatalog(
-		[]router.Model{{ID: Model, Permaslug: Model + "-20261101"}},
-		[]router.ProviderInfo{{Slug: "local", Client: p}},
-		[]router.Endpoint{e},
-	)
-	require.NoError(t, err)
+	second := e
+	second.Variant = "second"
+	catalog := func() *router.Catalog {
+		c, err := router.NewCatalog(
+			[]router.Model{{ID: Model, Permaslug: Permaslug}},
+			[]router.ProviderInfo{{Slug: "local", Client: p}},
+			[]router.Endpoint{e, second},
+		)
+		require.NoError(t, err)
+		return c
+	}
+	once, again := catalog().Endpoints(), catalog().Endpoints()
+	assert.NotEqual(t, once[0].ID, once[1].ID)
+	assert.Equal(t, once[0].ID, again[0].ID, "the id is fixed")
 }
 
 // TestCacheLaw compares the cache with a list that is kept by hand.
