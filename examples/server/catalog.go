@@ -32,6 +32,14 @@ type builder struct {
 }
 
 func (b builder) catalog(c config) (*router.Catalog, error) {
+	for _, list := range []struct {
+		name string
+		n    int
+	}{{"providers", len(c.Providers)}, {"models", len(c.Models)}, {"endpoints", len(c.Endpoints)}} {
+		if list.n == 0 {
+			return nil, at(list.name, "must have at least one entry")
+		}
+	}
 	upstreams := map[string]*upstream{}
 	providers := make([]router.ProviderInfo, 0, len(c.Providers))
 	for i, p := range c.Providers {
@@ -76,7 +84,7 @@ func builtin() config {
 	return config{
 		Providers: []providerConfig{{Slug: "embedded", Name: "Embedded", Kind: kindSimilarity}},
 		Models: []modelConfig{{
-			ID: similarity.Model, Permaslug: similarity.Model + "-20261121", Name: "Similarity EN 1",
+			ID: similarity.Model, Permaslug: similarity.Permaslug, Name: "Similarity EN 1",
 			Aliases: []string{"similarity-latest"},
 		}},
 		Endpoints: []endpointConfig{{Provider: "embedded", Model: similarity.Model, DataCollection: &safe, ZDR: true}},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"maps"
 	"os"
 	"reflect"
@@ -19,6 +20,14 @@ const plainConfig = `{
 	"providers": [{"slug": "up", "name": "Up", "kind": "systemone", "base_url": "http://127.0.0.1:1/v1"}],
 	"models": [{"id": "acme/judge", "permaslug": "acme/judge-20260901", "aliases": ["judge-latest"]}],
 	"endpoints": [{"provider": "up", "model": "acme/judge", "upstream_model": "j", "pricing": {"prompt": "0.042"}}]}`
+
+// ended is a context in which no server goes on serving, should it begin to.
+func ended(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
 
 func TestMistakesAreOneLineThatNamesThePlace(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
@@ -56,15 +65,24 @@ func TestMistakesAreOneLineThatNamesThePlace(t *testing.T) {
 		"negative limit":      {`"upstream_model": "j"`, `"limits": {"options": -1}`, "endpoints[0].limits.options: must be a whole number"},
 		"fractional limit":    {`"upstream_model": "j"`, `"limits": {"options": 1.5}`, "endpoints[0].limits.options: must be a whole number"},
 		"huge limit":          {`"upstream_model": "j"`, `"context_length": 1e30`, "endpoints[0].context_length: must be a whole number"},
+		"port of the address": {`"http://127.0.0.1:1/v1"`, `"http://127.0.0.1:0/v1"`, "providers[0].base_url: base URL has no valid port\n"},
+		"path of the address": {`"systemone", "base_url": "http://127.0.0.1:1/v1"`, `"openai", "base_url": "http://127.0.0.1:1/../v1"`, "providers[0].base_url: base URL has an unusual path\n"},
+		"credential":          {`"kind"`, `"api_key_env": "SPACED", "kind"`, "providers[0].api_key_env: API key has a space"},
+		"credential, openai":  {`"kind": "systemone"`, `"api_key_env": "SPACED", "kind": "openai"`, "providers[0].api_key_env: API key has a space"},
+		"empty":               {plainConfig, `{}`, "providers: must have at least one entry"},
+		"no providers":        {`[{"slug": "up", "name": "Up", "kind": "systemone", "base_url": "http://127.0.0.1:1/v1"}]`, `[]`, "providers: must have at least one entry"},
+		"no models":           {`[{"id": "acme/judge", "permaslug": "acme/judge-20260901", "aliases": ["judge-latest"]}]`, `[]`, "models: must have at least one entry"},
+		"no endpoints":        {plainConfig, plainConfig[:strings.Index(plainConfig, `"endpoints"`)] + `"endpoints": []}`, "endpoints: must have at least one entry"},
 		"text for bool":       {`"upstream_model": "j"`, `"zdr": "yes"`, "endpoints[0].zdr: must be true or false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Contains(t, plainConfig, c.old)
 			path := write(t, strings.Replace(plainConfig, c.old, c.new, 1))
 			var stdout, stderr strings.Builder
-			code := run(t.Context(), []string{"-addr", "127.0.0.1:0", "-config", path}, func(string) string { return "" }, &stdout, &stderr)
+			code := run(ended(t), []string{"-addr", "127.0.0.1:0", "-config", path}, func(string) string { return "hunter2 hunter2" }, &stdout, &stderr)
 			assert.Equal(t, exitUsage, code)
 			assert.Contains(t, stderr.String(), c.want)
+			assert.NotContains(t, stderr.String(), "invalid configuration")
 			assert.Contains(t, stderr.String(), path)
 			assert.Equal(t, 1, strings.Count(stderr.String(), "\n"), stderr.String())
 			assert.NotContains(t, stderr.String(), "hunter2")
@@ -78,15 +96,21 @@ func TestFlagMistakesAreOneLine(t *testing.T) {
 		"unknown flag":  {"-port", "1"},
 		"argument":      {"serve"},
 		"address":       {"-addr", "8080"},
+		"port":          {"-addr", "127.0.0.1:99999"},
+		"negative port": {"-addr", "127.0.0.1:-1"},
+		"keys folder":   {"-keys-file", "no/such/folder/keys.json"},
+		"keys in file":  {"-keys-file", "main.go/keys.json"},
+		"keys a folder": {"-keys-file", "../server"},
 		"missing file":  {"-config", "no-such-file.json"},
 		"missing value": {"-config"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr strings.Builder
-			code := run(t.Context(), args, func(string) string { return "" }, &stdout, &stderr)
+			code := run(ended(t), args, func(string) string { return "" }, &stdout, &stderr)
 			assert.Equal(t, exitUsage, code)
 			assert.Equal(t, 1, strings.Count(stderr.String(), "\n"), stderr.String())
-			assert.Empty(t, stdout.String())
+			assert.NotContains(t, stderr.String(), ".keys-", "no temporary file")
+			assert.Empty(t, stdout.String(), "no keys are shown by a server that does not serve")
 		})
 	}
 }
@@ -136,6 +160,28 @@ func TestDefaultsAreTheSafeOnes(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, catalog.Endpoints()[0].CollectsData)
 	assert.True(t, catalog.Models()[0].Distillable)
+}
+
+func TestAProviderMayNeedNoCredential(t *testing.T) {
+	for _, kind := range []string{kindSystemOne, kindOpenAI} {
+		c, err := decodeConfig([]byte(strings.Replace(plainConfig, kindSystemOne, kind, 1)))
+		require.NoError(t, err)
+		catalog, err := builder{getenv: func(string) string { return "" }, warn: func(string) {}}.catalog(c)
+		require.NoError(t, err, kind)
+		assert.False(t, catalog.Endpoints()[0].Off, kind)
+	}
+}
+
+func TestQuantizationIsOverwrittenOnlyWhenGiven(t *testing.T) {
+	build := func(c config) string {
+		catalog, err := builder{getenv: os.Getenv, warn: func(string) {}}.catalog(c)
+		require.NoError(t, err)
+		return catalog.Endpoints()[0].Quantization
+	}
+	c := builtin()
+	assert.Equal(t, "int8", build(c), "the embedded model's own")
+	c.Endpoints[0].Quantization = "fp16"
+	assert.Equal(t, "fp16", build(c))
 }
 
 func TestEndpointsOfAModelAgreeOnDistillation(t *testing.T) {

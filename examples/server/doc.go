@@ -24,9 +24,17 @@
 // dialect (POST /v1/systemone, GET /v1/models) under /v1. docs/openapi.yaml
 // describes both.
 //
+// # Users
+//
+// A request's user goes upstream as a keyed hash, where a provider takes one.
+// The key is drawn at random at every start, so the hashes of one user differ
+// from one run to the next; a program that needs them to last sets
+// router.Config.UserKey.
+//
 // # Configuration
 //
-// The file is one JSON object with three lists. Unknown members are errors.
+// The file is one JSON object with three lists, none of them empty. Unknown
+// members are errors.
 // Members without "default" are required. See config.example.json beside this
 // file for every service that has a profile.
 //
@@ -66,7 +74,8 @@
 //	                 million input tokens, per million output tokens, per request;
 //	                 default of each: "0"
 //	quantization     int4, int8, fp4, mxfp4, nvfp4, fp6, fp8, mxfp8, fp16, bf16,
-//	                 fp32 or unknown; default unknown
+//	                 fp32 or unknown; default: what the kind knows of itself (int8
+//	                 for "similarity"), else unknown
 //	data_collection  whether the provider collects user data; default true (not
 //	                 known to be safe), false where zdr is true
 //	zdr              zero data retention; default false
@@ -76,6 +85,9 @@
 //	limits           {"questions","options","levels","concurrency"}: the largest
 //	                 number of each, concurrency being attempts in flight; default:
 //	                 what the profile states, otherwise no limit.
-//	                 {"nulls","parts"}: whether null guidance, and a state made of
-//	                 parts, are taken as they are; default: what the profile states
+//	                 {"nulls","parts"}: whether null guidance (an option without a
+//	                 description, most of all), and a state made of parts, are taken
+//	                 as they are; default: what the profile states. Every profile
+//	                 takes nulls; false is for a service that refuses such options,
+//	                 and sends requests with them elsewhere
 package main

@@ -58,8 +58,17 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	if _, _, err := net.SplitHostPort(o.addr); err != nil {
+	_, port, err := net.SplitHostPort(o.addr)
+	if err != nil {
 		return o, fmt.Errorf("-addr: %w", err)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return o, fmt.Errorf("-addr: %q is no port", port)
+	}
+	if o.keysFile != "" {
+		if err := checkKeysFile(o.keysFile); err != nil {
+			return o, fmt.Errorf("-keys-file: %w", err)
+		}
 	}
 	return o, nil
 }

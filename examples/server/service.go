@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/httpapi"
@@ -20,7 +22,7 @@ import (
 type service struct {
 	handler http.Handler
 	access  access
-	model   string // for the curl command
+	model   string // for the curl command; "": every endpoint is switched off
 	log     *slog.Logger
 }
 
@@ -36,12 +38,12 @@ func newService(ctx context.Context, catalog *router.Catalog, log *slog.Logger) 
 	if _, s.access.inference, err = ks.Create(ctx, keys.Key{Name: "inference", Account: "demo", Creator: "admin"}); err != nil {
 		return nil, err
 	}
+	userKey := make([]byte, 32)
+	_, _ = rand.Read(userKey) // never fails
 	rt, err := router.New(router.Config{
-		Catalog: catalog,
-		Interceptors: []router.Interceptor{ // outermost first; this list is the policy
-			router.Log(log),
-			ks.Intercept,
-		},
+		Catalog:      catalog,
+		Interceptors: policies(ks, log),
+		UserKey:      userKey,
 	})
 	if err != nil {
 		return nil, err
@@ -51,13 +53,32 @@ func newService(ctx context.Context, catalog *router.Catalog, log *slog.Logger) 
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/api/v1/", http.StripPrefix("/api/v1", api))
-	mux.Handle("/v1/", http.StripPrefix("/v1", api.Native()))
-	s.handler = mux
-	if models := catalog.Models(); len(models) > 0 {
-		s.model = models[0].ID
+	for prefix, h := range map[string]http.Handler{"/api/v1": api, "/v1": api.Native()} {
+		h = http.StripPrefix(prefix, h)
+		mux.Handle(prefix+"/", h)
+		mux.Handle(prefix, h) // else the mux redirects, with a body that is no JSON
 	}
+	s.handler, s.model = mux, firstModel(catalog)
 	return s, nil
+}
+
+// policies lists what is around every decision, outermost first. The order
+// matters: what the keys refuse is in the log too.
+func policies(ks *keys.Service, log *slog.Logger) []router.Interceptor {
+	return []router.Interceptor{
+		router.Log(log),
+		ks.Intercept,
+	}
+}
+
+// firstModel is the first model that can be asked, or "".
+func firstModel(c *router.Catalog) string {
+	for _, m := range c.Models() {
+		if slices.ContainsFunc(c.EndpointsOf(m), func(e *router.Endpoint) bool { return !e.Off }) {
+			return m.ID
+		}
+	}
+	return ""
 }
 
 // Timeouts of the listener. A request may take its whole body time, then the
@@ -71,6 +92,20 @@ const (
 	maxHeader     = 32 << 10
 )
 
+// newServer is the HTTP server around h. A caller who sends or reads slowly
+// cannot hold on to it.
+func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+}
+
 // serve listens, says where, and answers until ctx ends; then it finishes the
 // requests in flight.
 func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error {
@@ -79,15 +114,7 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	if err != nil {
 		return err
 	}
-	server := &http.Server{
-		Handler:           s.handler,
-		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
-	}
+	server := newServer(s.handler, s.log)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 
@@ -123,17 +150,22 @@ func (s *service) announce(stdout io.Writer) {
 management key  %[2]s
 inference key   %[3]s
 
-Try it:
+`, s.access.baseURL, string(s.access.management), string(s.access.inference))
+	if s.model == "" {
+		_, _ = fmt.Fprintln(stdout, "Nothing can be asked yet: every endpoint is switched off, as the warnings say.")
+		return
+	}
+	_, _ = fmt.Fprintf(stdout, `Try it:
 
-curl %[1]s/systemone -H 'Authorization: Bearer %[3]s' -H 'Content-Type: application/json' -d '{
-  "model": "%[4]s",
-  "state": "I was charged twice for May. Please send one payment back.",
+curl -sS %[1]s/systemone -H 'Authorization: Bearer %[2]s' -H 'Content-Type: application/json' -d '{
+  "model": "%[3]s",
+  "state": "I was charged twice for May and nobody answers my mails. Please send one payment back.",
   "questions": {
     "desk": {"type": "choice", "instructions": "Which team should take this?",
       "criteria": {"billing": "charges, payments and refunds", "technical": "something is broken", "sales": "questions before buying"}},
     "refund": {"type": "noul", "instructions": "Does the customer want money back?",
       "criteria": {"true": "wants a refund, money back", "false": "does not ask for money"}},
     "anger": {"type": "score", "instructions": "How upset is the customer?",
-      "criteria": ["calm and friendly", "annoyed", "furious and threatening"]}}}'
-`, s.access.baseURL, string(s.access.management), string(s.access.inference), s.model)
+      "criteria": ["calm and friendly", "annoyed, still waiting for an answer", "furious, insulting and threatening"]}}}'
+`, s.access.baseURL, string(s.access.inference), s.model)
 }

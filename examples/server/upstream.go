@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -41,15 +40,10 @@ func (u *upstream) systemOne(place string, p providerConfig, key router.Secret) 
 	if u.off {
 		return nil // there is nothing to call it with
 	}
-	if p.APIKeyEnv == "" {
-		profile.KeyOptional = true
-	}
-	client, err := systemonehttp.New(systemonehttp.Config{BaseURL: p.BaseURL, APIKey: key, Profile: profile})
-	if err != nil {
-		return at(place, "%s", plain(err))
-	}
-	u.info.Client = client
-	return nil
+	profile.KeyOptional = true // a provider that names no variable is asked without
+	return u.connect(place, key, func(key router.Secret) (router.Provider, error) {
+		return systemonehttp.New(systemonehttp.Config{BaseURL: p.BaseURL, APIKey: key, Profile: profile})
+	})
 }
 
 func (u *upstream) openAI(place, baseURL string, key router.Secret) error {
@@ -61,12 +55,22 @@ func (u *upstream) openAI(place, baseURL string, key router.Secret) error {
 	if u.off {
 		return nil
 	}
-	client, err := openaidecisions.New(openaidecisions.Config{BaseURL: baseURL, APIKey: key})
-	if err != nil {
-		return at(place, "%s", plain(err))
+	return u.connect(place, key, func(key router.Secret) (router.Provider, error) {
+		return openaidecisions.New(openaidecisions.Config{BaseURL: baseURL, APIKey: key, KeyOptional: true})
+	})
+}
+
+// connect makes the client of u. What fails without the key too is the
+// address's fault, what does not is the key's.
+func (u *upstream) connect(place string, key router.Secret, client func(router.Secret) (router.Provider, error)) (err error) {
+	if u.info.Client, err = client(key); err == nil {
+		return nil
 	}
-	u.info.Client = client
-	return nil
+	member := ".api_key_env"
+	if _, err := client(""); err != nil {
+		member = ".base_url"
+	}
+	return at(place+member, "%s", plain(err))
 }
 
 // endpoint translates an endpoint of provider u; nil means that there is none.
@@ -90,7 +94,10 @@ func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, er
 	} else {
 		out.UpstreamModel = e.UpstreamModel
 	}
-	out.Pricing, out.Quantization = pricing, e.Quantization
+	out.Pricing = pricing
+	if e.Quantization != "" {
+		out.Quantization = e.Quantization
+	}
 	out.ZDR, out.CollectsData = e.ZDR, !e.ZDR // what is not known to be safe is not
 	if e.DataCollection != nil {
 		out.CollectsData = *e.DataCollection
@@ -167,8 +174,13 @@ func checkURL(text string) error {
 	return nil
 }
 
-// plain is an error's text on one line, without the library's own prefix.
+// plain is an error's text on one line, without the prefixes of the library's
+// packages.
 func plain(err error) string {
-	text := strings.TrimPrefix(fmt.Sprint(err), router.ErrConfig.Error()+": ")
+	text := err.Error()
+	if _, after, found := strings.Cut(text, router.ErrConfig.Error()+": "); found {
+		text = after
+	}
+	text = strings.TrimPrefix(text, "router: ")
 	return strings.Join(strings.Fields(text), " ")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -91,13 +92,15 @@ func TestLinesHaveTheTwoForms(t *testing.T) {
 	}, strings.Split(out.String(), "\n"))
 }
 
-func TestDollarsAreExact(t *testing.T) {
+func TestCostsDoNotWrap(t *testing.T) {
 	t.Parallel()
-	for amount, want := range map[router.USD]string{
-		0: "0", 1: "0.000000001", router.Dollar: "1", 12_340_000_000: "12.34", 10 * router.Dollar: "10",
-	} {
-		assert.Equal(t, want, dollars(amount))
+	var out strings.Builder
+	r := report{to: &out, now: time.Now}
+	for range 2 {
+		r.count(outcome{result: &router.Result{Cost: math.MaxInt64 - 1}})
 	}
+	r.summary(false)
+	assert.Contains(t, out.String(), "cost $9223372036.854775807,")
 }
 
 func TestTheReportCountsAndShowsProgressOnATerminal(t *testing.T) {

@@ -2,12 +2,10 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
-	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -44,7 +42,7 @@ func (p linePrinter) write(o outcome) error {
 		r := o.result.Response
 		row = answered{
 			ID: o.id, Source: o.source, Answers: r.Answers, Provider: r.Provider, Model: r.Model,
-			Cost: json.Number(dollars(o.result.Cost)),
+			Cost: json.Number(o.result.Cost.String()),
 		}
 	}
 	line, err := encode(row)
@@ -143,11 +141,4 @@ func cell(q systemone.Question, answers systemone.Answers) string {
 // levels is a score and the highest one that there is.
 func levels(score float64, n int) string {
 	return strconv.FormatFloat(score, 'f', 1, 64) + "/" + strconv.Itoa(n-1)
-}
-
-// dollars is an amount as decimal text, exact to the nano-dollar.
-func dollars(amount router.USD) string {
-	whole, rest := amount/router.Dollar, amount%router.Dollar
-	text := fmt.Sprintf("%d.%09d", whole, rest)
-	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }

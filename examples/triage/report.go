@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ func (r *report) count(o outcome) {
 	usage := o.result.Response.Usage
 	r.input += usage.InputTokens
 	r.output += usage.OutputTokens
-	r.cost += o.result.Cost
+	r.cost += min(o.result.Cost, math.MaxInt64-r.cost) // neither is negative: the largest amount stands for more
 }
 
 // progress shows how far the work is, on a terminal, now and then.
@@ -71,7 +72,7 @@ func (r *report) summary(interrupted bool) {
 		first = "interrupted: "
 	}
 	r.line("%s%s, %d failed, %d tokens (%d in, %d out), cost $%s, %s items/s",
-		first, plural(r.items, "item"), r.failures, r.input+r.output, r.input, r.output, dollars(r.cost), r.rate())
+		first, plural(r.items, "item"), r.failures, r.input+r.output, r.input, r.output, r.cost, r.rate())
 }
 
 // rate is how many items were done per second.
