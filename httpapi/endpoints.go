@@ -83,7 +83,7 @@ type data struct {
 // named in any way in which a request may name it.
 func (x *exchange) listEndpoints(context.Context) error {
 	catalog := x.s.Router.Catalog()
-	refs, err := catalog.Resolve([]string{x.r.PathValue("author") + "/" + x.r.PathValue("slug")})
+	refs, err := catalog.Resolve(x.r.PathValue("author") + "/" + x.r.PathValue("slug"))
 	if err != nil || len(refs) == 0 {
 		return errNotFound
 	}

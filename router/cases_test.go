@@ -189,7 +189,7 @@ func checkNames(t *testing.T, more, request, expected string) {
 			names = append(names, modelID(name))
 		}
 	}
-	refs, err := catalog.Resolve(names)
+	refs, err := catalog.Resolve("", names...)
 	if want := parseOutcome(t, expected); want.status == 400 {
 		requireIssues(t, err, want.words)
 		refused, _ := errors.AsType[*router.Error](err)

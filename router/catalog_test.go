@@ -182,7 +182,7 @@ func TestSlugBeatsDisplayName(t *testing.T) {
 	p.providers[1].Name = "Ant"
 	c, err := p.catalog()
 	require.NoError(t, err)
-	refs, err := c.Resolve([]string{"judge", "judge-mini"})
+	refs, err := c.Resolve("judge", "judge-mini")
 	require.NoError(t, err)
 	plan := router.NewPlan(router.PlanInput{Catalog: c, Models: refs, Preferences: &systemone.Preferences{Only: []string{"BEE"}}})
 	assert.Equal(t, []string{"bee:N"}, candidates(plan, 2))
@@ -191,7 +191,7 @@ func TestSlugBeatsDisplayName(t *testing.T) {
 func TestResolveSuffixes(t *testing.T) {
 	c, err := sound().catalog()
 	require.NoError(t, err)
-	refs, err := c.Resolve([]string{"judge:floor", "judge-latest:nitro", "~acme/judge-mini-latest:ExActo", "arbiter"})
+	refs, err := c.Resolve("judge:floor", "judge-latest:nitro", "~acme/judge-mini-latest:ExActo", "arbiter")
 	require.NoError(t, err)
 	assert.Equal(t, []router.ModelRef{
 		{Model: c.Model("judge"), Sort: systemone.SortPrice}, // the first of two names stays
@@ -205,16 +205,20 @@ func TestResolveNamesEveryWrongModel(t *testing.T) {
 	p.models = append(p.models, router.Model{ID: "other/judge", Permaslug: "other/judge-1"})
 	c, err := p.catalog()
 	require.NoError(t, err)
-	_, err = c.Resolve([]string{"acme/judge", "judge", "nope", "JUDGE:floor"})
+	_, err = c.Resolve("judge", "acme/judge", "nope", "JUDGE:floor")
 	assert.Equal(t, &router.Error{
 		Class:   router.InvalidRequest,
 		Message: "judge is not a valid model ID",
 		Issues: []systemone.Issue{
-			{Path: "models", Message: "judge could be acme/judge or other/judge"},
-			{Path: "models", Message: "nope is not a valid model ID"},
-			{Path: "models", Message: "JUDGE:floor could be acme/judge or other/judge"},
+			{Path: "model", Message: "judge could be acme/judge or other/judge"},
+			{Path: "models.1", Message: "nope is not a valid model ID"},
+			{Path: "models.2", Message: "JUDGE:floor could be acme/judge or other/judge"},
 		},
 	}, err)
+	_, err = c.Resolve("", "nope")
+	assert.Equal(t, []systemone.Issue{{Path: "models.0", Message: "nope is not a valid model ID"}}, fault(t, err).Issues)
+	_, err = c.Resolve("nope", slices.Repeat([]string{"a"}, 600_000)...)
+	assert.Len(t, fault(t, err).Issues, 100, "no refusal grows with the request")
 }
 
 func FuzzResolve(f *testing.F) {
@@ -224,7 +228,7 @@ func FuzzResolve(f *testing.F) {
 	c, err := sound().catalog()
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, a, b string) {
-		refs, err := c.Resolve([]string{a, b})
+		refs, err := c.Resolve(a, b)
 		if err != nil {
 			refused, ok := err.(*router.Error) //nolint:errorlint // promised as it is
 			require.True(t, ok)

@@ -46,7 +46,7 @@ func ExampleNewPlan() {
 		fmt.Println(err)
 		return
 	}
-	models, err := catalog.Resolve([]string{"judge"})
+	models, err := catalog.Resolve("judge")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -31,7 +31,7 @@ func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
 	w := r.world.Load()
 	names := requested(c.Request)
 	c.Report.Requested = strings.Join(names, ", ")
-	models, err := w.catalog.Resolve(names)
+	models, err := w.catalog.Resolve(c.Request.Model, c.Request.Models...)
 	if err != nil {
 		return nil, err
 	}

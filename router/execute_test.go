@@ -187,3 +187,30 @@ func TestAllInOutage(t *testing.T) {
 		assert.Len(t, c.Report.Attempts, 3)
 	})
 }
+
+// A refusal says where the wrong model stands in the request.
+func TestWrongModelsHavePaths(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, "ant", nil)
+	for _, tt := range []struct {
+		model  string
+		models []string
+		want   []string
+	}{
+		{"nope/x", nil, []string{"model"}},
+		{"", []string{"nope/x"}, []string{"models.0"}},
+		{modelM, []string{modelN, "nope/x"}, []string{"models.1"}},
+		{"nope/x", []string{modelM, "nope/x"}, []string{"model", "models.1"}},
+	} {
+		q := decision("")
+		q.Model, q.Models = tt.model, tt.models
+		_, err := g.router.Decide(t.Context(), &router.Call{Request: q})
+		e := fault(t, err)
+		assert.Equal(t, "nope/x is not a valid model ID", e.Message)
+		var paths []string
+		for _, is := range e.Issues {
+			paths = append(paths, is.Path)
+		}
+		assert.Equal(t, tt.want, paths)
+	}
+}

@@ -2,6 +2,7 @@ package router
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/systemone"
@@ -13,7 +14,11 @@ type ModelRef struct {
 	Sort  systemone.SortBy // from a suffix such as :floor, or ""
 }
 
-// Resolve finds the models that a request names, in its order. A name is a
+// maxIssues is how many wrong names a refusal lists.
+const maxIssues = 100
+
+// Resolve finds the models that a request names: model, unless it is "", then
+// the fallbacks, in their order. A name is a
 // model's id or dated id, either without its author, or an alias x of v/m as x,
 // v/x or ~v/x; case does not matter. It may end in :floor (sort by price),
 // :nitro (by throughput) or :exacto. Of names that mean the same model the
@@ -21,39 +26,46 @@ type ModelRef struct {
 //
 // A name that fits no model, or several, is an [*Error] of [InvalidRequest]
 // with the sentence "<name> is not a valid model ID" for the first such name;
-// its Issues speak of all of them. So is an empty list.
-func (c *Catalog) Resolve(names []string) ([]ModelRef, error) {
-	refs := make([]ModelRef, 0, len(names))
-	var failure *Error
-	for i, name := range names {
-		ref, problem := c.resolve(name)
-		switch {
-		case problem != "":
-			if failure == nil {
-				failure = &Error{Class: InvalidRequest, Message: name + " is not a valid model ID"}
-			}
-			failure.Issues = append(failure.Issues, systemone.Issue{Path: modelPath(i), Message: problem})
-		case !slices.ContainsFunc(refs, func(r ModelRef) bool { return r.Model == ref.Model }):
-			refs = append(refs, ref)
+// its Issues speak of all of them, up to 100, as model and models.0 onwards.
+// No name at all is one too.
+func (c *Catalog) Resolve(model string, fallbacks ...string) ([]ModelRef, error) {
+	r := resolution{catalog: c, refs: make([]ModelRef, 0, 1+len(fallbacks))}
+	if model != "" {
+		r.add(model, "model")
+	}
+	for i, name := range fallbacks {
+		if r.failure != nil && len(r.failure.Issues) == maxIssues {
+			break
 		}
+		r.add(name, "models."+strconv.Itoa(i))
 	}
-	if len(names) == 0 {
-		failure = &Error{
-			Class:  InvalidRequest,
-			Issues: []systemone.Issue{{Path: modelPath(0), Message: "is required"}},
-		}
+	switch {
+	case r.failure != nil:
+		return nil, r.failure
+	case len(r.refs) == 0:
+		return nil, &Error{Class: InvalidRequest, Issues: []systemone.Issue{{Path: "model", Message: "is required"}}}
 	}
-	if failure != nil {
-		return nil, failure
-	}
-	return refs, nil
+	return r.refs, nil
 }
 
-func modelPath(i int) string {
-	if i == 0 {
-		return "model"
+// resolution gathers the models that names mean, or what is wrong with them.
+type resolution struct {
+	catalog *Catalog
+	refs    []ModelRef
+	failure *Error
+}
+
+func (r *resolution) add(name, path string) {
+	ref, problem := r.catalog.resolve(name)
+	switch {
+	case problem != "":
+		if r.failure == nil {
+			r.failure = &Error{Class: InvalidRequest, Message: name + " is not a valid model ID"}
+		}
+		r.failure.Issues = append(r.failure.Issues, systemone.Issue{Path: path, Message: problem})
+	case !slices.ContainsFunc(r.refs, func(have ModelRef) bool { return have.Model == ref.Model }):
+		r.refs = append(r.refs, ref)
 	}
-	return "models"
 }
 
 func (c *Catalog) resolve(name string) (ref ModelRef, problem string) {

@@ -336,7 +336,7 @@ func (c routingCase) input(t *testing.T, named map[string]string, request string
 	for _, short := range a.models {
 		names = append(names, modelID(short))
 	}
-	if in.Models, err = catalog.Resolve(names); err != nil {
+	if in.Models, err = catalog.Resolve("", names...); err != nil {
 		return in, names, err
 	}
 	var pins []string

@@ -37,7 +37,7 @@ func market(tb testing.TB, n int) router.PlanInput {
 	}
 	catalog, err := router.NewCatalog(caseModels(), providers, endpoints)
 	require.NoError(tb, err)
-	refs, err := catalog.Resolve([]string{"judge"})
+	refs, err := catalog.Resolve("judge")
 	require.NoError(tb, err)
 	return router.PlanInput{
 		Catalog: catalog, Models: refs, Stats: stats, Seed: 1,

@@ -157,7 +157,7 @@ func (l law) input(t require.TestingT, order []int) router.PlanInput {
 	}
 	c, err := router.NewCatalog(caseModels(), caseProviders(), endpoints)
 	require.NoError(t, err)
-	refs, err := c.Resolve(l.names)
+	refs, err := c.Resolve("", l.names...)
 	require.NoError(t, err)
 	in := router.PlanInput{
 		Catalog: c, Models: refs, Shape: l.shape, Preferences: l.prefs, Policy: l.policy, Stats: stats, Seed: l.seed,

@@ -22,7 +22,8 @@ type Decoder struct {
 //
 // The error is an [*InvalidError]. It lists every problem of the body, at most
 // one for each path and 100 in all; a body that is not JSON has one, with the
-// place. Questions, options and levels beyond the limits are not looked at.
+// place. Models, questions, options and levels beyond the limits are not looked
+// at.
 //
 // The request shares memory with body: the raw JSON in it is part of body, so
 // body must not change afterwards.
@@ -91,7 +92,7 @@ func (d *decoder) member(name string, value []byte) {
 	case "model":
 		r.Model = d.name(value)
 	case "models":
-		r.Models = d.names(value, false)
+		r.Models = d.names(value, false, maxModels+1) // one too many is enough to refuse
 	case "preset":
 		r.Preset = d.name(value)
 	case "state":
@@ -238,8 +239,8 @@ func (p *problems) name(value []byte) string {
 }
 
 // names reads an array of strings that must not be empty. An empty array is
-// nil unless it means something.
-func (p *problems) names(value []byte, meant bool) []string {
+// nil unless it means something. It reads most of them at most.
+func (p *problems) names(value []byte, meant bool, most int) []string {
 	if value[0] != '[' {
 		p.fail("must be an array of strings")
 		return nil
@@ -248,8 +249,8 @@ func (p *problems) names(value []byte, meant bool) []string {
 	if n == 0 && !meant {
 		return nil
 	}
-	list := make([]string, 0, n)
-	for m := walk(value); m.next(); {
+	list := make([]string, 0, min(n, most))
+	for m := walk(value); m.next() && m.index < most; {
 		p.enter(strconv.Itoa(m.index))
 		list = append(list, p.name(m.value))
 		p.leave()

@@ -1,6 +1,7 @@
 package systemone
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -140,7 +141,7 @@ func (d preferencesDecoder) list(value []byte, meant bool) []string {
 	if value == nil {
 		return nil
 	}
-	return d.names(value, meant)
+	return d.names(value, meant, math.MaxInt)
 }
 
 func (d preferencesDecoder) maxPrice(p *MaxPrice, value []byte) {

@@ -367,11 +367,11 @@ func TestDecodeLimits(t *testing.T) {
 
 func TestDecodeStopsListing(t *testing.T) {
 	const more = ": there are more problems than the 100 listed"
-	body := with(`"models":[` + strings.Repeat("1,", 200_000) + `1]`)
+	body := with(`"provider":{"order":[` + strings.Repeat("1,", 200_000) + `1]}`)
 	_, err := systemone.Decoder{}.Decode([]byte(body))
 	list := issues(t, err)
 	require.Len(t, list, 101)
-	assert.Equal(t, "models.99: must be a string", list[99])
+	assert.Equal(t, "provider.order.99: must be a string", list[99])
 	assert.Equal(t, more, list[100])
 
 	_, err = systemone.Decoder{}.Decode([]byte(with(`"x":[` + strings.Repeat(`{"a":1,"a":2},`, 200_000) + `1]`)))
@@ -404,4 +404,20 @@ func TestInvalidErrorText(t *testing.T) {
 	require.EqualError(t, err, "systemone: invalid request: must be an object")
 	_, err = systemone.Decoder{}.Decode([]byte(with(`"user":1,"preset":2`)))
 	require.EqualError(t, err, "systemone: invalid request: user: must be a string; preset: must be a string")
+}
+
+// TestDecodeBoundsModels: a list of models costs and answers no more than its bound.
+func TestDecodeBoundsModels(t *testing.T) {
+	list := func(n int, name string) string {
+		return `"models":[` + strings.TrimSuffix(strings.Repeat(`"`+name+`",`, n), ",") + `]`
+	}
+	r := decode(t, with(list(64, "m")))
+	assert.Len(t, r.Models, 64)
+	for _, name := range []string{"a", "", strings.Repeat("a", 257)} {
+		_, err := systemone.Decoder{}.Decode([]byte(with(list(100_000, name))))
+		assert.Contains(t, issues(t, err), "models: must not have more than 64 models")
+		assert.LessOrEqual(t, len(paths(t, err)), 66)
+	}
+	_, err := systemone.Decoder{}.Decode([]byte(`{"model":"` + strings.Repeat("m", 257) + `","state":"s","questions":{"q":{"type":"noul","instructions":"?"}}}`))
+	assert.Equal(t, []string{"model: must not be longer than 256 characters"}, issues(t, err))
 }

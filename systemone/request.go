@@ -28,9 +28,9 @@ const (
 // Request asks a model to judge a state. The zero value is not valid: see
 // [Request.Validate].
 type Request struct {
-	Dialect   Dialect // not on the wire
-	Model     string
-	Models    []string // fallback models, in order
+	Dialect   Dialect  // not on the wire
+	Model     string   // at most 256 characters, as in Models
+	Models    []string // fallback models, in order, at most 64
 	Preset    string
 	State     json.RawMessage // string, object or array; null only in Native
 	Questions []Question      // in the order of the request

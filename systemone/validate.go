@@ -11,8 +11,9 @@ const (
 	defaultOptions   = 255
 	defaultLevels    = 255
 
-	maxName  = 256      // characters of a question's name, of a session id and of a user
-	maxTrace = 64 << 10 // bytes of a trace
+	maxName   = 256      // characters of a name of a question or model, of a session id and of a user
+	maxModels = 64       // of the fallback list
+	maxTrace  = 64 << 10 // bytes of a trace
 )
 
 // Validate holds a request that was built by hand to the rules, limits and
@@ -54,7 +55,7 @@ func (v *validator) request(r *Request) {
 	if r.Model == "" && len(r.Models) == 0 && r.Preset == "" {
 		v.failAt("model", mustBeGiven)
 	}
-	v.notEmpty("models", r.Models)
+	v.models(r)
 	v.guidance("state", r.State, v.dialect == Native)
 	v.questions(r.Questions)
 	if r.Provider != nil {
@@ -71,6 +72,23 @@ func (v *validator) request(r *Request) {
 	v.enter("trace")
 	v.trace(r.Trace)
 	v.leave()
+}
+
+// models bounds the names of models too, because refusals repeat them.
+func (v *validator) models(r *Request) {
+	if problem := tooLong(r.Model); problem != "" {
+		v.failAt("model", problem)
+	}
+	v.enter("models")
+	defer v.leave()
+	v.atMost(len(r.Models), maxModels, "models")
+	for i, name := range r.Models[:min(len(r.Models), maxModels)] {
+		if name == "" {
+			v.failAt(strconv.Itoa(i), mustNotBeEmpty)
+		} else if problem := tooLong(name); problem != "" {
+			v.failAt(strconv.Itoa(i), problem)
+		}
+	}
 }
 
 func (v *validator) questions(list []Question) {
@@ -210,7 +228,7 @@ func (v *validator) trace(raw json.RawMessage) {
 	}
 }
 
-// tooLong returns the problem of a session id or user that is too long.
+// tooLong returns the problem of a model, session id or user that is too long.
 func tooLong(text string) string {
 	if len(text) > maxName && utf8.RuneCountInString(text) > maxName {
 		return "must not be longer than " + strconv.Itoa(maxName) + " characters"
