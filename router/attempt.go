@@ -41,7 +41,8 @@ func (s *served) acquire() bool {
 func (s *served) release() { s.tracker.inflight.Add(-1) }
 
 // attempt asks one endpoint, at which it has a place, and records how that
-// went. It returns the result, or whether the walk ends here.
+// went, unless nothing was sent. It returns the result, or whether the walk
+// ends here.
 func (r *Router) attempt(ctx context.Context, s *served, by Candidate, out *outgoing) (res *Result, ended bool) {
 	defer s.release()
 	limited, cancel := context.WithTimeout(ctx, r.cfg.AttemptTimeout)
@@ -50,13 +51,16 @@ func (r *Router) attempt(ctx context.Context, s *served, by Candidate, out *outg
 
 	rec := AttemptRecord{Endpoint: s.endpoint, Started: r.cfg.Now()}
 	reply, err := s.provider.Client.Decide(limited, out.attempt(s, deadline))
+	if errors.Is(err, ErrNotSent) {
+		return nil, false
+	}
 	now := r.cfg.Now()
 	rec.Duration = max(now.Sub(rec.Started), 0)
 
 	o := observation{at: now, duration: rec.Duration}
 	var answers systemone.Answers
 	if err != nil {
-		rec.fail(ctx, limited, err)
+		o.checked = rec.fail(ctx, limited, err)
 	} else {
 		answers, o.checked = rec.judge(out.call.Request, reply)
 	}
@@ -92,18 +96,21 @@ const (
 )
 
 // fail classifies an error of the provider. Time that ran out is a timeout
-// however the provider puts it, unless the upstream did reply.
-func (rec *AttemptRecord) fail(ctx, limited context.Context, err error) {
+// however the provider puts it, unless the upstream did reply. It returns
+// whether the provider has checked a reply.
+func (rec *AttemptRecord) fail(ctx, limited context.Context, err error) (checked bool) {
 	rec.Class, rec.Err = ProviderUnavailable, err
 	if up, ok := errors.AsType[*UpstreamError](err); ok {
 		rec.Class, rec.Status, rec.RetryAfter = attemptClass(up.Class), up.Status, max(up.RetryAfter, 0)
 		if up.BadReply {
 			rec.Class, rec.Status, rec.RetryAfter = ProviderUnavailable, statusBadReply, 0
+			checked = up.Checked
 		}
 	}
 	if rec.Status == 0 && (ctx.Err() != nil || limited.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
 		rec.Class = Timeout
 	}
+	return checked
 }
 
 // attemptClass holds a provider to the classes of attempts.
@@ -170,14 +177,20 @@ func (rec *AttemptRecord) countsAgainstUptime() bool {
 	case InvalidRequest, PayloadTooLarge, RateLimitExceeded:
 		return false
 	default:
-		return rec.Status != statusForbidden && !errors.Is(rec.Err, errRefused)
+		return rec.Status != statusForbidden && !errors.Is(rec.Err, errRefused) && !rec.local()
 	}
+}
+
+// local reports whether the failure is this side's.
+func (rec *AttemptRecord) local() bool {
+	up, ok := errors.AsType[*UpstreamError](rec.Err)
+	return ok && up.Local
 }
 
 // rest is how long the endpoint wants to be left alone.
 func (rec *AttemptRecord) rest() time.Duration {
 	switch {
-	case !hintsRest(rec.Class):
+	case !hintsRest(rec.Class), rec.local():
 		return 0
 	case rec.RetryAfter > 0:
 		return rec.RetryAfter

@@ -108,6 +108,15 @@ func classCases() []classCase {
 		{"R70n refuses what was not asked", "", reply(func(r *router.Reply) {
 			r.Answers, r.Refused = nil, []string{"invented"}
 		}), true, true, true, unavailable, 502},
+		{"R70o a client's word for answers that fail the check", "", func(context.Context, router.Attempt) (router.Reply, error) {
+			return router.Reply{}, &router.UpstreamError{Status: 200, BadReply: true, Checked: true, Err: errUpstream}
+		}, true, true, true, unavailable, 502},
+		{"R70p nothing was checked without a reply", "", func(context.Context, router.Attempt) (router.Reply, error) {
+			return router.Reply{}, &router.UpstreamError{Status: 500, Checked: true, Err: errUpstream}
+		}, true, true, false, unavailable, 500},
+		{"a reply that this side cannot hold", "", func(context.Context, router.Attempt) (router.Reply, error) {
+			return router.Reply{}, &router.UpstreamError{Class: router.NoCapacity, Local: true, Err: errUpstream}
+		}, true, false, false, router.NoCapacity, 0},
 		{"R71 one question refused", "", reply(func(r *router.Reply) {
 			r.Answers, r.Refused = r.Answers[:2], []string{"urgency"}
 		}), true, false, false, unavailable, 502},

@@ -40,6 +40,14 @@ type UpstreamError struct {
 	// BadReply says that the upstream did answer, but not in a form that can be
 	// trusted.
 	BadReply bool
+	// Checked says of a BadReply that it could be read, and that its answers
+	// failed the check: one is missing, invented, of the wrong type or with an
+	// unknown label. It counts where replies are compared by quality, as those
+	// do that the router finds wrong itself.
+	Checked bool
+	// Local says that the attempt failed for want of something on this side.
+	// It counts against nothing that is known of the endpoint.
+	Local bool
 	// Err is for the operator's log. It must hold neither secrets nor the
 	// upstream's text.
 	Err error
@@ -55,6 +63,11 @@ func (e *UpstreamError) Error() string {
 
 // Unwrap returns Err.
 func (e *UpstreamError) Unwrap() error { return e.Err }
+
+// ErrNotSent is what the error of a [Provider] wraps when nothing of an attempt
+// was sent, for want of memory, say. That is no attempt then: the endpoint is
+// passed over, like one at its concurrency limit.
+var ErrNotSent = errors.New("router: the attempt was not sent")
 
 // Error is why a request was not answered. Everything but Err may be shown to
 // the caller.

@@ -63,7 +63,7 @@ func requested(q *systemone.Request) []string {
 }
 
 // walk asks one candidate of the plan after another. A candidate whose
-// endpoint is busy is passed over: that is no attempt.
+// endpoint or client is busy is passed over: that is no attempt.
 func (r *Router) walk(ctx context.Context, w *world, c *Call, models []ModelRef) (*Result, error) {
 	budget := w.budgets[models[0].Model.ID]
 	out := outgoing{call: c, catalog: w.catalog, userKey: r.cfg.UserKey}
@@ -75,11 +75,16 @@ func (r *Router) walk(ctx context.Context, w *world, c *Call, models []ModelRef)
 		if !s.acquire() {
 			continue
 		}
-		if !allowed(budget, len(c.Report.Attempts), r.cfg.Now()) {
+		before, now := len(c.Report.Attempts), r.cfg.Now()
+		if !budget.allow(before, now) {
 			s.release()
 			break
 		}
 		res, ended := r.attempt(ctx, s, candidate, &out)
+		if len(c.Report.Attempts) == before {
+			budget.forget(before, now)
+			continue
+		}
 		if res != nil {
 			r.pin(ctx, c, models, candidate, r.cfg.Now())
 			return res, nil
@@ -89,16 +94,6 @@ func (r *Router) walk(ctx context.Context, w *world, c *Call, models []ModelRef)
 		}
 	}
 	return nil, r.failure(ctx, w, c.Report.Attempts)
-}
-
-// allowed counts a request at its first attempt and asks the budget for every
-// further one.
-func allowed(b *budget, attempts int, now time.Time) bool {
-	if attempts > 0 {
-		return b.retry(now)
-	}
-	b.request(now)
-	return true
 }
 
 // failure says why the walk ended without an answer.
@@ -115,7 +110,7 @@ func (r *Router) failure(ctx context.Context, w *world, attempts []AttemptRecord
 	}
 }
 
-var errBusy = errors.New("router: every candidate is at its concurrency limit")
+var errBusy = errors.New("router: every candidate is at its limit")
 
 // ofAttempts sums failed attempts up: the caller's fault decides, then the
 // class that all of them share, else the provider is to blame.

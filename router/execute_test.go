@@ -1,6 +1,8 @@
 package router_test
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -213,4 +215,42 @@ func TestWrongModelsHavePaths(t *testing.T) {
 		}
 		assert.Equal(t, tt.want, paths)
 	}
+}
+
+// An attempt that was never sent is none: it leaves no trace, neither in the
+// report nor in what is known of the endpoint, nor in the retry budget.
+func TestNotSentIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	unsent := func(context.Context, router.Attempt) (router.Reply, error) {
+		return router.Reply{}, &router.UpstreamError{Class: router.NoCapacity, Err: fmt.Errorf("%w: full", router.ErrNotSent)}
+	}
+	g := newRig(t, "ant bee cat", withClock(newClock()))
+	g.upstreams["ant"].will(unsent)
+	for range 10 {
+		_, c, err := g.decide()
+		require.NoError(t, err)
+		assert.Equal(t, "bee", asked(c))
+	}
+	ant := g.endpoint(0).ID
+	assert.Equal(t, router.Stats{}, g.router.StatsOf(ant))
+	assert.Equal(t, router.Health{}, g.router.Health(ant))
+	assert.Zero(t, g.router.InFlight(ant), "its place is given back")
+
+	g.upstreams["bee"].will(unsent)
+	g.upstreams["cat"].will(unsent)
+	_, c, err := g.decide()
+	e := fault(t, err)
+	assert.Equal(t, router.NoCapacity, e.Class, "as R77c")
+	assert.Empty(t, c.Report.Attempts)
+	assert.Empty(t, e.Metadata)
+
+	// Between two attempts that fail, one that is not sent spends no retry.
+	g.upstreams["ant"].will(fails(t, "500"))
+	g.upstreams["cat"].will(fails(t, "500"))
+	retries := 0
+	for range 200 {
+		_, c, _ := g.decide()
+		retries += len(c.Report.Attempts) - 1
+	}
+	assert.Equal(t, 100+(10+200)/5, retries)
 }

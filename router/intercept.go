@@ -107,10 +107,7 @@ func tried(attempts []AttemptRecord) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(a.Endpoint.Provider)
-		if a.Endpoint.Variant != "" {
-			b.WriteString("/" + a.Endpoint.Variant)
-		}
+		b.WriteString(a.Endpoint.Tag())
 		if a.Status == 0 {
 			b.WriteString(" " + string(a.Class))
 		} else {

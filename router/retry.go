@@ -25,6 +25,24 @@ func newBudget() *budget {
 	return &budget{spent: newRing[spending](int(budgetWindow/budgetSlot), budgetSlot)}
 }
 
+// allow counts a request at its first attempt and asks for every further one.
+func (b *budget) allow(attempts int, now time.Time) bool {
+	if attempts > 0 {
+		return b.retry(now)
+	}
+	b.request(now)
+	return true
+}
+
+// forget takes back what was allowed and not sent.
+func (b *budget) forget(attempts int, now time.Time) {
+	if attempts > 0 {
+		b.spent.at(now).retries.Add(-1)
+	} else {
+		b.spent.at(now).requests.Add(-1)
+	}
+}
+
 // request counts a request when its first attempt is sent.
 func (b *budget) request(now time.Time) { b.spent.at(now).requests.Add(1) }
 

@@ -6,17 +6,14 @@ import (
 	"strconv"
 )
 
-// maxTokens is the largest token count that is believed.
-const maxTokens = 1_000_000_000_000
-
 // DecodeResponse reads an upstream's reply in the System One dialect as it is:
 // answers and labels in the order given, numbers exact. It does not look at the
 // request; [Check] does. Unknown members are ignored, and null counts as
 // absent. Only answers must be there: there are upstreams that leave out each
 // of the other members, and a count that is not given is 0.
 //
-// Token counts are whole numbers up to 1e12 and the cost a number, none of them
-// negative; a noul, score, probability or confidence is a number that a
+// Token counts are whole numbers that an int64 can hold and the cost a number,
+// none of them negative; a noul, score, probability or confidence is a number that a
 // float64 can hold. An entry of a legend that belongs to no level is dropped.
 //
 // The error is an [*AnswerError], for the first problem found. The result
@@ -142,8 +139,8 @@ func (d *responseDecoder) usage(value []byte) Usage {
 
 func (d *responseDecoder) tokens(value []byte) int64 {
 	n, err := strconv.ParseInt(string(value), 10, 64)
-	if err != nil || n < 0 || n > maxTokens {
-		d.fail("a token count is not a whole number, or not a likely one")
+	if err != nil || n < 0 {
+		d.fail("a token count is not a whole number, or negative")
 		return 0
 	}
 	return n

@@ -90,7 +90,7 @@ func TestDecodeResponse(t *testing.T) {
 func TestDecodeResponseRefuses(t *testing.T) {
 	answer := func(members string) string { return `{"answers":{"q":{` + members + `}}}` }
 	usage := func(members string) string { return `{"answers":{},"usage":{` + members + `}}` }
-	const count = "a token count is not a whole number, or not a likely one"
+	const count = "a token count is not a whole number, or negative"
 	const cost = "usage.cost is not a number, or negative"
 	long := strings.Repeat("1", 65)
 	for _, c := range []struct{ data, want string }{
@@ -111,7 +111,6 @@ func TestDecodeResponseRefuses(t *testing.T) {
 		{usage(`"input_tokens":1.5`), count},
 		{usage(`"input_tokens":"1"`), count},
 		{usage(`"output_tokens":1e3`), count},
-		{usage(`"output_tokens":1000000000001`), count},
 		{usage(`"output_tokens":9223372036854775808`), count},
 		{usage(`"input_tokens_details":{"cached_tokens":-1}`), count},
 		{usage(`"cost":"0.1"`), cost},

@@ -59,6 +59,13 @@ func BadReply(err error) *router.UpstreamError {
 	return &router.UpstreamError{Status: http.StatusOK, Class: router.ProviderUnavailable, BadReply: true, Err: err}
 }
 
+// BadAnswer is a [BadReply] that could be read, and whose answers are wrong.
+func BadAnswer(err error) *router.UpstreamError {
+	bad := BadReply(err)
+	bad.Checked = true
+	return bad
+}
+
 // failure reports an attempt that got no reply. The text of err is not kept:
 // the transport quotes malformed replies in its errors.
 func failure(ctx context.Context, err error) *router.UpstreamError {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -135,11 +136,12 @@ type Reply struct {
 func (r Reply) Release() { r.buf.done() }
 
 // Post sends body, which it takes over, and returns the body of a 200. Every
-// other outcome is an [*router.UpstreamError].
+// other outcome is an [*router.UpstreamError]; with too many bytes in flight
+// it sends nothing and says so by [router.ErrNotSent].
 func (c *Client) Post(ctx context.Context, to Target, requestID string, body *Buffer) (Reply, error) {
 	defer body.done()
 	if !body.hold() {
-		return Reply{}, &router.UpstreamError{Class: router.NoCapacity, Err: errInFlight}
+		return Reply{}, &router.UpstreamError{Class: router.NoCapacity, Err: fmt.Errorf("%w: %w", router.ErrNotSent, errInFlight)}
 	}
 	if c.timeout > 0 {
 		var cancel context.CancelFunc
@@ -199,7 +201,7 @@ func (c *Client) reply(ctx context.Context, resp *http.Response) (Reply, error) 
 	case errors.Is(err, errTooLarge):
 		return Reply{}, BadReply(errTooLarge)
 	case errors.Is(err, errInFlight):
-		return Reply{}, &router.UpstreamError{Class: router.NoCapacity, Err: errInFlight}
+		return Reply{}, &router.UpstreamError{Class: router.NoCapacity, Local: true, Err: errInFlight}
 	case ctx.Err() != nil, timedOut(err):
 		return Reply{}, failure(ctx, err)
 	default:

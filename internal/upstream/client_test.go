@@ -151,7 +151,10 @@ func TestMaxInFlightBytes(t *testing.T) {
 	for range 100 {
 		got, err := send(t.Context(), c, to, "{}")
 		if err != nil {
-			assert.Equal(t, router.NoCapacity, failed(t, err).Class)
+			e := failed(t, err)
+			assert.Equal(t, router.NoCapacity, e.Class)
+			assert.True(t, e.Local, "the upstream did answer")
+			require.NotErrorIs(t, err, router.ErrNotSent)
 			break
 		}
 		held = append(held, got)
@@ -173,6 +176,7 @@ func TestMaxInFlightBytes(t *testing.T) {
 	})
 	_, err := send(t.Context(), c, to, strings.Repeat("x", 100_000))
 	assert.Equal(t, router.NoCapacity, failed(t, err).Class)
+	require.ErrorIs(t, err, router.ErrNotSent)
 	assert.False(t, sent)
 }
 

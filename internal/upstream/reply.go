@@ -10,20 +10,9 @@ import (
 )
 
 const (
-	maxTokens = 1_000_000_000 // more than any model reads or writes at once
-	maxName   = 256
-	maxCost   = 32
+	maxName = 256
+	maxCost = 32
 )
-
-// PlausibleUsage reports whether counts of an upstream can be true.
-func PlausibleUsage(u systemone.Usage) bool {
-	for _, n := range [...]int64{u.InputTokens, u.OutputTokens, u.ReasoningTokens, u.CachedTokens} {
-		if n < 0 || n > maxTokens {
-			return false
-		}
-	}
-	return true
-}
 
 // Name returns an upstream's name of something, for logs and metadata: visible
 // ASCII of a bounded length, or "".

@@ -31,16 +31,6 @@ func TestName(t *testing.T) {
 	}
 }
 
-func TestPlausibleUsage(t *testing.T) {
-	assert.True(t, upstream.PlausibleUsage(systemone.Usage{}))
-	assert.True(t, upstream.PlausibleUsage(systemone.Usage{InputTokens: 1_000_000_000}))
-	for _, u := range []systemone.Usage{
-		{InputTokens: -1}, {OutputTokens: -1}, {ReasoningTokens: -1}, {CachedTokens: -1}, {OutputTokens: 1_000_000_001},
-	} {
-		assert.False(t, upstream.PlausibleUsage(u))
-	}
-}
-
 func TestSole(t *testing.T) {
 	choice := systemone.Question{Name: "a", Kind: systemone.Choice, Options: []systemone.Option{{Name: "x"}}}
 	score := systemone.Question{Name: "b", Kind: systemone.Score, Levels: []json.RawMessage{nil}}

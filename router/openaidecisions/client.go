@@ -28,7 +28,8 @@ type Config struct {
 	// MaxReplyBytes is the largest reply that is read; default 8 MiB.
 	MaxReplyBytes int64
 	// MaxInFlightBytes bounds the bodies of all attempts that are under way
-	// together; default 256 MiB. An attempt beyond it fails without being sent.
+	// together; default 256 MiB. An attempt beyond it is not sent
+	// ([router.ErrNotSent]).
 	MaxInFlightBytes int64
 	// Now is the clock for Retry-After dates; default time.Now.
 	Now func() time.Time
@@ -94,7 +95,7 @@ func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 	defer raw.Release()
 	reply, err := decode(raw.Data, asked)
 	if err != nil {
-		return router.Reply{}, upstream.BadReply(err)
+		return router.Reply{}, distrust(err)
 	}
 	reply.ID = upstream.Name(raw.Header.Get("X-Request-Id"))
 	reply.Answers = append(reply.Answers, sole...)

@@ -19,9 +19,20 @@ var (
 	errAnswer  = errors.New("an answer lacks a member, or one has the wrong type")
 	errValue   = errors.New("a distribution does not have each value once")
 	errLabel   = errors.New("a level has another label than was sent")
-	errUsage   = errors.New("reply counts an impossible number of tokens")
+	errUsage   = errors.New("reply counts tokens by what is no whole number, or negative")
 	errRefusal = errors.New("a refusal has an answer")
 )
+
+// distrust reports a reply that decode refuses: whether it was in the dialect
+// at all, or its answers are wrong.
+func distrust(err error) *router.UpstreamError {
+	switch err { //nolint:errorlint // decode wraps nothing
+	case errSyntax, errForm, errUsage:
+		return upstream.BadReply(err)
+	default:
+		return upstream.BadAnswer(err)
+	}
+}
 
 // decode reads a reply to these questions. Its errors may be logged.
 func decode(data []byte, questions []systemone.Question) (router.Reply, error) {
@@ -200,14 +211,14 @@ func decodeUsage(usage *systemone.Usage, value []byte) error {
 			return 0
 		}
 		n, err := strconv.ParseInt(string(text), 10, 64)
-		ok = ok && err == nil
+		ok = ok && err == nil && n >= 0
 		return n
 	}
 	usage.InputTokens = count(value, "input_tokens")
 	usage.OutputTokens = count(value, "output_tokens")
 	usage.CachedTokens = count(upstream.Member(value, "input_tokens_details"), "cached_tokens")
 	usage.ReasoningTokens = count(upstream.Member(value, "output_tokens_details"), "reasoning_tokens")
-	if !ok || !upstream.PlausibleUsage(*usage) {
+	if !ok {
 		return errUsage
 	}
 	return nil

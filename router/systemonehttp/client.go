@@ -32,7 +32,8 @@ type Config struct {
 	// MaxReplyBytes is the largest reply that is read; default 8 MiB.
 	MaxReplyBytes int64
 	// MaxInFlightBytes bounds the bodies of all attempts that are under way
-	// together; default 256 MiB. An attempt beyond it fails without being sent.
+	// together; default 256 MiB. An attempt beyond it is not sent
+	// ([router.ErrNotSent]).
 	MaxInFlightBytes int64
 	// Now is the clock for Retry-After dates; default time.Now.
 	Now func() time.Time

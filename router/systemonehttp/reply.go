@@ -15,7 +15,6 @@ var (
 	errForm     = errors.New("reply is not in the System One form")
 	errEnvelope = errors.New("reply is not in its envelope")
 	errFailed   = errors.New("reply reports a failure")
-	errUsage    = errors.New("reply counts an impossible number of tokens")
 )
 
 // decode reads the body of a 200.
@@ -26,10 +25,7 @@ func (c *Client) decode(raw upstream.Reply) (router.Reply, error) {
 	}
 	response, err := systemone.DecodeResponse(data)
 	if err != nil {
-		return router.Reply{}, upstream.BadReply(nameless(err))
-	}
-	if !upstream.PlausibleUsage(response.Usage) {
-		return router.Reply{}, upstream.BadReply(errUsage)
+		return router.Reply{}, distrust(err)
 	}
 	reply := router.Reply{
 		Answers: response.Answers,
@@ -47,13 +43,19 @@ func (c *Client) decode(raw upstream.Reply) (router.Reply, error) {
 	return reply, nil
 }
 
-// nameless keeps what is wrong with a reply and drops the name that stands in
-// the error: the upstream chose it.
-func nameless(err error) error {
-	if bad, ok := errors.AsType[*systemone.AnswerError](err); ok {
-		return &systemone.AnswerError{Problem: bad.Problem}
+// distrust keeps what is wrong with a reply and drops the name that stands in
+// the error: the upstream chose it. A reply with an answer of which something
+// can be said was in the dialect.
+func distrust(err error) *router.UpstreamError {
+	bad, ok := errors.AsType[*systemone.AnswerError](err)
+	switch {
+	case !ok:
+		return upstream.BadReply(errForm)
+	case bad.Question != "":
+		return upstream.BadAnswer(&systemone.AnswerError{Problem: bad.Problem})
+	default:
+		return upstream.BadReply(&systemone.AnswerError{Problem: bad.Problem})
 	}
-	return errForm
 }
 
 // unwrap takes a reply out of its envelope.

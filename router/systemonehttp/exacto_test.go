@@ -1,0 +1,62 @@
+package systemonehttp_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/routertest"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// TestWrongAnswersLowerTheQuality: an endpoint whose wrong answers the client
+// finds goes behind one that has always been right, however cheap it is.
+func TestWrongAnswersLowerTheQuality(t *testing.T) {
+	const bad = `{"answers":{"refund":{"type":"noul"}}}`
+	good := replay(t, "typesafe/answer").answer
+	wrong := false
+	trip := &tripper{answer: func(r *http.Request) (*http.Response, error) {
+		resp, err := good(r)
+		if wrong {
+			resp.ContentLength, resp.Body = -1, io.NopCloser(strings.NewReader(bad))
+		}
+		return resp, err
+	}}
+	catalog, err := router.NewCatalog(
+		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-20260901"}},
+		[]router.ProviderInfo{{Slug: "ant", Client: client(t, profile(t, "typesafe"), trip)}, {Slug: "bee", Client: &routertest.Script{}}},
+		[]router.Endpoint{
+			{Provider: "ant", Model: "acme/judge", Tolerance: systemone.Tolerance{Rounding: 0.01}},
+			{Provider: "bee", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollar}},
+		},
+	)
+	require.NoError(t, err)
+	rt, err := router.New(router.Config{Catalog: catalog})
+	require.NoError(t, err)
+	asked := func(by systemone.SortBy) (tags []string) {
+		q := request()
+		q.Dialect, q.Model = systemone.Native, "acme/judge"
+		q.Provider = &systemone.Preferences{Sort: systemone.Sort{By: by}}
+		c := &router.Call{Request: q}
+		_, err := rt.Decide(t.Context(), c)
+		require.NoError(t, err)
+		for _, a := range c.Report.Attempts {
+			tags = append(tags, a.Endpoint.Tag())
+		}
+		return tags
+	}
+	for range 20 {
+		require.Equal(t, []string{"ant"}, asked(systemone.SortPrice))
+	}
+	wrong = true
+	for range 20 {
+		require.Equal(t, []string{"ant", "bee"}, asked(systemone.SortPrice))
+	}
+	rt.SetCatalog(catalog) // reads the statistics anew
+	assert.Equal(t, []string{"bee"}, asked(systemone.SortExacto))
+}
