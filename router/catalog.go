@@ -57,8 +57,11 @@ type Endpoint struct {
 type EndpointLimits struct {
 	Questions, Options, Levels int
 	Concurrency                int  // attempts in flight
-	NoNulls                    bool // takes no null guidance
-	Parts                      bool // takes a state made of parts as it is
+	NoNulls                    bool // takes no null at all, not even an option without guidance
+	// OptionNullsOnly says that an option may lack guidance, and nothing else
+	// may be null: a level, instructions, the state, one side of a noul.
+	OptionNullsOnly bool
+	Parts           bool // takes a state made of parts as it is
 }
 
 // Catalog is an immutable snapshot of models, providers and endpoints. It is

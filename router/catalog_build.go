@@ -199,7 +199,7 @@ func (c *Catalog) makeSpec(i int, e *Endpoint) (spec, error) {
 		zdr:         e.ZDR,
 		distillable: model.Distillable,
 		off:         e.Off,
-		limited:     e.ContextLength > 0 || max(l.Questions, l.Options, l.Levels) > 0 || l.NoNulls,
+		limited:     e.ContextLength > 0 || max(l.Questions, l.Options, l.Levels) > 0 || l.NoNulls || l.OptionNullsOnly,
 	}
 	if problem := c.endpointProblem(&s); problem != "" {
 		return spec{}, wrong("endpoints", i, "%s of %s: %s", e.Tag(), model.ID, problem)

@@ -43,6 +43,7 @@ func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
 		Preferences: c.Request.Provider,
 		Policy:      c.Policy,
 		Stats:       w.stats(now),
+		NoUser:      len(r.cfg.UserKey) == 0,
 		Pinned:      r.pinned(ctx, c, models, now),
 		Now:         now,
 		Seed:        c.Seed,

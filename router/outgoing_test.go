@@ -100,3 +100,24 @@ func TestStateParts(t *testing.T) {
 	assert.JSONEq(t, `["hello",{"a":1}]`, string(g.upstreams["bee"].attempts()[0].Request.State))
 	assert.JSONEq(t, parts, string(q.State))
 }
+
+// Without a key no user goes upstream, so no endpoint counts as taking it.
+func TestRequiredUserWithoutKey(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"", "k1"} {
+		g := newRig(t, "ant", func(cfg *router.Config) { cfg.UserKey = []byte(key) }, takesUser)
+		q := decision(`{"require_parameters":true}`)
+		q.User = "u"
+		_, err := g.router.Decide(t.Context(), &router.Call{Request: q})
+		if key != "" {
+			require.NoError(t, err)
+			continue
+		}
+		e := fault(t, err)
+		assert.Equal(t, router.NotFound, e.Class)
+		assert.Equal(t, []string{"require_parameters"}, e.ExcludedBy)
+		q.User = ""
+		_, err = g.router.Decide(t.Context(), &router.Call{Request: q})
+		require.NoError(t, err)
+	}
+}

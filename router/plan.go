@@ -63,6 +63,7 @@ type PlanInput struct {
 	Preferences *systemone.Preferences // nil asks for nothing
 	Policy      []Rule
 	Stats       []Stats     // by the index of the catalog's endpoints; nil knows nothing
+	NoUser      bool        // the user goes to nobody, so no endpoint counts as taking it
 	Pinned      []uuid.UUID // by the index of Models: the endpoint of the sticky session, or uuid.Nil; nil pins nothing
 	Now         time.Time
 	Seed        uint64

@@ -201,7 +201,7 @@ func (p *planner) judgePreferences(s *spec) verdict {
 	}
 	if p.prefs.RequireParameters {
 		for _, parameter := range p.in.Shape.Parameters {
-			if !slices.Contains(s.endpoint.Parameters, parameter) {
+			if p.in.NoUser && parameter == parameterUser || !slices.Contains(s.endpoint.Parameters, parameter) {
 				return p.byRequest(requireParameters)
 			}
 		}
@@ -221,7 +221,7 @@ func judgeLimits(e *Endpoint, s *Shape) reason {
 		return limitOptions
 	case l.Levels > 0 && s.Levels > l.Levels:
 		return limitLevels
-	case l.NoNulls && s.Nulls:
+	case l.NoNulls && s.Nulls, l.OptionNullsOnly && s.OtherNulls:
 		return limitNulls
 	}
 	return keep

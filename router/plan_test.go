@@ -328,3 +328,23 @@ func TestNamesFold(t *testing.T) {
 		assert.Len(t, plan.Candidates, 2, name)
 	}
 }
+
+// An endpoint that takes options without guidance and no other null is asked
+// for those, and passed over for the rest.
+func TestOptionNullsOnly(t *testing.T) {
+	p := sound()
+	p.endpoints[0].Limits.OptionNullsOnly = true
+	c, err := p.catalog()
+	require.NoError(t, err)
+	refs, err := c.Resolve("judge")
+	require.NoError(t, err)
+	reasons := func(s router.Shape) (list []string) {
+		for _, x := range router.NewPlan(router.PlanInput{Catalog: c, Models: refs, Shape: s}).Excluded {
+			list = append(list, x.Endpoint.Tag()+" "+x.Reason)
+		}
+		return list
+	}
+	assert.Empty(t, reasons(router.Shape{}))
+	assert.Empty(t, reasons(router.Shape{Nulls: true}))
+	assert.Equal(t, []string{p.endpoints[0].Tag() + " limits:nulls"}, reasons(router.Shape{Nulls: true, OtherNulls: true}))
+}

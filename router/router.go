@@ -29,7 +29,8 @@ type Config struct {
 	MaxAttempts    int              // of one call; default 4
 	Limits         systemone.Limits // of a request; default those of systemone
 	// UserKey is the secret that the caller's user is hashed with before it
-	// goes upstream. Without it no user ever does, not even hashed.
+	// goes upstream. Without it no user ever does, not even hashed: a request
+	// with a user that requires its parameters finds no endpoint then.
 	UserKey []byte
 	// Sessions remembers sticky sessions. Default: the last 65,536 of this
 	// process.

@@ -8,8 +8,9 @@ import (
 
 // Shape is what routing needs to know of a request's size.
 type Shape struct {
-	Questions, Options, Levels     int // Options and Levels are the largest of any question
-	Nulls                          bool
+	Questions, Options, Levels     int   // Options and Levels are the largest of any question
+	Nulls                          bool  // anything is null
+	OtherNulls                     bool  // anything but an option's guidance is
 	StateTokens                    int64 // estimate
 	PromptTokens, CompletionTokens int64 // estimate, for prices
 	Parameters                     []string
@@ -27,11 +28,12 @@ const bytesPerToken = 4
 // state for StateTokens and of state, names, instructions and criteria for
 // PromptTokens; an output token for each label that is given a probability.
 func ShapeOf(r *systemone.Request) Shape {
-	s := Shape{Questions: len(r.Questions), Nulls: isNull(r.State), StateTokens: tokens(len(r.State))}
+	s := Shape{Questions: len(r.Questions), OtherNulls: isNull(r.State), StateTokens: tokens(len(r.State))}
 	size := len(r.State)
 	for i := range r.Questions {
 		size += s.question(&r.Questions[i])
 	}
+	s.Nulls = s.Nulls || s.OtherNulls
 	s.PromptTokens = tokens(size)
 	if r.User != "" {
 		s.Parameters = []string{parameterUser}
@@ -42,12 +44,12 @@ func ShapeOf(r *systemone.Request) Shape {
 // question takes one question in and returns its size in bytes.
 func (s *Shape) question(q *systemone.Question) int {
 	size := len(q.Name) + len(q.Instructions)
-	s.Nulls = s.Nulls || isNull(q.Instructions)
+	s.OtherNulls = s.OtherNulls || isNull(q.Instructions)
 	switch q.Kind {
 	case systemone.Noul:
 		size += len(q.True) + len(q.False)
 		s.CompletionTokens++
-		s.Nulls = s.Nulls || isNull(q.True) != isNull(q.False)
+		s.OtherNulls = s.OtherNulls || isNull(q.True) != isNull(q.False)
 	case systemone.Choice:
 		for i := range q.Options {
 			size += len(q.Options[i].Name) + len(q.Options[i].Guidance)
@@ -58,7 +60,7 @@ func (s *Shape) question(q *systemone.Question) int {
 	case systemone.Score:
 		for _, level := range q.Levels {
 			size += len(level)
-			s.Nulls = s.Nulls || isNull(level)
+			s.OtherNulls = s.OtherNulls || isNull(level)
 		}
 		s.Levels = max(s.Levels, len(q.Levels))
 		s.CompletionTokens += int64(len(q.Levels))

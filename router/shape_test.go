@@ -37,23 +37,25 @@ func TestShapeOf(t *testing.T) {
 func TestShapeOfNulls(t *testing.T) {
 	x, null := json.RawMessage(`"x"`), json.RawMessage(`null`)
 	for name, c := range map[string]struct {
-		nulls    bool
+		nulls    string // "", "option" or "other"
 		state    json.RawMessage
 		question systemone.Question
 	}{
-		"none":                    {false, x, systemone.Question{Kind: systemone.Noul, Instructions: x}},
-		"both sides":              {false, x, systemone.Question{Kind: systemone.Noul, Instructions: x, True: x, False: x}},
-		"both sides null":         {false, x, systemone.Question{Kind: systemone.Noul, Instructions: x, True: null, False: nil}},
-		"one side":                {true, x, systemone.Question{Kind: systemone.Noul, Instructions: x, True: x}},
-		"no instructions":         {true, x, systemone.Question{Kind: systemone.Noul}},
-		"null instructions":       {true, x, systemone.Question{Kind: systemone.Noul, Instructions: null}},
-		"null state":              {true, null, systemone.Question{Kind: systemone.Noul, Instructions: x}},
-		"an option with guidance": {false, x, systemone.Question{Kind: systemone.Choice, Instructions: x, Options: []systemone.Option{{Name: "a", Guidance: x}}}},
-		"an option without":       {true, x, systemone.Question{Kind: systemone.Choice, Instructions: x, Options: []systemone.Option{{Name: "a"}}}},
-		"a level":                 {false, x, systemone.Question{Kind: systemone.Score, Instructions: x, Levels: []json.RawMessage{x}}},
-		"a null level":            {true, x, systemone.Question{Kind: systemone.Score, Instructions: x, Levels: []json.RawMessage{x, null}}},
+		"none":                    {"", x, systemone.Question{Kind: systemone.Noul, Instructions: x}},
+		"both sides":              {"", x, systemone.Question{Kind: systemone.Noul, Instructions: x, True: x, False: x}},
+		"both sides null":         {"", x, systemone.Question{Kind: systemone.Noul, Instructions: x, True: null, False: nil}},
+		"one side":                {"other", x, systemone.Question{Kind: systemone.Noul, Instructions: x, True: x}},
+		"no instructions":         {"other", x, systemone.Question{Kind: systemone.Noul}},
+		"null instructions":       {"other", x, systemone.Question{Kind: systemone.Noul, Instructions: null}},
+		"null state":              {"other", null, systemone.Question{Kind: systemone.Noul, Instructions: x}},
+		"an option with guidance": {"", x, systemone.Question{Kind: systemone.Choice, Instructions: x, Options: []systemone.Option{{Name: "a", Guidance: x}}}},
+		"an option without":       {"option", x, systemone.Question{Kind: systemone.Choice, Instructions: x, Options: []systemone.Option{{Name: "a"}}}},
+		"a level":                 {"", x, systemone.Question{Kind: systemone.Score, Instructions: x, Levels: []json.RawMessage{x}}},
+		"a null level":            {"other", x, systemone.Question{Kind: systemone.Score, Instructions: x, Levels: []json.RawMessage{x, null}}},
 	} {
 		r := &systemone.Request{State: c.state, Questions: []systemone.Question{c.question}}
-		assert.Equal(t, c.nulls, router.ShapeOf(r).Nulls, name)
+		s := router.ShapeOf(r)
+		assert.Equal(t, c.nulls != "", s.Nulls, name)
+		assert.Equal(t, c.nulls == "other", s.OtherNulls, name)
 	}
 }

@@ -139,6 +139,7 @@ func (l limitsConfig) apply(to *router.EndpointLimits) {
 	}
 	if l.Nulls != nil {
 		to.NoNulls = !*l.Nulls
+		to.OptionNullsOnly = to.OptionNullsOnly && !*l.Nulls
 	}
 	if l.Parts != nil {
 		to.Parts = *l.Parts

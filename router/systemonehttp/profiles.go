@@ -14,9 +14,9 @@ const twoDecimals = 0.01
 // documentation and published clients, and may have moved since: all of them
 // can be set otherwise.
 //
-// None has Limits.NoNulls: all of them take an option without guidance, which
-// is common, even those that refuse null instructions, null levels or half of a
-// noul's criteria. Those come from the native mount only, and end as a 400.
+// All of them take an option without guidance, which is common. Those that
+// refuse null instructions, null levels, a null state or half of a noul's
+// criteria, which only the native mount lets in, have Limits.OptionNullsOnly.
 func Profiles() []Profile {
 	return []Profile{
 		canonical(), typesafe(), openrouter(), fireworks(), perplexity(), upstage(), clef(), ollama(), signalbox(),
@@ -55,9 +55,10 @@ func typesafe() Profile {
 
 // openrouter is https://openrouter.ai/api/v1.
 //
-// Source: its OpenAPI description and SDKs. Null levels and
-// one-sided criteria are refused; a refused question has no answer; 200 questions are seen for one model; its own routing
-// preferences may be set as the option provider. Never sent: session_id, trace.
+// Source: its OpenAPI description and SDKs. Null levels and one-sided criteria
+// are refused; a refused question has no answer; 200 questions are seen for one
+// model; its own routing preferences may be set as the option provider. Never
+// sent: session_id, trace.
 func openrouter() Profile {
 	return Profile{
 		Name:           "openrouter",
@@ -68,7 +69,7 @@ func openrouter() Profile {
 		Errors: []ErrorRule{
 			{Status: 400, Message: "is not a valid model id", Class: router.ProviderUnavailable},
 		},
-		Limits:    router.EndpointLimits{Questions: 200, Options: 255},
+		Limits:    router.EndpointLimits{Questions: 200, Options: 255, OptionNullsOnly: true},
 		Tolerance: systemone.Tolerance{Rounding: twoDecimals},
 	}
 }
@@ -84,7 +85,7 @@ func fireworks() Profile {
 			{Status: 400, Message: "unsupported model", Class: router.ProviderUnavailable},
 			{Status: 400, Message: "model not supported", Class: router.ProviderUnavailable},
 		},
-		Limits:    router.EndpointLimits{Options: 208},
+		Limits:    router.EndpointLimits{Options: 208, OptionNullsOnly: true},
 		Tolerance: systemone.Tolerance{Rounding: twoDecimals},
 	}
 }
@@ -142,7 +143,7 @@ func clef() Profile {
 		Errors: []ErrorRule{
 			{Code: "5021", Class: router.PayloadTooLarge},
 		},
-		Limits:        router.EndpointLimits{Questions: 64, Options: 255, Levels: 10},
+		Limits:        router.EndpointLimits{Questions: 64, Options: 255, Levels: 10, OptionNullsOnly: true},
 		ContextLength: 2_048,
 		Tolerance:     systemone.Tolerance{Rounding: 0.0001},
 	}
@@ -163,13 +164,14 @@ func ollama() Profile {
 		Errors: []ErrorRule{
 			{Status: 400, Message: "does not support", Class: router.ProviderUnavailable},
 		},
-		Limits:        router.EndpointLimits{Questions: 64, Options: 26, Levels: 26},
+		Limits:        router.EndpointLimits{Questions: 64, Options: 26, Levels: 26, OptionNullsOnly: true},
 		ContextLength: 16_000,
 		Tolerance:     systemone.Tolerance{Rounding: 1e-6},
 	}
 }
 
-// signalbox is another Signalbox, at its base URL that ends in /api/v1.
+// signalbox is another Signalbox, at its base URL that ends in /api/v1, whose
+// documented form has no nulls but an option's guidance.
 func signalbox() Profile {
 	return Profile{
 		Name:      "signalbox",
@@ -179,6 +181,6 @@ func signalbox() Profile {
 		Errors: []ErrorRule{
 			{Status: 400, Message: "is not a valid model id", Class: router.ProviderUnavailable},
 		},
-		Limits: router.EndpointLimits{Parts: true},
+		Limits: router.EndpointLimits{Parts: true, OptionNullsOnly: true},
 	}
 }
