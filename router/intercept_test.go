@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"maps"
 	"strings"
@@ -243,4 +244,29 @@ func TestInterceptorsAlone(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, o.seen[0].Duration)
 	assert.Nil(t, o.seen[0].Request)
+}
+
+// contexts is a handler of logs that keeps how their contexts fare.
+type contexts struct {
+	slog.Handler
+
+	seen []error
+}
+
+func (h *contexts) Handle(ctx context.Context, _ slog.Record) error {
+	h.seen = append(h.seen, ctx.Err())
+	return nil
+}
+
+// The line about a caller who hung up is written all the same, with a context
+// that a handler may still use.
+func TestLogOutlivesTheCaller(t *testing.T) {
+	t.Parallel()
+	h := &contexts{Handler: slog.NewTextHandler(io.Discard, nil)}
+	g := newRig(t, "ant", intercepted(router.Log(slog.New(h))))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := g.router.Decide(ctx, &router.Call{Request: decision("")})
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, []error{nil}, h.seen)
 }

@@ -171,3 +171,20 @@ func benchCatalog(b *testing.B) *router.Catalog {
 	require.NoError(b, err)
 	return c
 }
+
+// What has been spent of a model's retries stays spent over a reload.
+func TestRetryBudgetsSurviveReloads(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, "ant bee", withClock(newClock()))
+	for _, u := range g.upstreams {
+		u.will(fails(t, "500"))
+	}
+	for range 200 {
+		_, _, _ = g.decide()
+	}
+	_, call, _ := g.decide()
+	require.Equal(t, "ant", asked(call), "the budget is spent")
+	g.router.SetCatalog(g.catalog("ant bee"))
+	_, call, _ = g.decide()
+	assert.Equal(t, "ant", asked(call), "and stays so")
+}

@@ -9,7 +9,7 @@ import (
 )
 
 // ticket is a request of about 1 KB with one question of each kind.
-func ticket(b *testing.B) ([]byte, *systemone.Request, systemone.Answers) {
+func ticket(b testing.TB) ([]byte, *systemone.Request, systemone.Answers) {
 	b.Helper()
 	body := []byte(`{"model":"acme/judge","state":{"ticket":"Hello, I was charged twice for the May invoice (INV-20931) ` +
 		`and I would like one of the two charges reversed as soon as possible. I have already written to you last week and ` +

@@ -1,0 +1,32 @@
+//go:build !race
+
+package router_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// TestPlanAllocations: a plan allocates what it returns and nothing else,
+// however many endpoints there are. The race detector allocates on its own.
+func TestPlanAllocations(t *testing.T) {
+	for _, n := range []int{100, 1000} {
+		plain := market(t, n)
+		sorted := plain
+		sorted.Preferences = &systemone.Preferences{Sort: systemone.Sort{By: systemone.SortLatency}}
+		busy := plain
+		busy.Preferences = busyPreferences(20)
+		for name, in := range map[string]router.PlanInput{"none": plain, "sort": sorted, "several": busy} {
+			allocs := testing.AllocsPerRun(200, func() {
+				in.Seed++
+				router.NewPlan(in)
+			})
+			assert.LessOrEqual(t, allocs, 3.0, fmt.Sprint(n, " endpoints, preferences: ", name))
+		}
+	}
+}
