@@ -121,9 +121,17 @@ func cpuTime(pid int) time.Duration {
 	if err != nil {
 		return 0
 	}
-	_, rest, ok := strings.Cut(string(data), ") ") // the name may hold spaces
-	fields := strings.Fields(rest)
-	if !ok || len(fields) < 13 {
+	return parseStat(string(data))
+}
+
+// parseStat adds the ticks of user and system in the text of /proc/PID/stat.
+func parseStat(text string) time.Duration {
+	end := strings.LastIndex(text, ") ") // the name may hold spaces and brackets
+	if end < 0 {
+		return 0
+	}
+	fields := strings.Fields(text[end+2:])
+	if len(fields) < 13 {
 		return 0
 	}
 	user, userErr := strconv.ParseInt(fields[11], 10, 64)
