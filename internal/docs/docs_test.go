@@ -3,6 +3,7 @@ package docs
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -100,4 +101,10 @@ func TestBroken(t *testing.T) {
 			assert.Contains(t, got[0], c.want)
 		})
 	}
+}
+
+// TestFailingExamplesStayLocal: rapid writes what it found beside the test that
+// failed; a mend keeps it as a test of its own, never as that file.
+func TestFailingExamplesStayLocal(t *testing.T) {
+	assert.Contains(t, strings.Split(read(t, ".gitignore"), "\n"), "testdata/rapid/")
 }
