@@ -17,7 +17,9 @@ import (
 
 // Defaults of [Config].
 const (
-	DefaultMaxReplyBytes    = 8 << 20
+	// The largest request that a route takes by default, 1,000 choices of 255
+	// options, has a reply of some 15 MiB in full precision.
+	DefaultMaxReplyBytes    = 32 << 20
 	DefaultMaxInFlightBytes = 256 << 20
 )
 

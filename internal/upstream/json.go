@@ -137,17 +137,23 @@ func Skip(data []byte, i int) int {
 	return i
 }
 
+// skipString finds the first quote that does not follow an odd number of
+// backslashes. Each byte is looked at twice at most.
 func skipString(data []byte, i int) int {
-	for i++; i < len(data); i++ {
-		next := bytes.IndexByte(data[i:], '"')
+	for from := i + 1; from < len(data); {
+		next := bytes.IndexByte(data[from:], '"')
 		if next < 0 {
 			break
 		}
-		if escape := bytes.IndexByte(data[i:i+next], '\\'); escape >= 0 {
-			i += escape + 1 // on what is escaped
-			continue
+		quote := from + next
+		escapes := 0
+		for quote-escapes > i+1 && data[quote-escapes-1] == '\\' {
+			escapes++
 		}
-		return i + next + 1
+		if escapes%2 == 0 {
+			return quote + 1
+		}
+		from = quote + 1
 	}
 	return len(data)
 }

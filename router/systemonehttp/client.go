@@ -29,7 +29,7 @@ type Config struct {
 	// and cookies never kept. Nil is a transport of the client's own: no proxy
 	// from the environment, TLS 1.2 or newer, a bounded pool.
 	HTTP *http.Client
-	// MaxReplyBytes is the largest reply that is read; default 8 MiB.
+	// MaxReplyBytes is the largest reply that is read; default 32 MiB.
 	MaxReplyBytes int64
 	// MaxInFlightBytes bounds the bodies of all attempts that are under way
 	// together; default 256 MiB. An attempt beyond it is not sent
