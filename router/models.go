@@ -18,11 +18,10 @@ type ModelRef struct {
 const maxIssues = 100
 
 // Resolve finds the models that a request names: model, unless it is "", then
-// the fallbacks, in their order. A name is a
-// model's id or dated id, either without its author, or an alias x of v/m as x,
-// v/x or ~v/x; case does not matter. It may end in :floor (sort by price),
-// :nitro (by throughput) or :exacto. Of names that mean the same model the
-// first stays.
+// the fallbacks in their order. A name is a model's id or dated id, either
+// without its author, or an alias x of v/m as x, v/x or ~v/x; case does not
+// matter. It may end in :floor (sort by price), :nitro (by throughput) or
+// :exacto. Of names that mean the same model the first stays.
 //
 // A name that fits no model, or several, is an [*Error] of [InvalidRequest]
 // with the sentence "<name> is not a valid model ID" for the first such name;
