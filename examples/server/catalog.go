@@ -136,6 +136,9 @@ func (b builder) upstream(place string, p providerConfig) (*upstream, error) {
 	}
 	var key router.Secret
 	if p.APIKeyEnv != "" {
+		if !environmentName(p.APIKeyEnv) { // it may be the credential itself, so it is not repeated
+			return nil, at(place+".api_key_env", "must be the name of an environment variable")
+		}
 		if key = router.Secret(b.getenv(p.APIKeyEnv)); key == "" {
 			u.off = true
 			b.warn(fmt.Sprintf("provider %s is disabled: the environment variable %s is not set", p.Slug, p.APIKeyEnv))
@@ -148,4 +151,16 @@ func (b builder) upstream(place string, p providerConfig) (*upstream, error) {
 		return u, u.openAI(place, p.BaseURL, key)
 	}
 	return u, u.systemOne(place, p, key)
+}
+
+// environmentName reports whether s is letters, digits and underscores, and
+// begins with no digit.
+func environmentName(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
 }

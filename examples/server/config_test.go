@@ -53,6 +53,7 @@ func TestMistakesAreOneLineThatNamesThePlace(t *testing.T) {
 		"address credentials": {`"http://127.0.0.1:1/v1"`, `"http://u:hunter2@x/v1"`, "providers[0].base_url: must not hold credentials"},
 		"address query":       {`"http://127.0.0.1:1/v1"`, `"http://x/v1?key=hunter2"`, "providers[0].base_url: must not have a query"},
 		"address broken":      {`"http://127.0.0.1:1/v1"`, `"http://[hunter2"`, "providers[0].base_url: is not an address"},
+		"pasted credential":   {`"kind": "systemone"`, `"kind": "systemone", "api_key_env": "sk-1 hunter2"`, "providers[0].api_key_env: must be the name of an environment variable"},
 		"embedded address":    {`"systemone"`, `"similarity"`, "providers[0]: a"},
 		"variant":             {`"upstream_model": "j"`, `"variant": "E U"`, "E U"},
 		"no slug":             {`"slug": "up"`, `"slug": ""`, "providers[0].slug: is required"},

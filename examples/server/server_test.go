@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -236,4 +238,72 @@ func TestAnAddressInUseIsSaid(t *testing.T) {
 	code := run(t.Context(), []string{"-addr", taken.Listener.Addr().String()}, func(string) string { return "" }, &stdout, &stderr)
 	assert.Equal(t, exitFailed, code)
 	assert.Contains(t, stderr.String(), "address already in use")
+}
+
+func TestStoppingUnderLoadLosesNoRequest(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"model":"j","answers":{"q":{"type":"noul","noul":0.75}},"usage":{"input_tokens":3,"output_tokens":1}}`)
+	}))
+	t.Cleanup(up.Close)
+	s := startServer(t, "-config", write(t, fmt.Sprintf(`{
+		"providers": [{"slug": "up", "kind": "systemone", "base_url": "%s/v1"}],
+		"models": [{"id": "acme/judge", "permaslug": "acme/judge-20260901"}],
+		"endpoints": [{"provider": "up", "model": "acme/judge"}]}`, up.URL)))
+
+	const callers = 16
+	var answered atomic.Int64
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() { // asks over one connection until it is told to close it
+			client := http.Client{Transport: &http.Transport{}}
+			defer client.CloseIdleConnections()
+			for {
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.keys["base_url"]+"/systemone",
+					strings.NewReader(`{"model":"judge","state":"x","questions":{"q":{"type":"noul","instructions":"?"}}}`))
+				if !assert.NoError(t, err) {
+					return
+				}
+				req.Header.Set("Authorization", "Bearer "+s.keys["inference_key"])
+				resp, err := client.Do(req)
+				if !assert.NoError(t, err, "a request was lost") {
+					return
+				}
+				_, err = io.Copy(io.Discard, resp.Body)
+				assert.NoError(t, err)
+				assert.NoError(t, resp.Body.Close())
+				assert.Equal(t, http.StatusOK, resp.StatusCode)
+				if answered.Add(1) == 10*callers {
+					assert.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
+				}
+				if resp.Close {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	_ = s.cmd.Wait()
+	assert.Equal(t, exitOK, s.cmd.ProcessState.ExitCode())
+	assert.GreaterOrEqual(t, answered.Load(), int64(10*callers))
+}
+
+func TestUnderTheMountsEveryAnswerIsInTheEnvelope(t *testing.T) {
+	s := startServer(t)
+	root := strings.TrimSuffix(s.keys["base_url"], "/api/v1")
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for _, path := range []string{
+		"/api/v1", "/v1", "/api/v1/", "/v1/", "/api/v1//systemone", "/api/v1/./systemone", "/api/v1/../v1/systemone", "/v1/systemone/../models",
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, root, nil)
+		require.NoError(t, err)
+		req.URL.Path = path
+		resp, err := client.Do(req)
+		require.NoError(t, err)
+		text, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		assert.Equal(t, http.StatusNotFound, resp.StatusCode, path)
+		assert.Contains(t, string(text), `"message":"Resource not found"`, path)
+	}
 }

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/signalbox/signalbox/httpapi"
@@ -52,14 +54,30 @@ func newService(ctx context.Context, catalog *router.Catalog, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
-	mux := http.NewServeMux()
-	for prefix, h := range map[string]http.Handler{"/api/v1": api, "/v1": api.Native()} {
-		h = http.StripPrefix(prefix, h)
-		mux.Handle(prefix+"/", h)
-		mux.Handle(prefix, h) // else the mux redirects, with a body that is no JSON
-	}
-	s.handler, s.model = mux, firstModel(catalog)
+	s.handler, s.model = mount(api), firstModel(catalog)
 	return s, nil
+}
+
+// mount puts both dialects under their prefixes. It is no http.ServeMux, which
+// would answer an unusual path such as /api/v1//models with a redirect: under
+// the mounts every answer is the handler's own.
+func mount(api *httpapi.Handler) http.Handler {
+	const documented, native = "/api/v1", "/v1"
+	under := func(path, prefix string) bool {
+		rest, ok := strings.CutPrefix(path, prefix)
+		return ok && (rest == "" || rest[0] == '/')
+	}
+	documentedAPI, nativeAPI := http.StripPrefix(documented, api), http.StripPrefix(native, api.Native())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case under(r.URL.Path, documented):
+			documentedAPI.ServeHTTP(w, r)
+		case under(r.URL.Path, native):
+			nativeAPI.ServeHTTP(w, r)
+		default:
+			http.NotFound(w, r)
+		}
+	})
 }
 
 // policies lists what is around every decision, outermost first. The order
@@ -82,14 +100,20 @@ func firstModel(c *router.Catalog) string {
 }
 
 // Timeouts of the listener. A request may take its whole body time, then the
-// router's 30 seconds.
+// router's whole time.
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 30 * time.Second
-	writeTimeout  = 75 * time.Second
+	decideTimeout = 30 * time.Second // the router's default
+	slack         = 15 * time.Second
+	writeTimeout  = readTimeout + decideTimeout + slack
 	idleTimeout   = 2 * time.Minute
-	graceTimeout  = 40 * time.Second
-	maxHeader     = 32 << 10
+	// lameDuck is how long a server that stops goes on accepting, while it asks
+	// callers to close their connections. Without it a request that is on its
+	// way over a kept connection would be lost.
+	lameDuck     = 500 * time.Millisecond
+	graceTimeout = readTimeout + decideTimeout + slack
+	maxHeader    = 32 << 10
 )
 
 // newServer is the HTTP server around h. A caller who sends or reads slowly
@@ -114,7 +138,8 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	if err != nil {
 		return err
 	}
-	server := newServer(s.handler, s.log)
+	var stopping atomic.Bool
+	server := newServer(closing(s.handler, &stopping), s.log)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 
@@ -133,6 +158,12 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 		return err
 	case <-ctx.Done():
 	}
+	stopping.Store(true)
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(lameDuck):
+	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTimeout)
 	defer cancel()
 	err = server.Shutdown(grace)
@@ -140,6 +171,16 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 		err = errors.Join(err, serveErr)
 	}
 	return err
+}
+
+// closing asks callers to close their connections once the server stops.
+func closing(h http.Handler, stopping *atomic.Bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if stopping.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // announce prints how to use the server. The keys are shown here and nowhere
