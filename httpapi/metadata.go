@@ -118,7 +118,7 @@ func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataO
 	for _, c := range r.Plan.Candidates {
 		m.Endpoints.Available = append(m.Endpoints.Available, metadataCandidate{
 			Provider: s.providerName(c.Endpoint.Provider), Model: c.Model.Permaslug, Endpoint: c.Endpoint.Tag(),
-			Selected: c.Endpoint == answered, Tier: tierName(c.Tier), Reason: c.Reason, DrawWeight: c.Weight,
+			Selected: c.Endpoint == answered, Tier: c.Tier.String(), Reason: c.Reason, DrawWeight: c.Weight,
 		})
 	}
 	for _, e := range r.Plan.Excluded {
@@ -179,17 +179,6 @@ func (s *server) summary(m *metadataObject, answered *router.Endpoint) string {
 		return line
 	}
 	return line + ", selected=" + s.providerName(answered.Provider)
-}
-
-func tierName(t router.Tier) string {
-	switch t {
-	case router.TierMeets:
-		return "meets"
-	case router.TierMisses:
-		return "misses"
-	case router.TierUnknown:
-	}
-	return "unknown"
 }
 
 // providerName is the display name of a slug, which stands in for itself when

@@ -50,7 +50,8 @@ func New(cfg Config) (*Service, error) {
 }
 
 // Create makes a key with the settings of k (its Hash, Label and CreatedAt are
-// set here) and returns its text, which cannot be had again. A key without a
+// set here) and returns its text, string(secret), which cannot be had again. A
+// key without a
 // name, or one that has expired already, is ErrInvalid.
 func (s *Service) Create(ctx context.Context, k Key) (Key, router.Secret, error) {
 	now := s.cfg.Now().UTC().Truncate(time.Microsecond)

@@ -25,7 +25,7 @@ type Call struct {
 	// Admitted is the instant that the request belongs to; set by the router
 	// when zero.
 	Admitted time.Time
-	// Timeout is the total deadline; 0 is the router's.
+	// Timeout is the total deadline; 0 or less is the router's.
 	Timeout time.Duration
 	// Seed replays a draw; 0 draws a fresh one. The one used is in Report.
 	Seed uint64
@@ -46,7 +46,8 @@ type Principal struct {
 	Management bool
 }
 
-// Secret is a text that never shows itself in logs, formats or JSON.
+// Secret is a text that never shows itself in logs, formats or JSON. The text
+// itself is string(s).
 type Secret string
 
 const redacted = "[redacted]"

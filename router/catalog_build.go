@@ -54,10 +54,10 @@ func claims(m *Model) []string {
 }
 
 func checkModel(i int, m *Model) error {
-	for _, id := range []string{m.ID, m.Permaslug} {
-		author, name, _ := strings.Cut(id, "/")
+	for _, id := range []struct{ field, value string }{{"ID", m.ID}, {"Permaslug", m.Permaslug}} {
+		author, name, _ := strings.Cut(id.value, "/")
 		if !isWord(author, true) || !isWord(name, true) {
-			return wrong("models", i, "%q is not an id of the form author/name", id)
+			return wrong("models", i, "%s %q is not of the form author/name", id.field, id.value)
 		}
 	}
 	if author, _, _ := strings.Cut(m.Permaslug, "/"); !strings.EqualFold(author, m.Author()) {

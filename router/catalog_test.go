@@ -37,12 +37,12 @@ func (p parts) catalog() (*router.Catalog, error) {
 
 func TestNewCatalogRefuses(t *testing.T) {
 	for want, breakIt := range map[string]func(p *parts){
-		`models[1]: "judge" is not an id of the form author/name`: func(p *parts) { p.models[1].ID = "judge" },
-		`models[1]: "" is not an id of the form author/name`:      func(p *parts) { p.models[1].Permaslug = "" },
-		`models[0]: "acme/judge:free" is not an id of the form author/name`: func(p *parts) {
+		`models[1]: ID "judge" is not of the form author/name`: func(p *parts) { p.models[1].ID = "judge" },
+		`models[1]: Permaslug "" is not of the form author/name`:      func(p *parts) { p.models[1].Permaslug = "" },
+		`models[0]: ID "acme/judge:free" is not of the form author/name`: func(p *parts) {
 			p.models[0].ID = "acme/judge:free"
 		},
-		`models[0]: "acme/a/b" is not an id of the form author/name`: func(p *parts) { p.models[0].ID = "acme/a/b" },
+		`models[0]: ID "acme/a/b" is not of the form author/name`: func(p *parts) { p.models[0].ID = "acme/a/b" },
 		`models[0]: the dated id "zeta/judge-1" is not of the author of acme/judge`: func(p *parts) {
 			p.models[0].Permaslug = "zeta/judge-1"
 		},

@@ -27,11 +27,27 @@ func TestNewRefusesMistakes(t *testing.T) {
 		"negative timeout":  {Catalog: catalog, Timeout: -1},
 		"negative attempt":  {Catalog: catalog, AttemptTimeout: -1},
 		"negative attempts": {Catalog: catalog, MaxAttempts: -1},
+		"negative limit":    {Catalog: catalog, Limits: systemone.Limits{Options: -1}},
 		"a nil interceptor": {Catalog: catalog, Interceptors: []router.Interceptor{router.Log(nil), nil}},
 	} {
 		_, err := router.New(cfg)
 		require.ErrorIs(t, err, router.ErrConfig, name)
 	}
+}
+// A call that is used again would carry the id, the attempts and the costs of
+// the first decision into the second.
+func TestACallIsDecidedOnce(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, "ant", nil)
+	res, call, err := g.decide()
+	require.NoError(t, err)
+	require.NotNil(t, res)
+	_, err = g.router.Decide(t.Context(), call)
+	failed, ok := errors.AsType[*router.Error](err)
+	require.True(t, ok)
+	assert.Equal(t, router.Server, failed.Class)
+	assert.ErrorContains(t, err, "decided before")
+	assert.Len(t, call.Report.Attempts, 1, "nothing was sent")
 }
 
 // An answered call: what the caller gets, what it costs and what is reported.

@@ -20,13 +20,15 @@ type PreviousError struct {
 	Status   int    `json:"status,omitempty"` // 0 without an HTTP reply
 }
 
+var errPreset = errors.New("router: no interceptor resolved the preset")
+
 // execute is the engine: the Decider inside all interceptors.
 func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
 	if err := c.Request.Validate(r.cfg.Limits); err != nil {
 		return nil, invalid(err)
 	}
 	if c.Request.Preset != "" {
-		return nil, &Error{Class: NotFound}
+		return nil, &Error{Class: NotFound, Err: errPreset}
 	}
 	w := r.world.Load()
 	names := requested(c.Request)

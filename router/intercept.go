@@ -27,7 +27,7 @@ func Restrict(rule Rule) Interceptor {
 // Log writes one line for every call: at Info for an answer, at Warn for a
 // refusal or an upstream's failure, at Error for a failure of the program
 // itself, which alone shows its cause. The line holds ids, models, providers,
-// classes, statuses, the seed, the cost and the duration; never a key, a
+// classes, statuses, the seed, the cost and the duration; never a key's text, a
 // state, an answer, a user or an upstream's text. A nil logger is
 // slog.Default's at the time of the call.
 func Log(l *slog.Logger) Interceptor {

@@ -103,6 +103,21 @@ const (
 	TierMisses
 )
 
+// String says meets, unknown or misses.
+func (t Tier) String() string {
+	switch t {
+	case TierMeets:
+		return "meets"
+	case TierMisses:
+		return "misses"
+	case TierUnknown:
+	}
+	return "unknown"
+}
+
+// MarshalText returns what String does.
+func (t Tier) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
 // Reason says what put a candidate in its place.
 type Reason uint8
 

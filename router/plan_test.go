@@ -348,3 +348,12 @@ func TestOptionNullsOnly(t *testing.T) {
 	assert.Empty(t, reasons(router.Shape{Nulls: true}))
 	assert.Equal(t, []string{p.endpoints[0].Tag() + " limits:nulls"}, reasons(router.Shape{Nulls: true, OtherNulls: true}))
 }
+
+func TestTiersHaveNames(t *testing.T) {
+	for tier, want := range map[router.Tier]string{router.TierMeets: "meets", router.TierUnknown: "unknown", router.TierMisses: "misses"} {
+		text, err := tier.MarshalText()
+		require.NoError(t, err)
+		assert.Equal(t, want, string(text))
+		assert.Equal(t, want, tier.String())
+	}
+}

@@ -68,6 +68,8 @@ func New(cfg Config) (*Router, error) {
 		return nil, fmt.Errorf("%w: Catalog is required", ErrConfig)
 	case cfg.Timeout < 0, cfg.AttemptTimeout < 0, cfg.MaxAttempts < 0:
 		return nil, fmt.Errorf("%w: Timeout, AttemptTimeout and MaxAttempts must not be negative", ErrConfig)
+	case cfg.Limits.Questions < 0, cfg.Limits.Options < 0, cfg.Limits.Levels < 0:
+		return nil, fmt.Errorf("%w: Limits must not be negative", ErrConfig)
 	}
 	for i, intercept := range cfg.Interceptors {
 		if intercept == nil {
@@ -141,11 +143,14 @@ func (r *Router) Health(endpoint uuid.UUID) Health {
 
 // Decide answers a call: it runs the interceptors, checks the request, plans,
 // and asks one candidate after another until one answers, the caller turns out
-// to be at fault, or attempts, retry budget or time are used up.
+// to be at fault, or attempts, retry budget or time are used up. (The retry
+// budget: in any ten seconds a model's requests may make as many further
+// attempts as a fifth of their number, and 100 besides.)
 //
 // Every error is an [*Error]. It wraps context.Canceled when the caller gave
 // up by cancelling ctx; a complete answer that had already arrived is still
-// returned. c.Report is filled either way. A call is decided once.
+// returned. c.Report is filled either way. A call is decided once: a second time
+// is refused, because its id, its instant and its report are taken.
 //
 // A preset is for an interceptor to resolve: it replaces the request by one
 // without. One that is left is not found.
@@ -154,8 +159,11 @@ func (r *Router) Health(endpoint uuid.UUID) Health {
 // bug of the program, which its owner must see. What the call had taken is
 // given back, so a server that recovers, as net/http does, may go on.
 func (r *Router) Decide(ctx context.Context, c *Call) (*Result, error) {
-	if c == nil || c.Request == nil {
-		return nil, &Error{Class: InvalidRequest, Issues: []systemone.Issue{{Message: "is required"}}}
+	switch {
+	case c == nil || c.Request == nil:
+		return nil, &Error{Class: InvalidRequest, Issues: []systemone.Issue{{Message: "is required"}}, Err: errNoRequest}
+	case c.clock != nil:
+		return nil, &Error{Class: Server, Err: errDecided}
 	}
 	r.begin(c)
 	timeout := c.Timeout
@@ -175,7 +183,11 @@ func (r *Router) Decide(ctx context.Context, c *Call) (*Result, error) {
 	return res, nil
 }
 
-var errNoResult = errors.New("router: an interceptor returned neither a result nor an error")
+var (
+	errNoRequest = errors.New("router: Call.Request is required")
+	errDecided   = errors.New("router: the call was decided before; make a new one")
+	errNoResult  = errors.New("router: an interceptor returned neither a result nor an error")
+)
 
 // begin fills what the caller left for the router to make.
 func (r *Router) begin(c *Call) {

@@ -16,6 +16,10 @@ import (
 // none of them negative; a noul, score, probability or confidence is a number that a
 // float64 can hold. An entry of a legend that belongs to no level is dropped.
 //
+// The error may name an answer as the upstream did: who passes errors on to
+// strangers, or wraps them in an error that must not quote the upstream, leaves
+// that name out.
+//
 // The error is an [*AnswerError], for the first problem found. The result
 // shares memory with data, which must not change afterwards.
 func DecodeResponse(data []byte) (*Response, error) {
