@@ -25,6 +25,9 @@ type Local struct {
 	NoNulls bool
 	// Deterministic says that the same attempt always gets the same answers.
 	Deterministic bool
+	// Rounds is how often each of the eight goroutines asks that ask side by
+	// side; default 25. Fewer make the suite faster for a slow provider.
+	Rounds int
 }
 
 // RunLocal holds a provider that reaches no upstream to those promises of
@@ -34,6 +37,9 @@ func RunLocal(t *testing.T, l Local) {
 	require.NotNil(t, l.New, "Local.New is required")
 	if l.Model == "" {
 		l.Model = "judge-1"
+	}
+	if l.Rounds == 0 {
+		l.Rounds = rounds
 	}
 	for _, group := range []struct {
 		name string
@@ -104,8 +110,8 @@ func localConcurrency(t *testing.T, l Local) {
 	var all sync.WaitGroup
 	for asker := range askers {
 		all.Go(func() {
-			for round := range rounds {
-				r := numbered(asker*rounds + round)
+			for round := range l.Rounds {
+				r := numbered(asker*l.Rounds + round)
 				got, err := p.Decide(t.Context(), l.attempt(r))
 				if err != nil {
 					failed := failure(t, err)

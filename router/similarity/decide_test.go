@@ -19,9 +19,14 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	rounds := 0
+	if portable() {
+		rounds = 5 // of 25: each takes eight times as long
+	}
 	routertest.RunLocal(t, routertest.Local{
 		New:           func(t *testing.T) router.Provider { t.Helper(); return newProvider(t, Config{}) },
 		Deterministic: true,
+		Rounds:        rounds,
 	})
 }
 
