@@ -7,11 +7,32 @@
 //	r, err := router.New(router.Config{Catalog: catalog})
 //	result, err := r.Decide(ctx, &router.Call{Request: request})
 //
+// [Catalog] serves one model, [Model]. Code that names a model of its own gets
+// a catalog of its own: router.NewCatalog with that model, an endpoint of it and
+// router.ProviderInfo{Slug: "acme", Client: script}.
+//
+// The package imports testing and testify, and brings them into whatever imports
+// it: keep it in tests.
+//
 // For those who write a provider there is the suite that every provider of this
 // library passes: [Run] for one that reaches its upstream by HTTP, whatever
 // the dialect, and [RunLocal] for one that computes its answers itself. The
 // suite is the specification of router.Provider: each of its tests is named
-// for the promise that it holds a provider to.
+// for the promise that it holds a provider to. What [Run] expects of a client:
+//
+//   - The class is that of the status, as in [Fail], which has the table.
+//     RetryAfter comes from Retry-After-Ms, else from Retry-After in seconds or
+//     as a date, and is cut at an hour.
+//   - A 200 that is no answer is a BadReply; one that could be read and answers
+//     wrongly is Checked too.
+//   - One request: no retry, and no redirect followed (an http.Client's
+//     CheckRedirect returns http.ErrUseLastResponse).
+//   - Headers beyond 1 MiB are refused (http.Transport's MaxResponseHeaderBytes),
+//     and so is a body beyond Wire.TooLarge, counted after decompression.
+//   - When the context ends, also within a body, Err wraps its error; the class
+//     is Timeout after a deadline.
+//   - Err quotes neither the transport's error nor that of
+//     systemone.DecodeResponse: both can hold the upstream's text.
 //
 // The suite counts goroutines, so it must not run beside parallel tests: call
 // it from a test that does not call t.Parallel.

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/router"
@@ -163,8 +162,18 @@ func (b *bench) fails(t *testing.T, a router.Attempt) *router.UpstreamError {
 	t.Helper()
 	_, err := b.provider.Decide(t.Context(), a)
 	failed := failure(t, err)
-	assert.Len(t, b.seen(), 1, "the router retries, a provider never does")
+	b.askedOnce(t)
 	return failed
+}
+
+// once is what a provider broke that did not ask once.
+const once = "one request: the router retries, a provider never does, and follows no redirect"
+
+// askedOnce requires one request. It tells their number, not their bytes.
+func (b *bench) askedOnce(t *testing.T) {
+	t.Helper()
+	n := len(b.seen())
+	require.Equal(t, 1, n, once)
 }
 
 func (b *bench) attempt(r *systemone.Request) router.Attempt {

@@ -25,7 +25,7 @@ func testAnswers(t *testing.T, w Wire) {
 			b.body(http.StatusOK, nil, w.Encode(a, want))
 			got, err := b.provider.Decide(t.Context(), a)
 			require.NoError(t, err)
-			require.LessOrEqual(t, len(b.seen()), 1, "the router retries, a provider never does")
+			require.LessOrEqual(t, len(b.seen()), 1, once)
 			assert.Empty(t, got.Refused)
 			if len(b.seen()) == 1 {
 				assert.Equal(t, want.Usage.InputTokens, got.Usage.InputTokens)
@@ -160,7 +160,7 @@ func testWrongAnswers(t *testing.T, w Wire) {
 func (b *bench) distrusts(t *testing.T, a router.Attempt) (checked bool) {
 	t.Helper()
 	got, err := b.provider.Decide(t.Context(), a)
-	require.Len(t, b.seen(), 1)
+	b.askedOnce(t)
 	if err == nil {
 		assert.Error(t, acceptable(a.Request, got, b.wire.Tolerance), "a wrong answer must not be made to look right")
 		return true
