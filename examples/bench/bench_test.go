@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"os"
 	"regexp"
 	"runtime"
@@ -36,11 +37,22 @@ func TestTheTableHasARowForEveryMeasurement(t *testing.T) {
 }
 
 func TestBadArgumentsMeasureNothing(t *testing.T) {
-	for _, args := range [][]string{{"-rounds", "0"}, {"-time", "0s"}, {"-time", "-1s"}, {"-role", "other"}, {"more"}} {
+	for _, args := range [][]string{{"-rounds", "0"}, {"-time", "0s"}, {"-time", "-1s"}, {"-role", "other"}, {"more"}, {"-x"}, {"-rounds", "x"}} {
 		var out strings.Builder
-		require.ErrorContains(t, run(t.Context(), args, &out), "bad arguments")
+		err := run(t.Context(), args, &out)
+		require.ErrorContains(t, err, "bad arguments")
+		assert.NotContains(t, err.Error(), "\n", "one line")
+		assert.Equal(t, exitUsage, status(err))
 		assert.Empty(t, out.String())
 	}
+}
+
+func TestOnlyAFailureIsAFailure(t *testing.T) {
+	var out strings.Builder
+	assert.Equal(t, exitDone, status(run(t.Context(), []string{"-h"}, &out)))
+	assert.Contains(t, out.String(), "-rounds")
+	assert.Equal(t, exitDone, status(nil))
+	assert.Equal(t, exitFailed, status(errors.New("no server")))
 }
 
 func TestCPUTimeIsUserAndSystemTicks(t *testing.T) {

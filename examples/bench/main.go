@@ -15,6 +15,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -29,9 +30,31 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stdout)
 	stop()
-	if err != nil {
+	if code := status(err); code != exitDone {
 		_, _ = fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
+		os.Exit(code)
+	}
+}
+
+// What the program returns to the shell.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2 // a mistake in the flags
+)
+
+// errUsage is wrapped by what is wrong with the flags.
+var errUsage = errors.New("bad arguments")
+
+// status is what the program returns to the shell when it ended with err.
+func status(err error) int {
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitDone
+	case errors.Is(err, errUsage):
+		return exitUsage
+	default:
+		return exitFailed
 	}
 }
 
@@ -51,8 +74,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&s.rounds, "rounds", 3, "`N` measurements of each kind")
 	flags.StringVar(&s.role, "role", "", "used internally: upstream or proxy")
 	flags.StringVar(&s.target, "target", "", "used internally: address behind the proxy")
-	if err := flags.Parse(args); err != nil {
+	flags.SetOutput(io.Discard) // a mistake is one line, not the whole usage
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		flags.SetOutput(out)
+		flags.Usage()
 		return err
+	} else if err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	switch {
 	case s.role == "upstream":
@@ -60,7 +88,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	case s.role == "proxy":
 		return listen(ctx, proxy(s.target), out)
 	case s.role != "" || flags.NArg() > 0 || s.rounds < 1 || s.length <= 0:
-		return fmt.Errorf("bad arguments %q", args)
+		return fmt.Errorf("%w %q", errUsage, args)
 	}
 	return compare(ctx, s, out)
 }
