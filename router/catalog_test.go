@@ -37,8 +37,8 @@ func (p parts) catalog() (*router.Catalog, error) {
 
 func TestNewCatalogRefuses(t *testing.T) {
 	for want, breakIt := range map[string]func(p *parts){
-		`models[1]: ID "judge" is not of the form author/name`: func(p *parts) { p.models[1].ID = "judge" },
-		`models[1]: Permaslug "" is not of the form author/name`:      func(p *parts) { p.models[1].Permaslug = "" },
+		`models[1]: ID "judge" is not of the form author/name`:   func(p *parts) { p.models[1].ID = "judge" },
+		`models[1]: Permaslug "" is not of the form author/name`: func(p *parts) { p.models[1].Permaslug = "" },
 		`models[0]: ID "acme/judge:free" is not of the form author/name`: func(p *parts) {
 			p.models[0].ID = "acme/judge:free"
 		},

@@ -34,6 +34,7 @@ func TestNewRefusesMistakes(t *testing.T) {
 		require.ErrorIs(t, err, router.ErrConfig, name)
 	}
 }
+
 // A call that is used again would carry the id, the attempts and the costs of
 // the first decision into the second.
 func TestACallIsDecidedOnce(t *testing.T) {
