@@ -47,7 +47,7 @@ func TestACallIsDecidedOnce(t *testing.T) {
 	failed, ok := errors.AsType[*router.Error](err)
 	require.True(t, ok)
 	assert.Equal(t, router.Server, failed.Class)
-	assert.ErrorContains(t, err, "decided before")
+	require.ErrorContains(t, err, "decided before")
 	assert.Len(t, call.Report.Attempts, 1, "nothing was sent")
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"maps"
 	"strings"
@@ -262,7 +261,7 @@ func (h *contexts) Handle(ctx context.Context, _ slog.Record) error {
 // that a handler may still use.
 func TestLogOutlivesTheCaller(t *testing.T) {
 	t.Parallel()
-	h := &contexts{Handler: slog.NewTextHandler(io.Discard, nil)}
+	h := &contexts{Handler: slog.NewTextHandler(new(bytes.Buffer), nil)}
 	g := newRig(t, "ant", intercepted(router.Log(slog.New(h))))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

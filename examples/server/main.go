@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strconv"
 	"syscall"
 )
 
@@ -62,7 +63,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if err != nil {
 		return o, fmt.Errorf("-addr: %w", err)
 	}
-	if _, err := net.LookupPort("tcp", port); err != nil {
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return o, fmt.Errorf("-addr: %q is no port", port)
 	}
 	if o.keysFile != "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,13 +13,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 )
 
 // serverArgs, when set, makes the test binary be the server.
@@ -253,36 +254,42 @@ func TestStoppingUnderLoadLosesNoRequest(t *testing.T) {
 
 	const callers = 16
 	var answered atomic.Int64
-	var wg sync.WaitGroup
-	for range callers {
-		wg.Go(func() { // asks over one connection until it is told to close it
-			client := http.Client{Transport: &http.Transport{}}
-			defer client.CloseIdleConnections()
-			for {
-				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.keys["base_url"]+"/systemone",
-					strings.NewReader(`{"model":"judge","state":"x","questions":{"q":{"type":"noul","instructions":"?"}}}`))
-				if !assert.NoError(t, err) {
-					return
-				}
-				req.Header.Set("Authorization", "Bearer "+s.keys["inference_key"])
-				resp, err := client.Do(req)
-				if !assert.NoError(t, err, "a request was lost") {
-					return
-				}
-				_, err = io.Copy(io.Discard, resp.Body)
-				assert.NoError(t, err)
-				assert.NoError(t, resp.Body.Close())
-				assert.Equal(t, http.StatusOK, resp.StatusCode)
-				if answered.Add(1) == 10*callers {
-					assert.NoError(t, s.cmd.Process.Signal(syscall.SIGTERM))
-				}
-				if resp.Close {
-					return
+	// ask asks over one connection until it is told to close it.
+	ask := func() error {
+		client := http.Client{Transport: &http.Transport{}}
+		defer client.CloseIdleConnections()
+		for last := false; !last; {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.keys["base_url"]+"/systemone",
+				strings.NewReader(`{"model":"judge","state":"x","questions":{"q":{"type":"noul","instructions":"?"}}}`))
+			if err != nil {
+				return err
+			}
+			req.Header.Set("Authorization", "Bearer "+s.keys["inference_key"])
+			resp, err := client.Do(req)
+			if err != nil {
+				return fmt.Errorf("a request was lost: %w", err)
+			}
+			_, err = io.Copy(io.Discard, resp.Body)
+			if err := errors.Join(err, resp.Body.Close()); err != nil {
+				return err
+			}
+			if resp.StatusCode != http.StatusOK {
+				return errors.New(resp.Status)
+			}
+			if answered.Add(1) == 10*callers {
+				if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+					return err
 				}
 			}
-		})
+			last = resp.Close
+		}
+		return nil
 	}
-	wg.Wait()
+	var group errgroup.Group
+	for range callers {
+		group.Go(ask)
+	}
+	require.NoError(t, group.Wait())
 	_ = s.cmd.Wait()
 	assert.Equal(t, exitOK, s.cmd.ProcessState.ExitCode())
 	assert.GreaterOrEqual(t, answered.Load(), int64(10*callers))

@@ -26,12 +26,10 @@ var (
 // distrust reports a reply that decode refuses: whether it was in the dialect
 // at all, or its answers are wrong.
 func distrust(err error) *router.UpstreamError {
-	switch err { //nolint:errorlint // decode wraps nothing
-	case errSyntax, errForm, errUsage:
+	if errors.Is(err, errSyntax) || errors.Is(err, errForm) || errors.Is(err, errUsage) {
 		return upstream.BadReply(err)
-	default:
-		return upstream.BadAnswer(err)
 	}
+	return upstream.BadAnswer(err)
 }
 
 // decode reads a reply to these questions. Its errors may be logged.
