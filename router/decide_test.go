@@ -33,6 +33,11 @@ func TestNewRefusesMistakes(t *testing.T) {
 		_, err := router.New(cfg)
 		require.ErrorIs(t, err, router.ErrConfig, name)
 	}
+	_, err := router.New(router.Config{Catalog: catalog, Interceptors: []router.Interceptor{
+		router.Log(nil), func(router.Decider) router.Decider { return nil },
+	}})
+	require.ErrorIs(t, err, router.ErrConfig)
+	require.ErrorContains(t, err, "Interceptors[1]")
 }
 
 // A call that is used again would carry the id, the attempts and the costs of
@@ -270,6 +275,24 @@ func TestErrorsOfInterceptors(t *testing.T) {
 		if tt.err != nil {
 			require.ErrorIs(t, err, tt.err, name)
 		}
+	}
+}
+
+// An interceptor that loses the request or the call is at fault, not the caller.
+func TestInterceptorThatPassesNothingOn(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(*router.Call) *router.Call{
+		"no request": func(c *router.Call) *router.Call {
+			c.Request = nil
+			return c
+		},
+		"no call": func(*router.Call) *router.Call { return nil },
+	} {
+		g := newRig(t, "ant", intercepted(func(next router.Decider) router.Decider {
+			return func(ctx context.Context, c *router.Call) (*router.Result, error) { return next(ctx, lose(c)) }
+		}))
+		_, _, err := g.decide()
+		assert.Equal(t, router.Server, fault(t, err).Class, name)
 	}
 }
 

@@ -24,6 +24,9 @@ var errPreset = errors.New("router: no interceptor resolved the preset")
 
 // execute is the engine: the Decider inside all interceptors.
 func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
+	if c == nil || c.Request == nil { // Decide had both
+		return nil, &Error{Class: Server, Err: errRequestLost}
+	}
 	if err := c.Request.Validate(r.cfg.Limits); err != nil {
 		return nil, invalid(err)
 	}
@@ -55,6 +58,8 @@ func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
 	}
 	return r.walk(ctx, w, c, models)
 }
+
+var errRequestLost = errors.New("router: an interceptor passed on no request")
 
 // requested lists the models that a request names, as it names them.
 func requested(q *systemone.Request) []string {

@@ -78,8 +78,10 @@ func New(cfg Config) (*Router, error) {
 	}
 	r := &Router{cfg: cfg.withDefaults()}
 	r.decide = r.execute
-	for _, intercept := range slices.Backward(r.cfg.Interceptors) {
-		r.decide = intercept(r.decide)
+	for i, intercept := range slices.Backward(r.cfg.Interceptors) {
+		if r.decide = intercept(r.decide); r.decide == nil {
+			return nil, fmt.Errorf("%w: Interceptors[%d] returned no Decider", ErrConfig, i)
+		}
 	}
 	r.SetCatalog(cfg.Catalog)
 	return r, nil
