@@ -59,10 +59,16 @@ func credential(authorization, apiKey []string) (router.Secret, error) {
 		return true
 	}
 	for _, v := range authorization {
-		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
-		text := strings.TrimSpace(rest)
-		if !strings.EqualFold(scheme, "bearer") {
-			text = "\n" + v // no key has a line feed, so nobody has this one
+		text := strings.TrimSpace(v)
+		scheme := text
+		if end := strings.IndexAny(text, " \t"); end >= 0 {
+			scheme = text[:end]
+		}
+		switch {
+		case strings.EqualFold(scheme, "bearer"):
+			text = strings.TrimSpace(text[len(scheme):])
+		case text != "": // an empty header is none
+			text = "\n" + text // no key has a line feed, so nobody has this one
 		}
 		if !add(text) {
 			return "", errTwoCredentials()

@@ -72,11 +72,16 @@ func TestOneCredentialHoweverItIsSent(t *testing.T) {
 		{"basic and a key", []string{"Basic " + good}, []string{good}, 400},
 		{"no scheme", []string{good}, nil, 401},
 		{"list in one value", []string{"Bearer " + good + ", Bearer " + other}, nil, 401},
-		{"tab", []string{"Bearer\t" + good}, nil, 401},
+		{"tab", []string{"Bearer\t" + good}, nil, 200},
+		{"tabs and spaces", []string{"\tBearer \t " + good + "\t"}, nil, 200},
+		{"empty and a key", []string{""}, []string{good}, 200},
+		{"empty and bearer", []string{" ", "Bearer " + good}, nil, 200},
 		{"key with a line feed", []string{"Bearer " + good + "\r\nX: y"}, nil, 401},
 		{"key with NUL", []string{"Bearer " + good + "\x00"}, nil, 401},
 		{"megabyte", []string{"Bearer " + strings.Repeat("a", 1<<20)}, nil, 401},
 		{"none", nil, nil, 401},
+		{"none, an empty header", []string{""}, nil, 401},
+		{"none, a blank header", []string{" \t"}, []string{" "}, 401},
 	}
 	for _, c := range cases {
 		for _, path := range []string{"/systemone", "/models"} {
@@ -84,12 +89,16 @@ func TestOneCredentialHoweverItIsSent(t *testing.T) {
 			want := c.status
 			if path == "/models" {
 				r.Method = http.MethodGet
-				if c.name == "none" {
+				if strings.HasPrefix(c.name, "none") {
 					want = 200 // the route is public
 				}
 			}
 			r.Header["Authorization"], r.Header["X-Api-Key"] = c.authorization, c.apiKey
-			assert.Equal(t, want, g.serve(t, g.handler, r).Code, "%s %s", path, c.name)
+			w := g.serve(t, g.handler, r)
+			assert.Equal(t, want, w.Code, "%s %s", path, c.name)
+			if want == 401 && strings.HasPrefix(c.name, "none") {
+				assert.Equal(t, "Missing Authentication header", at(t, w.Body.Bytes(), "error.message"), c.name)
+			}
 		}
 	}
 }
