@@ -134,6 +134,7 @@ func TestNewRefusesMistakes(t *testing.T) {
 		"no keys":          {Router: sane.router},
 		"keys and open":    {Router: sane.router, Keys: storeDown{}, Open: true},
 		"negative size":    {Router: sane.router, Open: true, MaxBytes: -1},
+		"negative room":    {Router: sane.router, Open: true, MaxInFlightBytes: -1},
 		"negative time":    {Router: sane.router, Open: true, NativeTimeout: -1},
 		"brand in capital": {Router: sane.router, Open: true, Brand: "Router"},
 		"brand with CR":    {Router: sane.router, Open: true, Brand: "a\r"},

@@ -3,9 +3,9 @@ package httpapi
 import (
 	"errors"
 	"io"
+	"math"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,9 +16,11 @@ const (
 	// firstRead is how much is set aside for a body before any of it has come:
 	// what a caller announces costs nothing until it is sent.
 	firstRead = 64 << 10
+	// unknownRead is the same of a body that does not say how long it is.
+	unknownRead = 4 << 10
 	// drainBytes and drainTime bound what is read and dropped of a body that is
-	// too large. A client that is still sending when the connection is closed
-	// sees a reset instead of the 413.
+	// refused. A client that is still sending when the connection is closed sees
+	// a reset instead of the reply.
 	drainBytes = 16 << 20
 	drainTime  = 5 * time.Second
 )
@@ -32,24 +34,29 @@ func (x *exchange) body() ([]byte, error) {
 	}
 	limit, size := x.s.MaxBytes, x.r.ContentLength
 	if size > limit {
-		x.drain()
-		return nil, errTooLarge
+		return nil, x.refuse(errTooLarge, 0)
 	}
-	first := int64(4 << 10) // of a body that does not say how long it is
-	if size >= 0 {
-		first = min(size, firstRead)
+	first, most := min(size, firstRead), size
+	if size < 0 { // it does not say how long it is; one byte more shows that it is too long
+		first, most = unknownRead, min(limit, math.MaxInt-1)+1
+	}
+	if !x.hold(first) {
+		return nil, x.refuse(errNoRoom, 0)
 	}
 	buf := make([]byte, 0, first)
 	for int64(len(buf)) != size { // a size of -1 is never reached
 		if len(buf) == cap(buf) {
-			buf = slices.Grow(buf, min(cap(buf), int(limit)+1-len(buf)))
+			more := min(int64(cap(buf)), most-int64(cap(buf)))
+			if !x.hold(more) {
+				return nil, x.refuse(errNoRoom, len(buf))
+			}
+			buf = append(make([]byte, 0, int64(cap(buf))+more), buf...)
 		}
 		n, err := x.r.Body.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		switch {
 		case int64(len(buf)) > limit:
-			x.drain()
-			return nil, errTooLarge
+			return nil, x.refuse(errTooLarge, len(buf))
 		case errors.Is(err, io.EOF) && (size < 0 || int64(len(buf)) == size):
 			return buf, nil
 		case err != nil:
@@ -59,16 +66,47 @@ func (x *exchange) body() ([]byte, error) {
 	return buf, nil
 }
 
-// drain reads on for a while, so that a client that sends first and reads
-// later gets to see its 413. A client that waits for a 100 is not invited to
-// send at all.
-func (x *exchange) drain() {
-	if x.r.Header.Get("Expect") != "" || x.r.ContentLength > drainBytes {
-		return
+// hold takes n bytes for the body from what all of them may hold, or says that
+// there is no room.
+func (x *exchange) hold(n int64) bool {
+	if x.s.inFlight.Add(n) > x.s.MaxInFlightBytes {
+		x.s.inFlight.Add(-n)
+		return false
 	}
-	// A connection that knows no deadlines is still bounded by drainBytes.
-	_ = http.NewResponseController(x.w).SetReadDeadline(x.s.Now().Add(drainTime))
+	x.held += n
+	return true
+}
+
+// letGo gives back what hold took.
+func (x *exchange) letGo() {
+	x.s.inFlight.Add(-x.held)
+	x.held = 0
+}
+
+// refuse gives up a body, of which some bytes have been read, and returns why.
+// It reads on for a while, so that a client that sends first and reads later
+// gets to see its reply. A client that still waits for a 100 is not invited to
+// send at all.
+func (x *exchange) refuse(why error, read int) error {
+	x.letGo() // what has been read is garbage from here on
+	if read == 0 && x.r.Header.Get("Expect") != "" || x.r.ContentLength > drainBytes {
+		return why
+	}
+	// The end comes by a timer and not by a deadline, which would have to be
+	// made from the real clock. A connection that knows no deadlines is still
+	// bounded by drainBytes.
+	connection, ended := http.NewResponseController(x.w), make(chan struct{})
+	timer := time.AfterFunc(drainTime, func() {
+		defer close(ended)
+		_ = connection.SetReadDeadline(time.Unix(1, 0)) // long past
+	})
+	defer func() {
+		if !timer.Stop() {
+			<-ended // nobody touches the connection when the handler has returned
+		}
+	}()
 	_, _ = io.CopyN(io.Discard, x.r.Body, drainBytes)
+	return why
 }
 
 // checkContent refuses bodies that are announced as something other than

@@ -42,6 +42,11 @@ type Config struct {
 	Brand string
 	// MaxBytes is the largest body that is read; default 4 MiB.
 	MaxBytes int64
+	// MaxInFlightBytes bounds what the bodies of all requests of a Handler, the
+	// native ones among them, hold together until they are answered; default
+	// 256 MiB. A body that needs more than is left is refused with a 503, one
+	// that is larger than all of it always, so make it many times MaxBytes.
+	MaxInFlightBytes int64
 	// Limits bound the shape of a request; they should be those of the Router.
 	Limits systemone.Limits
 	// DualErrors adds a detail member next to error, as clients of the native
@@ -68,6 +73,7 @@ type Config struct {
 const (
 	defaultBrand         = "router"
 	defaultMaxBytes      = 4 << 20
+	defaultMaxInFlight   = 256 << 20
 	defaultNativeTimeout = 9 * time.Second
 )
 
@@ -82,6 +88,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("%w: Keys and Open exclude each other", ErrConfig)
 	case c.MaxBytes < 0:
 		return c, fmt.Errorf("%w: MaxBytes is negative", ErrConfig)
+	case c.MaxInFlightBytes < 0:
+		return c, fmt.Errorf("%w: MaxInFlightBytes is negative", ErrConfig)
 	case c.NativeTimeout < 0:
 		return c, fmt.Errorf("%w: NativeTimeout is negative", ErrConfig)
 	case !validBrand(c.Brand):
@@ -92,6 +100,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxBytes == 0 {
 		c.MaxBytes = defaultMaxBytes
+	}
+	if c.MaxInFlightBytes == 0 {
+		c.MaxInFlightBytes = defaultMaxInFlight
 	}
 	if c.NativeTimeout == 0 {
 		c.NativeTimeout = defaultNativeTimeout

@@ -11,7 +11,12 @@
 // strangers are told of an error comes from the table in errors.go and never
 // from the error's own text; [Status] is the same table for programs.
 //
-// The package starts no goroutine and opens no listener: timeouts for headers
-// and bodies, and connection limits, belong to the embedding program's
-// http.Server.
+// A caller who hangs up cancels the request. One who closes only its sending
+// side after the request (SHUT_WR, as nc -N does) has hung up too: net/http
+// cannot tell the two apart, so keep the connection open until the reply came.
+//
+// The package opens no listener and starts no goroutine that outlives its
+// request: timeouts for headers and bodies, and connection limits, belong to
+// the embedding program's http.Server. What bodies hold together is bounded
+// here, see [Config].
 package httpapi

@@ -19,6 +19,7 @@ var (
 	errNotFound      = errors.New("httpapi: no such resource")
 	errMethod        = errors.New("httpapi: method not allowed")
 	errTooLarge      = errors.New("httpapi: body too large")
+	errNoRoom        = errors.New("httpapi: the bodies in flight hold all of MaxInFlightBytes")
 	errPanic         = errors.New("httpapi: panic")
 )
 
@@ -74,6 +75,7 @@ var refusals = []struct {
 	{errNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
 	{errMethod, problem{http.StatusMethodNotAllowed, methodNotAllowed, "Method not allowed"}},
 	{errTooLarge, problem{http.StatusRequestEntityTooLarge, router.PayloadTooLarge, "Request payload too large"}},
+	{errNoRoom, problem{http.StatusServiceUnavailable, router.NoCapacity, "Service temporarily unavailable"}},
 	{context.DeadlineExceeded, problem{statusTimeout, router.Timeout, "Request timed out. Please try again later."}},
 
 	{nil, problem{http.StatusInternalServerError, router.Server, "Internal Server Error"}},

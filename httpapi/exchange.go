@@ -22,6 +22,7 @@ type exchange struct {
 	began     time.Time // when the request came; zero where the surface has no deadline
 	principal router.Principal
 	call      *router.Call // nil until a decision was asked for
+	held      int64        // bytes of the server's inFlight
 
 	status     int
 	out        []byte // the reply's body

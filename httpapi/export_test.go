@@ -17,6 +17,9 @@ func Routes(h *Handler) (api, native []string) {
 	return api, native
 }
 
+// InFlight returns how many bytes of bodies a handler holds.
+func InFlight(h *Handler) int64 { return h.api.inFlight.Load() }
+
 // AddClosedRoutes adds what no table has yet: a route for management keys and
 // one whose entry forgot to say which keys it takes.
 func AddClosedRoutes(h *Handler) http.Handler {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/signalbox/signalbox/systemone"
@@ -69,6 +70,7 @@ type server struct {
 	metadataMember string // router_metadata
 	metadataHeader string // X-Router-Metadata, canonical
 	exchanges      sync.Pool
+	inFlight       atomic.Int64 // bytes that bodies hold
 }
 
 func newServer(cfg Config) *server {
@@ -133,8 +135,10 @@ func (x *exchange) run(ctx context.Context) error {
 }
 
 // end answers a panic with a 500, so that one broken request does not cost a
-// connection with others on it, and gives the exchange back for reuse.
+// connection with others on it, and gives back the exchange for reuse and the
+// room of its body.
 func (x *exchange) end(ctx context.Context) {
+	x.letGo()
 	if v := recover(); v != nil {
 		x.s.Logger.ErrorContext(ctx, "panic while serving a request",
 			slog.String("request_id", x.requestID), slog.Any("panic", v), slog.String("stack", string(debug.Stack())))

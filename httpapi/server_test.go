@@ -160,6 +160,23 @@ func TestOverTheWire(t *testing.T) {
 	}
 }
 
+// A connection lives by the real clock, whatever the handler is told.
+func TestDrainingLooksAtNoInjectedClock(t *testing.T) {
+	for name, year := range map[string]int{"behind": 1990, "ahead": 2190} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newRig(t, func(c *httpapi.Config, _ *router.Config) {
+					c.Now = func() time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
+				})
+				started := time.Now()
+				got := talk(t, g.dial(t), g.head("Content-Length: 6000000")+sound[:20])
+				assert.Equal(t, 413, got.status)
+				assert.Equal(t, 5*time.Second, time.Since(started))
+			})
+		})
+	}
+}
+
 func TestAPanicDoesNotCostTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t)
