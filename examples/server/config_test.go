@@ -261,3 +261,12 @@ func FuzzDecodeConfig(f *testing.F) {
 		}
 	})
 }
+
+func TestAModelThatCannotStandInAPathIsAMistake(t *testing.T) {
+	text := strings.Replace(plainConfig, `"kind": "systemone"`, `"kind": "systemone", "profile": "cloudflare-clef"`, 1)
+	text = strings.Replace(text, `"upstream_model": "j"`, `"upstream_model": "../../x?y"`, 1)
+	c, err := decodeConfig([]byte(text))
+	require.NoError(t, err)
+	_, err = builder{getenv: func(string) string { return "" }, warn: func(string) {}}.catalog(c)
+	require.EqualError(t, err, "endpoints[0].upstream_model: name of the model cannot stand in a path")
+}

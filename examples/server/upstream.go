@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
 	"slices"
@@ -93,6 +94,11 @@ func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, er
 		}
 	} else {
 		out.UpstreamModel = e.UpstreamModel
+	}
+	if client, ok := u.info.Client.(*systemonehttp.Client); ok {
+		if err := client.CheckModel(cmp.Or(e.UpstreamModel, e.Model)); err != nil {
+			return out, at(place+".upstream_model", "%s", plain(err))
+		}
 	}
 	out.Pricing = pricing
 	if e.Quantization != "" {

@@ -121,6 +121,17 @@ func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 	return reply, nil
 }
 
+// CheckModel says whether the upstream can be asked for a model of this name:
+// where the profile puts the model into the path, not every name can stand
+// there. An attempt with such a name fails, so a catalog had better not have it.
+// The error wraps [router.ErrConfig].
+func (c *Client) CheckModel(name string) error {
+	if _, err := c.address(name); err != nil {
+		return fmt.Errorf("%w: %w", router.ErrConfig, errModelName)
+	}
+	return nil
+}
+
 var errModelName = errors.New("name of the model cannot stand in a path")
 
 func (c *Client) address(model string) (upstream.Target, error) {
