@@ -10,6 +10,12 @@ import (
 // published model clips there, and so does [Model.Encode].
 const MaxTokens = 128
 
+// MaxRunes is the number of characters of a text, as it is written and again
+// after normalisation, that are looked at: far more than MaxTokens pieces of a
+// language have, and few enough that no text takes longer than a millisecond
+// to cut into pieces.
+const MaxRunes = 32 * MaxTokens
+
 // heads is the number of attention heads of both layers.
 const heads = 4
 
@@ -60,13 +66,20 @@ type scratch struct {
 func (m *Model) Dim() int { return m.head.weights.rows }
 
 // Count says how many pieces text has. Only the first [MaxTokens] of them
-// enter a vector.
-func (m *Model) Count(text string) int { return len(m.tokens.encode(text)) }
+// enter a vector. A text of more than [MaxRunes] characters is not read to its
+// end and counts as MaxTokens+1.
+func (m *Model) Count(text string) int {
+	in, whole := normalise(text)
+	if !whole {
+		return MaxTokens + 1
+	}
+	return len(m.tokens.pieces(in))
+}
 
 // Encode returns the unit vector of text, or nil when the vocabulary knows
-// nothing in it but spaces. Text beyond MaxTokens pieces is cut. The context is looked at between the
-// halves of the layers, a few milliseconds apart; its error is returned as it
-// is.
+// nothing in it but spaces. Text beyond MaxTokens pieces or MaxRunes characters
+// is cut. The context is looked at between the halves of the layers, a few
+// milliseconds apart; its error is returned as it is.
 func (m *Model) Encode(ctx context.Context, text string) ([]float32, error) {
 	ids := m.tokens.encode(text)
 	ids = ids[:min(len(ids), MaxTokens)]

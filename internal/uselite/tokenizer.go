@@ -74,22 +74,51 @@ func (t *tokenizer) knowsAny(ids []int32) bool {
 	return slices.ContainsFunc(ids, func(id int32) bool { return id != unknown && id != t.space })
 }
 
-// encode returns the pieces of text after Unicode normalisation (NFKC). A run
-// of characters that no piece covers gives one unknown piece; an empty text
-// has no pieces.
+// encode returns the pieces of what [normalise] makes of text. A run of
+// characters that no piece covers gives one unknown piece; an empty text has no
+// pieces.
 func (t *tokenizer) encode(text string) []int32 {
-	if text == "" {
+	in, _ := normalise(text)
+	return t.pieces(in)
+}
+
+// pieces returns the pieces of normalised characters.
+func (t *tokenizer) pieces(in []rune) []int32 {
+	if len(in) == 0 {
 		return nil
 	}
-	in := make([]rune, 1, len(text)+1)
-	in[0] = wordStart
-	for _, r := range norm.NFKC.String(text) {
+	return t.collect(t.best(slices.Insert(in, 0, wordStart)))
+}
+
+// normalise returns the characters of text after Unicode normalisation (NFKC),
+// a space as the sign for the start of a word, and whether these are all: text
+// is cut after MaxRunes characters before it is normalised, which makes up to
+// 18 of one, and again after that.
+func normalise(text string) (in []rune, whole bool) {
+	text, whole = first(text, MaxRunes)
+	text = norm.NFKC.String(text)
+	in = make([]rune, 0, min(len(text), MaxRunes)+1) // and one for the start of the first word
+	for _, r := range text {
+		if len(in) == MaxRunes {
+			return in, false
+		}
 		if r == ' ' {
 			r = wordStart
 		}
 		in = append(in, r)
 	}
-	return t.collect(t.best(in))
+	return in, whole
+}
+
+// first returns the first n characters of text and whether these are all.
+func first(text string, n int) (string, bool) {
+	for i := range text {
+		if n == 0 {
+			return text[:i], false
+		}
+		n--
+	}
+	return text, true
 }
 
 // best gives for every place in the text the piece that ends there on the best

@@ -40,11 +40,20 @@ type Config struct {
 	CachePhrases, CacheBytes int
 }
 
-// Limits bound the work of one request. A zero field is its default.
+// defaultPhraseBytes is the least default of [Limits.PhraseBytes].
+const defaultPhraseBytes = 64 << 10
+
+// Limits bound the work of one request. A zero field is its default. What is
+// beyond them is refused before it is worked on. A state may also have no more
+// than 16 bytes for each of StateTokens.
 type Limits struct {
 	StateTokens int // of the encoder; default 2,048, about 1,500 words
 	Questions   int // default 64
-	Phrases     int // over all questions; default 256
+	Phrases     int // over all questions, after long ones are split; default 256
+	// PhraseBytes is how many bytes of UTF-8 all phrases may have, and the
+	// instructions of each noul that is answered from them. Default 65,536, or
+	// 256 for each of Phrases if that is more.
+	PhraseBytes int
 }
 
 // Provider is the embedded decision model. It is safe for concurrent use and
@@ -67,6 +76,7 @@ func New(cfg Config) (*Provider, error) {
 	orDefault(&cfg.Limits.StateTokens, 2048)
 	orDefault(&cfg.Limits.Questions, 64)
 	orDefault(&cfg.Limits.Phrases, 256)
+	orDefault(&cfg.Limits.PhraseBytes, max(defaultPhraseBytes, product(max(cfg.Limits.Phrases, 0), 256)))
 	orDefault(&cfg.CachePhrases, 4096)
 	orDefault(&cfg.CacheBytes, 16<<20)
 	if cfg.Weights == (Weights{}) {
@@ -107,6 +117,7 @@ func (cfg *Config) check() error {
 		{"Limits.StateTokens", cfg.Limits.StateTokens},
 		{"Limits.Questions", cfg.Limits.Questions},
 		{"Limits.Phrases", cfg.Limits.Phrases},
+		{"Limits.PhraseBytes", cfg.Limits.PhraseBytes},
 	} {
 		if c.n < 0 {
 			return fmt.Errorf("%w: similarity: %s is %d", router.ErrConfig, c.name, c.n)

@@ -25,6 +25,7 @@ func TestNewRefuses(t *testing.T) {
 		"state":         {Limits: Limits{StateTokens: -1}},
 		"questions":     {Limits: Limits{Questions: -1}},
 		"phrases":       {Limits: Limits{Phrases: -1}},
+		"phrase bytes":  {Limits: Limits{PhraseBytes: -1}},
 		"no window":     {Encoder: wide{window: 0}},
 		"a temperature": {Weights: Weights{EncoderBest: 1}},
 	} {

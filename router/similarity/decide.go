@@ -19,10 +19,6 @@ var (
 	errTooLarge = errors.New("similarity: the request is too large")
 )
 
-// bytesPerToken is how long a token may be on average before a state is
-// refused unread. English text has about four bytes for each.
-const bytesPerToken = 16
-
 // Decide answers every question of the attempt. Usage counts the encoder's
 // tokens of the state and of every phrase it was compared with, as input, and
 // one token of output for each answer. Failures are an [*router.UpstreamError]
@@ -61,14 +57,14 @@ func (p *Provider) decide(ctx context.Context, r *systemone.Request) (router.Rep
 	}
 	defer p.gate.leave()
 	var w *work
-	if err := p.gate.do(ctx, func() (err error) { w, err = p.read(r); return err }); err != nil {
+	if err := p.gate.do(ctx, func() (err error) { w, err = p.read(ctx, r); return err }); err != nil {
 		return router.Reply{}, err
 	}
 	if err := p.understand(ctx, w); err != nil {
 		return router.Reply{}, err
 	}
 	reply := router.Reply{Model: UpstreamModel}
-	err := p.gate.do(ctx, func() (err error) { reply.Answers, err = p.answers(r, w); return err })
+	err := p.gate.do(ctx, func() (err error) { reply.Answers, err = p.answers(ctx, r, w); return err })
 	reply.Usage = systemone.Usage{InputTokens: w.tokens(), OutputTokens: int64(len(reply.Answers))}
 	return reply, err
 }
@@ -94,63 +90,6 @@ func (w *work) tokens() int64 {
 		}
 	}
 	return sum
-}
-
-// read takes a request apart and holds it against the limits.
-func (p *Provider) read(r *systemone.Request) (*work, error) {
-	state, err := texts(r.State)
-	if err != nil {
-		return nil, fmt.Errorf("%w: the state is no JSON", errRequest)
-	}
-	size := 0
-	for _, text := range state {
-		size += len(text)
-	}
-	if size > bytesPerToken*p.limits.StateTokens {
-		return nil, fmt.Errorf("%w: %d bytes of state", errTooLarge, size)
-	}
-	w := &work{phrases: map[string]*sense{}, inquiries: make([]inquiry, len(r.Questions))}
-	w.pieces = split(state, p.encoder.Window(), p.encoder.Count)
-	tokens := 0
-	for _, part := range w.pieces {
-		tokens += part.tokens
-	}
-	if tokens > p.limits.StateTokens {
-		return nil, fmt.Errorf("%w: %d tokens of state", errTooLarge, tokens)
-	}
-	count := 0
-	for i := range r.Questions {
-		if w.inquiries[i], err = inquire(&r.Questions[i]); err != nil {
-			return nil, err
-		}
-		for j, phrases := range w.inquiries[i].answers {
-			phrases = p.fitPhrases(phrases)
-			w.inquiries[i].answers[j] = phrases
-			if count += len(phrases); count > p.limits.Phrases {
-				return nil, fmt.Errorf("%w: more than %d phrases", errTooLarge, p.limits.Phrases)
-			}
-			for _, phrase := range phrases {
-				w.phrases[phrase] = nil
-			}
-		}
-	}
-	return w, nil
-}
-
-// fitPhrases splits phrases that are too long for one vector, as it is done
-// with a state. A text has no more tokens than bytes, so most need no count.
-func (p *Provider) fitPhrases(phrases []string) []string {
-	var fitting []string
-	for _, phrase := range phrases {
-		if len(phrase) < p.encoder.Window() {
-			fitting = append(fitting, phrase)
-			continue
-		}
-		for _, part := range split([]string{phrase}, p.encoder.Window(), p.encoder.Count) {
-			fitting = append(fitting, part.text)
-		}
-	}
-	return fitting
 }
 
 // understand makes sense of the pieces of the state and of every phrase that
@@ -219,9 +158,12 @@ func (p *Provider) sense(ctx context.Context, text string, tokens int) (*sense, 
 }
 
 // answers scores every question, which takes microseconds for each phrase.
-func (p *Provider) answers(r *systemone.Request, w *work) (systemone.Answers, error) {
+func (p *Provider) answers(ctx context.Context, r *systemone.Request, w *work) (systemone.Answers, error) {
 	answers := make(systemone.Answers, len(r.Questions))
 	for i := range r.Questions {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		q, in := &r.Questions[i], w.inquiries[i]
 		senses := make([][]*sense, len(in.answers))
 		for j, phrases := range in.answers {

@@ -18,14 +18,17 @@ var wordsFile []byte
 // Encoder turns texts into vectors whose dot product says how alike their
 // meanings are. Implementations must be safe for concurrent use. A better
 // encoder than the embedded one is given to [New] in [Config.Encoder]; with it
-// belong weights that were fitted to it.
+// belong weights that were fitted to it. No text that it is given has more than
+// 16 bytes for each token of Window.
 type Encoder interface {
 	// Encode returns a vector of length 1, always of the same dimension, or nil
 	// for a text that nothing can be said about. Text beyond Window is cut. It
 	// honours ctx.
 	Encode(ctx context.Context, text string) ([]float32, error)
 	// Count says how many tokens text has. It is called with every text before
-	// Encode and should be far cheaper.
+	// Encode, and again with parts of those that are too long, and should be far
+	// cheaper. Of a text with more tokens than Window it need only say that it
+	// has more.
 	Count(text string) int
 	// Window is the number of tokens, more than 0, that one vector can be made
 	// of. A longer state is split.

@@ -1,9 +1,27 @@
 package similarity
 
 import (
+	"context"
+	"math"
 	"strings"
 	"unicode/utf8"
 )
+
+// bytesPerToken is how long a token may be on average before a text is refused,
+// or cut, without counting its tokens. English text has about four bytes for
+// each.
+const bytesPerToken = 16
+
+// bytesOf is how many bytes so many tokens may have, or the largest number.
+func bytesOf(tokens int) int { return product(tokens, bytesPerToken) }
+
+// product multiplies numbers that are not negative and stops at the largest.
+func product(n, each int) int {
+	if n > math.MaxInt/each {
+		return math.MaxInt
+	}
+	return n * each
+}
 
 // piece is a part of a state that fits into one vector.
 type piece struct {
@@ -11,36 +29,78 @@ type piece struct {
 	tokens int
 }
 
+// cutter cuts texts into pieces that fit into one vector. It never counts, nor
+// returns, a piece of more than bytesOf(window) bytes, and it counts a byte at
+// most once for each halving of such a piece: its work is linear.
+type cutter struct {
+	window int              // most tokens of a piece
+	count  func(string) int // tokens of a text
+	// full ends the work with its error; it is asked after every addition with
+	// the number of pieces and of their tokens so far.
+	full func(pieces, tokens int) error
+
+	pieces []piece
+	tokens int
+}
+
 // split cuts the texts of a state into pieces of at most window tokens, as few
 // as sentences allow: a state that fits is one piece. Sentences too long for a
-// piece are halved, between words if there are any. Nothing is left out.
-func split(texts []string, window int, count func(string) int) []piece {
-	whole := strings.Join(texts, " ")
-	if n := count(whole); n <= window {
-		if whole == "" {
-			return nil
+// piece are halved, between words if there are any. Nothing is left out. Its
+// error is that of full or of ctx, which is looked at before every count.
+func (c *cutter) split(ctx context.Context, texts []string) ([]piece, error) {
+	if whole := strings.Join(texts, " "); whole == "" {
+		return nil, nil
+	} else if len(whole) <= bytesOf(c.window) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		return []piece{{text: whole, tokens: n}}
+		if n := c.count(whole); n <= c.window {
+			err := c.add(piece{text: whole, tokens: n})
+			return c.pieces, err
+		}
 	}
-	var pieces []piece
 	for _, text := range texts {
 		for _, sentence := range sentences(text) {
-			for _, part := range halve(sentence, window, count) {
-				pieces = join(pieces, part, window)
+			if err := c.halve(ctx, sentence); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return pieces
+	return c.pieces, nil
 }
 
-// join adds a part to the last piece if it fits there.
-func join(pieces []piece, part piece, window int) []piece {
-	if last := len(pieces) - 1; last >= 0 && pieces[last].tokens+part.tokens <= window {
-		pieces[last].text += " " + part.text
-		pieces[last].tokens += part.tokens
-		return pieces
+// halve cuts a sentence in two until the parts fit, and adds them.
+func (c *cutter) halve(ctx context.Context, text string) error {
+	if text == "" {
+		return nil
 	}
-	return append(pieces, part)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(text) <= bytesOf(c.window) {
+		if n := c.count(text); n <= c.window || utf8.RuneCountInString(text) < 2 {
+			return c.add(piece{text: text, tokens: n})
+		}
+	}
+	left, right := cut(text)
+	if err := c.halve(ctx, text[:left]); err != nil {
+		return err
+	}
+	return c.halve(ctx, text[right:])
+}
+
+// add adds a part, to the last piece if it fits there.
+func (c *cutter) add(part piece) error {
+	c.tokens += part.tokens
+	last := len(c.pieces) - 1
+	if last >= 0 && c.pieces[last].tokens+part.tokens <= c.window &&
+		len(c.pieces[last].text)+len(part.text) < bytesOf(c.window) {
+		c.pieces[last].text += " " + part.text
+		c.pieces[last].tokens += part.tokens
+	} else {
+		c.pieces = append(c.pieces, part)
+	}
+	return c.full(len(c.pieces), c.tokens)
 }
 
 // sentences cuts folded text behind the marks that end a sentence.
@@ -54,19 +114,6 @@ func sentences(text string) []string {
 		}
 	}
 	return append(found, text[from:])
-}
-
-// halve cuts a sentence in two until the parts fit.
-func halve(text string, window int, count func(string) int) []piece {
-	if text == "" {
-		return nil
-	}
-	n := count(text)
-	if n <= window || utf8.RuneCountInString(text) < 2 {
-		return []piece{{text: text, tokens: n}}
-	}
-	left, right := cut(text)
-	return append(halve(text[:left], window, count), halve(text[right:], window, count)...)
 }
 
 // cut says where the left half of a text of at least two runes ends and where

@@ -1,6 +1,7 @@
 package similarity
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -8,6 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
+
+// pieces splits texts without a limit.
+func pieces(t require.TestingT, texts []string, window int, count func(string) int) []piece {
+	c := cutter{window: window, count: count, full: func(int, int) error { return nil }}
+	got, err := c.split(context.Background(), texts)
+	require.NoError(t, err)
+	return got
+}
 
 func TestSplit(t *testing.T) {
 	count := func(text string) int { return len(strings.Fields(text)) }
@@ -26,7 +35,7 @@ func TestSplit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, p := range split(c.texts, 4, count) {
+			for _, p := range pieces(t, c.texts, 4, count) {
 				got = append(got, p.text)
 				assert.LessOrEqual(t, p.tokens, 4)
 			}
@@ -45,7 +54,7 @@ func TestSplitKeepsEverything(t *testing.T) {
 			return fold(rapid.StringOfN(rapid.RuneFrom([]rune("ab .!?é日𝄞\ufffd")), 0, 60, -1).Draw(t, "text"))
 		})).Draw(t, "texts")
 		var whole strings.Builder
-		for _, p := range split(texts, window, count) {
+		for _, p := range pieces(t, texts, window, count) {
 			require.NotEmpty(t, p.text)
 			if len([]rune(p.text)) > 1 && !strings.Contains(p.text, " ") {
 				require.LessOrEqual(t, count(p.text), window)

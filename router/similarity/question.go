@@ -1,7 +1,7 @@
 package similarity
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,20 +19,23 @@ type inquiry struct {
 	against bool
 }
 
-// inquire reads a question. Its error is [errRequest].
-func inquire(q *systemone.Question) (inquiry, error) {
+// inquire reads a question. Its errors are those of [reader.texts].
+func inquire(ctx context.Context, q *systemone.Question, r *reader) (inquiry, error) {
 	switch q.Kind {
 	case systemone.Noul:
-		return inquireNoul(q)
+		return inquireNoul(ctx, q, r)
 	case systemone.Choice:
 		in := inquiry{answers: make([][]string, len(q.Options))}
 		for i, option := range q.Options {
-			phrases, err := phrasesOf(option.Guidance)
+			phrases, err := r.texts(ctx, option.Guidance)
 			if err != nil {
 				return in, err
 			}
 			if len(phrases) == 0 {
 				phrases = []string{spoken(option.Name)}
+				if err := r.take(phrases[0]); err != nil {
+					return in, err
+				}
 			}
 			in.answers[i] = phrases
 		}
@@ -40,7 +43,7 @@ func inquire(q *systemone.Question) (inquiry, error) {
 	case systemone.Score:
 		in := inquiry{answers: make([][]string, len(q.Levels))}
 		for i, level := range q.Levels {
-			phrases, err := phrasesOf(level)
+			phrases, err := r.texts(ctx, level)
 			if err != nil {
 				return in, err
 			}
@@ -52,12 +55,12 @@ func inquire(q *systemone.Question) (inquiry, error) {
 	}
 }
 
-func inquireNoul(q *systemone.Question) (inquiry, error) {
-	yes, err := phrasesOf(q.True)
+func inquireNoul(ctx context.Context, q *systemone.Question, r *reader) (inquiry, error) {
+	yes, err := r.texts(ctx, q.True)
 	if err != nil {
 		return inquiry{}, err
 	}
-	no, err := phrasesOf(q.False)
+	no, err := r.texts(ctx, q.False)
 	if err != nil {
 		return inquiry{}, err
 	}
@@ -69,7 +72,7 @@ func inquireNoul(q *systemone.Question) (inquiry, error) {
 	case len(no) > 0:
 		return inquiry{answers: [][]string{no}, against: true}, nil
 	}
-	instructions, err := phrasesOf(q.Instructions)
+	instructions, err := r.texts(ctx, q.Instructions)
 	if err != nil {
 		return inquiry{}, err
 	}
@@ -77,14 +80,6 @@ func inquireNoul(q *systemone.Question) (inquiry, error) {
 		return inquiry{answers: [][]string{{about}}}, nil
 	}
 	return inquiry{}, nil
-}
-
-func phrasesOf(raw json.RawMessage) ([]string, error) {
-	found, err := texts(raw)
-	if err != nil {
-		return nil, fmt.Errorf("%w: the guidance of a question is no JSON", errRequest)
-	}
-	return found, nil
 }
 
 // answer turns probabilities into the answer to q. With one answer p holds the

@@ -2,6 +2,7 @@ package similarity
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/signalbox/signalbox/systemone"
 )
+
+func unbounded() *reader { return &reader{most: math.MaxInt} }
 
 func TestPhrasesOfAnswers(t *testing.T) {
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
@@ -41,7 +44,7 @@ func TestPhrasesOfAnswers(t *testing.T) {
 		{"nothing", systemone.Question{Kind: systemone.Noul}, nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := inquire(&c.q)
+			got, err := inquire(t.Context(), &c.q, unbounded())
 			require.NoError(t, err)
 			assert.Equal(t, c.want, got.answers)
 			assert.Equal(t, c.against, got.against)
@@ -59,7 +62,7 @@ func TestInquireRefuses(t *testing.T) {
 		"broken no":           {Kind: systemone.Noul, False: broken},
 		"broken instructions": {Kind: systemone.Noul, Instructions: broken},
 	} {
-		_, err := inquire(&q)
+		_, err := inquire(t.Context(), &q, unbounded())
 		require.ErrorIs(t, err, errRequest, name)
 	}
 }
@@ -92,7 +95,7 @@ func FuzzTexts(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		got, err := texts(raw)
+		got, err := unbounded().texts(t.Context(), raw)
 		if err != nil || !json.Valid(raw) {
 			return
 		}
