@@ -88,7 +88,8 @@
 // is worked on takes 2 MB, a cached phrase 3 KB.
 //
 // The cost of a request is bounded by [Limits], that of all requests together
-// by [Config.Workers] and [Config.Queue].
+// by [Config.Workers] and [Config.Queue]. A text beyond the limits of bytes is
+// never cut into tokens; to refuse it costs no more than to decode its JSON.
 //
 // NOTICE.md says where the model's data come from and under which licences.
 package similarity
