@@ -18,6 +18,11 @@
 // in the flags or the configuration is one line on standard error and exit
 // status 2.
 //
+// Refusals and failures are logged, one line each on standard error, with the
+// request id that the caller got. Answers are not: a line for each would cost
+// about a tenth of a request's processor time. They are there at level Info,
+// and a router.Observer sees every outcome.
+//
 // # Routes
 //
 // The documented interface is mounted under /api/v1, the native System One
