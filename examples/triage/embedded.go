@@ -12,7 +12,7 @@ import (
 // patience is how long one item may take: nobody waits at the other end of a line.
 const patience = time.Minute
 
-// contextTokens is how many tokens a state may have. A text is never of more tokens than bytes, so what [shorten]
+// contextTokens is how many tokens a state may have. Ordinary text has fewer tokens than bytes, so what [shorten]
 // leaves always fits.
 const contextTokens = 8192
 
