@@ -57,6 +57,7 @@ func newGateway(t *testing.T) *gateway {
 	g.disabled = newKey(t, ks, keys.Key{Name: "disabled", Account: "a", Creator: "user-1", Disabled: true})
 	rt, err := router.New(router.Config{
 		Catalog:        g.catalog(t),
+		UserKey:        []byte("for tests"), // else no user goes upstream
 		Interceptors:   []router.Interceptor{ks.Intercept, refuse},
 		AttemptTimeout: 3 * time.Second, // as long as the hanging upstream is waited for
 	})

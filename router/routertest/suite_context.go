@@ -84,15 +84,24 @@ func (b *bench) stall(begin func(http.ResponseWriter)) (reached, gone chan error
 	reached, gone = make(chan error, 1), make(chan error, 1)
 	b.answer(func(rw http.ResponseWriter, r *http.Request) {
 		begin(rw)
-		reached <- nil
+		tell(reached, nil)
 		select {
 		case <-r.Context().Done():
-			gone <- nil
+			tell(gone, nil)
 		case <-time.After(patience):
-			gone <- errors.New("routertest: the provider never hung up")
+			tell(gone, errors.New("routertest: the provider never hung up"))
 		}
 	})
 	return reached, gone
+}
+
+// tell reports the first time only: a provider that asks again must fail the
+// suite, not hang it.
+func tell(c chan<- error, err error) {
+	select {
+	case c <- err:
+	default:
+	}
 }
 
 // soon waits for what must happen, and passes on its error.
