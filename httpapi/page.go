@@ -20,15 +20,18 @@ type page struct{ offset, limit int }
 
 // pageOf reads offset and limit from a query. Other names are ignored; one of
 // these that is given twice is a mistake.
-func pageOf(query url.Values) (page, error) {
-	p := page{limit: defaultPage}
+func pageOf(query url.Values) (page, error) { return pageWithin(query, defaultPage, maxPage) }
+
+// pageWithin is pageOf with other bounds of limit.
+func pageWithin(query url.Values, usual, most int) (page, error) {
+	p := page{limit: usual}
 	for _, part := range []struct {
 		name     string
 		to       *int
 		from, up int
 	}{
 		{"offset", &p.offset, 0, 1<<31 - 1},
-		{"limit", &p.limit, 1, maxPage},
+		{"limit", &p.limit, 1, most},
 	} {
 		values := query[part.name]
 		if len(values) == 0 {

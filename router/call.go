@@ -20,8 +20,13 @@ type Call struct {
 	// Principal is who asks. The zero value is the embedding program itself.
 	Principal Principal
 	Policy    []Rule // what is allowed beyond the request's own preferences; interceptors append
-	RequestID string // ties logs together; made when empty
-	ID        string // the generation id, "gen-dec-…"; made when empty
+	// Budgets are the limits on what the call may spend; interceptors append.
+	Budgets []Budget
+	// Credentials are the caller's own at providers, oldest first; interceptors
+	// append.
+	Credentials []Credential
+	RequestID   string // ties logs together; made when empty
+	ID          string // the generation id, "gen-dec-…"; made when empty
 	// Admitted is the instant that the request belongs to; set by the router
 	// when zero.
 	Admitted time.Time
@@ -80,6 +85,8 @@ type AttemptRecord struct {
 	RetryAfter time.Duration
 	Usage      systemone.Usage // the upstream's counts; Cost is what it said that it charged
 	Cost       USD             // what the caller is charged for this attempt
+	// Credential is the caller's own that the attempt was made with, or nil.
+	Credential *Credential
 	UpstreamID string
 	Answers    systemone.Answers // as the upstream gave them, for its own confidence figures; nil on failure
 	Err        error             // for the operator's log

@@ -65,6 +65,9 @@ type PlanInput struct {
 	Stats       []Stats     // by the index of the catalog's endpoints; nil knows nothing
 	NoUser      bool        // the user goes to nobody, so no endpoint counts as taking it
 	Pinned      []uuid.UUID // by the index of Models: the endpoint of the sticky session, or uuid.Nil; nil pins nothing
+	// Credentials are the caller's own, oldest first, among them those for
+	// other models and providers.
+	Credentials []Credential
 	Now         time.Time
 	Seed        uint64
 }
@@ -88,9 +91,12 @@ type Plan struct {
 type Candidate struct {
 	Endpoint *Endpoint
 	Model    *Model
-	Weight   float64 // its probability in the draw for the first place, 0 outside it
-	Tier     Tier
-	Reason   Reason // why it stands where it stands
+	// Credential is the caller's own that the endpoint is called with; nil for
+	// the operator's.
+	Credential *Credential
+	Weight     float64 // its probability in the draw for the first place, 0 outside it
+	Tier       Tier
+	Reason     Reason // why it stands where it stands
 }
 
 // Tier is how an endpoint meets the performance cutoffs.

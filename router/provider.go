@@ -26,6 +26,9 @@ type Attempt struct {
 	Model   string          // the upstream's name of the model
 	Options json.RawMessage // the caller's options for this provider, an object; nil for none
 	User    string          // keyed hash of the caller's user; "" unless the endpoint supports it
+	// Credential is the caller's own, to be used in place of the operator's;
+	// "" for the operator's.
+	Credential Secret
 	// RequestID ties the upstream's log to ours; visible ASCII.
 	RequestID string
 	Deadline  time.Time // also ctx's

@@ -1,0 +1,259 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// maxAmount is the largest limit or budget, in dollars.
+const maxAmount = 9_000_000_000 * router.Dollar
+
+// object is the body of a management request, read member by member. Members
+// that nobody reads are ignored. Every problem is kept with its path, so that a
+// caller learns of all of them at once: read everything, then ask err.
+type object struct {
+	path    string // of the object in the body, "" or "a.b."
+	members map[string]json.RawMessage
+	issues  *[]systemone.Issue
+}
+
+// object reads the request's body as a JSON object.
+func (x *exchange) object() (object, error) {
+	body, err := x.body()
+	if err != nil {
+		return object{}, err
+	}
+	if err := systemone.CheckSyntax(body); err != nil {
+		return object{}, err
+	}
+	o := object{issues: new([]systemone.Issue)}
+	if trimmed := bytes.TrimSpace(body); len(trimmed) == 0 || trimmed[0] != '{' || json.Unmarshal(body, &o.members) != nil {
+		return object{}, badRequest("", "must be an object")
+	}
+	return o, nil
+}
+
+// err is the refusal of everything that was wrong, or nil.
+func (o object) err() error {
+	if len(*o.issues) == 0 {
+		return nil
+	}
+	return &systemone.InvalidError{Issues: *o.issues}
+}
+
+// wrong notes a problem with a member.
+func (o object) wrong(name, format string, args ...any) {
+	*o.issues = append(*o.issues, systemone.Issue{Path: o.path + name, Message: fmt.Sprintf(format, args...)})
+}
+
+// has says whether any of the members is there, null or not.
+func (o object) has(names ...string) bool {
+	for _, name := range names {
+		if _, ok := o.members[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// value returns a member that is there and not null.
+func (o object) value(name string) (json.RawMessage, bool) {
+	raw, ok := o.members[name]
+	return raw, ok && string(raw) != "null"
+}
+
+// given returns a member that is there; null is noted as wrong.
+func (o object) given(name string) (json.RawMessage, bool) {
+	raw, ok := o.members[name]
+	if ok && string(raw) == "null" {
+		o.wrong(name, "must not be null")
+		return nil, false
+	}
+	return raw, ok
+}
+
+// require notes members that are missing.
+func (o object) require(names ...string) {
+	for _, name := range names {
+		if !o.has(name) {
+			o.wrong(name, "is required")
+		}
+	}
+}
+
+// boolean reads true or false.
+func (o object) boolean(name string) router.Update[bool] {
+	raw, ok := o.given(name)
+	switch {
+	case !ok:
+		return router.Update[bool]{}
+	case string(raw) == "true", string(raw) == "false":
+		return router.To(string(raw) == "true")
+	}
+	o.wrong(name, "must be true or false")
+	return router.Update[bool]{}
+}
+
+// text reads a string of from to most characters; most 0 is no bound.
+func (o object) text(name string, from, most int) router.Update[string] {
+	raw, ok := o.given(name)
+	if !ok {
+		return router.Update[string]{}
+	}
+	s, ok := o.textOf(name, raw, from, most)
+	return router.Update[string]{Set: ok, To: s}
+}
+
+// nullText is text for a member that may be null.
+func (o object) nullText(name string, from, most int) router.Update[*string] {
+	raw, ok := o.members[name]
+	if !ok {
+		return router.Update[*string]{}
+	}
+	if string(raw) == "null" {
+		return router.To[*string](nil)
+	}
+	s, ok := o.textOf(name, raw, from, most)
+	return router.Update[*string]{Set: ok, To: &s}
+}
+
+func (o object) textOf(name string, raw json.RawMessage, from, most int) (string, bool) {
+	var s string
+	if raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		o.wrong(name, "must be a string")
+		return "", false
+	}
+	switch n := utf8.RuneCountInString(s); {
+	case n < from:
+		o.wrong(name, "must have at least %d characters", from)
+	case most > 0 && n > most:
+		o.wrong(name, "must have at most %d characters", most)
+	default:
+		return s, true
+	}
+	return "", false
+}
+
+// word reads one of a few words.
+func (o object) word(name string, words ...string) router.Update[string] {
+	u := o.text(name, 0, 0)
+	if !u.Set {
+		return u
+	}
+	for _, w := range words {
+		if u.To == w {
+			return u
+		}
+	}
+	o.wrong(name, "must be one of %s", strings.Join(words, ", "))
+	return router.Update[string]{}
+}
+
+// reset reads a limit's interval: daily, weekly, monthly, or null for one that
+// never begins anew.
+func (o object) reset(name string) router.Update[router.Interval] {
+	if raw, ok := o.members[name]; ok && string(raw) == "null" {
+		return router.To(router.Lifetime)
+	}
+	u := o.word(name, "daily", "weekly", "monthly")
+	i, _ := router.ParseInterval(u.To)
+	return router.Update[router.Interval]{Set: u.Set, To: i}
+}
+
+// amount reads an amount of money, a JSON number that is not negative, with at
+// most nine decimals and not above nine billion dollars; null is nil.
+func (o object) amount(name string) router.Update[*router.USD] {
+	raw, ok := o.members[name]
+	switch {
+	case !ok:
+		return router.Update[*router.USD]{}
+	case string(raw) == "null":
+		return router.To[*router.USD](nil)
+	case raw[0] != '-' && (raw[0] < '0' || raw[0] > '9'):
+		o.wrong(name, "must be a number or null")
+		return router.Update[*router.USD]{}
+	}
+	v, err := router.ParseUSD(string(raw))
+	if err != nil || v < 0 || v > maxAmount {
+		o.wrong(name, "must be an amount of USD from 0 to 9000000000 with at most 9 decimals")
+		return router.Update[*router.USD]{}
+	}
+	return router.To(&v)
+}
+
+// instant reads an RFC 3339 time in UTC; null is the zero time.
+func (o object) instant(name string) router.Update[time.Time] {
+	if raw, ok := o.members[name]; ok && string(raw) == "null" {
+		return router.To(time.Time{})
+	}
+	u := o.text(name, 0, 0)
+	if !u.Set {
+		return router.Update[time.Time]{}
+	}
+	t, err := time.Parse(time.RFC3339Nano, u.To)
+	if err != nil || !strings.HasSuffix(u.To, "Z") {
+		o.wrong(name, "must be a time in UTC as RFC 3339 writes it, with a Z")
+		return router.Update[time.Time]{}
+	}
+	return router.To(t)
+}
+
+// id reads a UUID.
+func (o object) id(name string) router.Update[string] {
+	u := o.text(name, 0, 0)
+	if !u.Set {
+		return u
+	}
+	id, ok := uuidOf(u.To)
+	if !ok {
+		o.wrong(name, "must be a UUID")
+	}
+	return router.Update[string]{Set: ok, To: id}
+}
+
+// texts reads a list of from to most strings, none of them empty; null is nil.
+// A list that must not be null has from above 0 and is asked for by require
+// and given.
+func (o object) texts(name string, from, most int) router.Update[[]string] {
+	raw, ok := o.members[name]
+	switch {
+	case !ok:
+		return router.Update[[]string]{}
+	case string(raw) == "null":
+		return router.To[[]string](nil)
+	}
+	var items []json.RawMessage
+	if raw[0] != '[' || json.Unmarshal(raw, &items) != nil {
+		o.wrong(name, "must be a list of strings")
+		return router.Update[[]string]{}
+	}
+	if len(items) < from || len(items) > most {
+		o.wrong(name, "must have %d to %d entries", from, most)
+		return router.Update[[]string]{}
+	}
+	list, sound := make([]string, len(items)), true
+	for i, item := range items {
+		list[i], ok = o.textOf(name+"["+strconv.Itoa(i)+"]", item, 1, 0)
+		sound = sound && ok
+	}
+	return router.Update[[]string]{Set: sound, To: list}
+}
+
+// uuidOf returns s as lower-case text, if it is a UUID in its usual form.
+func uuidOf(s string) (string, bool) {
+	if len(s) != len(uuid.Nil.String()) {
+		return "", false
+	}
+	id, err := uuid.Parse(s)
+	return id.String(), err == nil
+}

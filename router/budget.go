@@ -1,0 +1,81 @@
+package router
+
+import "github.com/google/uuid"
+
+// Owner says whose spending is meant: every call counts for all of its
+// principal's owners, from the first call on and whether or not a limit looks
+// at it.
+type Owner uint8
+
+// Every owner of a call's spending.
+const (
+	OwnerAccount   Owner = iota // the account
+	OwnerWorkspace              // the key's workspace
+	OwnerMember                 // the key's creator, over all keys they created in the account
+	OwnerKey                    // the key
+
+	owners = iota
+)
+
+// Line names the owner's spending in the books of a [Ledger], for the window
+// given; the zero Line when the principal has no such owner.
+func (o Owner) Line(p Principal, window string) Line {
+	var owner string
+	switch {
+	case o == OwnerAccount && p.Account != "":
+		owner = "account:" + p.Account
+	case o == OwnerWorkspace && p.Workspace != "":
+		owner = "workspace:" + p.Workspace
+	case o == OwnerMember && p.Member != "":
+		owner = "member:" + p.Account + "/" + p.Member
+	case o == OwnerKey && p.KeyHash != "":
+		owner = "key:" + p.KeyHash
+	default:
+		return Line{}
+	}
+	return Line{Owner: owner, Window: window}
+}
+
+// Check is a kind of limit, in the order in which they are asked.
+type Check uint8
+
+// Every check, the first first.
+const (
+	CheckCredits Check = iota
+	CheckKey
+	CheckWorkspace
+	CheckGuardrail
+)
+
+// String returns the word that says why a candidate was skipped: credits,
+// key_limit, workspace_budget or guardrail_budget.
+func (c Check) String() string {
+	words := [...]string{"credits", "key_limit", "workspace_budget", "guardrail_budget"}
+	return words[min(int(c), len(words)-1)]
+}
+
+// MarshalText returns the word.
+func (c Check) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// Budget is a limit on a call's spending, which an interceptor appends to
+// [Call.Budgets]. Whatever the order of the interceptors, budgets are asked by
+// Check, then by Owner, then by Interval, the broadest first; the first that
+// has no room for a candidate decides.
+type Budget struct {
+	Check    Check
+	Owner    Owner
+	Interval Interval
+	Max      USD
+	BYOK     bool // spending on the caller's own provider credentials counts too
+	// Refusal is what the caller is told.
+	Refusal *Error
+}
+
+// Credential is a caller's own account at a provider.
+type Credential struct {
+	ID       uuid.UUID
+	Provider string   // slug; all variants of it
+	Models   []string // ids, dated ids or aliases it is for; nil is all
+	Fallback bool     // tried after the shared endpoints instead of before
+	Secret   Secret   // sent upstream in place of the operator's
+}
