@@ -4,10 +4,14 @@
 // [Set] has one field for each. Mix freely.
 package store
 
-import "github.com/signalbox/signalbox/keys"
+import (
+	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/organization"
+)
 
 // Set is one storage for each consumer. A nil field turns its feature off.
 // Fields are added in minor versions, so write it with field names.
 type Set struct {
-	Keys keys.Store
+	Keys  keys.Store
+	Audit organization.AuditStore
 }

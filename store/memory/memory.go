@@ -12,7 +12,11 @@ import (
 
 // New returns an empty storage, safe for concurrent use.
 func New() store.Set {
-	return store.Set{Keys: &keyStore{byHash: map[string]keys.Key{}}}
+	audit := newAuditStore()
+	return store.Set{
+		Keys:  &keyStore{byHash: map[string]keys.Key{}},
+		Audit: audit,
+	}
 }
 
 var _ keys.Store = (*keyStore)(nil)
