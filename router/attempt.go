@@ -49,8 +49,11 @@ func (r *Router) attempt(ctx context.Context, s *served, by Candidate, out *outg
 	defer cancel()
 	deadline, _ := limited.Deadline()
 
-	rec := AttemptRecord{Endpoint: s.endpoint, Started: r.cfg.Now()}
-	reply, err := s.provider.Client.Decide(limited, out.attempt(s, deadline))
+	rec := AttemptRecord{
+		Endpoint: s.endpoint, Model: by.Model, Provider: s.provider.Name,
+		Credential: by.Credential, Started: r.cfg.Now(),
+	}
+	reply, err := s.provider.Client.Decide(limited, out.attempt(s, by.Credential, deadline))
 	if errors.Is(err, ErrNotSent) {
 		return nil, false
 	}
@@ -73,7 +76,7 @@ func (r *Router) attempt(ctx context.Context, s *served, by Candidate, out *outg
 		r.statistics.changes.Add(1)
 	}
 	if o.ok {
-		rec.Cost = s.endpoint.Pricing.Cost(rec.Usage.InputTokens, rec.Usage.OutputTokens)
+		rec.charge()
 		res = result(out.call, s, by.Model, rec, answers)
 	}
 	out.call.Report.Attempts = append(out.call.Report.Attempts, rec)
@@ -204,6 +207,17 @@ func hintsRest(c Class) bool {
 	return c == RateLimitExceeded || c == NoCapacity || c == ProviderOverloaded
 }
 
+// charge says what an answer costs: the caller's own account is charged
+// upstream, so nothing is charged here.
+func (rec *AttemptRecord) charge() {
+	price := rec.Endpoint.Pricing.Cost(rec.Usage.InputTokens, rec.Usage.OutputTokens)
+	if rec.Credential != nil {
+		rec.OwnCost = price
+	} else {
+		rec.Cost = price
+	}
+}
+
 func result(c *Call, s *served, m *Model, rec AttemptRecord, answers systemone.Answers) *Result {
 	usage := rec.Usage
 	usage.Cost = json.Number(rec.Cost.String())
@@ -231,13 +245,16 @@ type outgoing struct {
 	user             string
 }
 
-func (o *outgoing) attempt(s *served, deadline time.Time) Attempt {
+func (o *outgoing) attempt(s *served, own *Credential, deadline time.Time) Attempt {
 	a := Attempt{
 		Request:   o.request(s.endpoint.Limits.Parts),
 		Model:     s.endpoint.UpstreamModel,
 		Options:   o.catalog.Options(o.call.Request.Provider, s.endpoint),
 		RequestID: o.call.RequestID,
 		Deadline:  deadline,
+	}
+	if own != nil {
+		a.Credential = own.Secret
 	}
 	if slices.Contains(s.endpoint.Parameters, "user") {
 		a.User = o.hashedUser()

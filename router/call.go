@@ -72,21 +72,35 @@ type Report struct {
 	Requested string // the models as sent, joined by ", "
 	Plan      Plan
 	Attempts  []AttemptRecord
+	Skipped   []Skip // candidates that a limit on spending had no room for
 	Pipeline  []Stage
+}
+
+// Skip is a candidate that was not asked because a limit had no room for what
+// it may cost.
+type Skip struct {
+	Endpoint   *Endpoint
+	Credential *Credential // the caller's own that it would have been asked with, or nil
+	Check      Check       // whose budget refused
 }
 
 // AttemptRecord is one attempt as it happened.
 type AttemptRecord struct {
 	Endpoint   *Endpoint
+	Model      *Model
+	Provider   string // display name
 	Started    time.Time
 	Duration   time.Duration
 	Class      Class // "" for an attempt that was answered
 	Status     int   // HTTP status: 200 for an answer, 502 for a 200 that failed the check, 0 without a reply
 	RetryAfter time.Duration
 	Usage      systemone.Usage // the upstream's counts; Cost is what it said that it charged
-	Cost       USD             // what the caller is charged for this attempt
+	Cost       USD             // what the caller is charged for this attempt; 0 with a credential of theirs
 	// Credential is the caller's own that the attempt was made with, or nil.
 	Credential *Credential
+	// OwnCost is the list price of an attempt with Credential: what Cost would
+	// have been.
+	OwnCost    USD
 	UpstreamID string
 	Answers    systemone.Answers // as the upstream gave them, for its own confidence figures; nil on failure
 	Err        error             // for the operator's log

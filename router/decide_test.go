@@ -105,7 +105,8 @@ func TestDecide(t *testing.T) {
 	require.Len(t, call.Report.Attempts, 2)
 	first, second := call.Report.Attempts[0], call.Report.Attempts[1]
 	assert.Equal(t, router.AttemptRecord{
-		Endpoint: g.endpoint(0), Started: newClock().now(), Duration: 250 * time.Millisecond,
+		Endpoint: g.endpoint(0), Model: g.router.Catalog().Models()[0], Provider: "Ant Cloud",
+		Started: newClock().now(), Duration: 250 * time.Millisecond,
 		Class: router.ProviderUnavailable, Status: 500, Err: first.Err,
 	}, first)
 	require.ErrorIs(t, first.Err, errUpstream)

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,4 +25,43 @@ type Event struct {
 	Reasoning  int64
 	Cached     int64
 	Cost       Amount // Credit is what was charged
+}
+
+// Events returns what activity is made of: an event for each billed attempt of
+// a call that res answered, in the order of the attempts. Without a result
+// nothing was billed, and there are none. It only reads the call, so an
+// interceptor may ask for them when the engine has answered.
+func (c *Call) Events(res *Result) []Event {
+	if res == nil {
+		return nil
+	}
+	var events []Event
+	answered := false // the endpoint that answered has its event
+	for i := range c.Report.Attempts {
+		a := &c.Report.Attempts[i]
+		if a.Class != "" {
+			continue
+		}
+		e := Event{
+			ID:         c.ID + "/" + strconv.Itoa(len(events)),
+			Admitted:   c.Admitted.UTC(),
+			Principal:  c.Principal,
+			Model:      a.Endpoint.Model,
+			Endpoint:   a.Endpoint.ID,
+			Provider:   a.Provider,
+			Prompt:     a.Usage.InputTokens,
+			Completion: a.Usage.OutputTokens,
+			Reasoning:  a.Usage.ReasoningTokens,
+			Cached:     a.Usage.CachedTokens,
+			Cost:       Amount{Credit: a.Cost, Total: a.Cost + a.OwnCost},
+		}
+		if a.Model != nil {
+			e.Permaslug = a.Model.Permaslug
+		}
+		if !answered && a.Endpoint == res.Endpoint {
+			e.Requests, answered = 1, true
+		}
+		events = append(events, e)
+	}
+	return events
 }

@@ -50,6 +50,7 @@ func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
 		Stats:       w.stats(now),
 		NoUser:      len(r.cfg.UserKey) == 0,
 		Pinned:      r.pinned(ctx, c, models, now),
+		Credentials: c.Credentials,
 		Now:         now,
 		Seed:        c.Seed,
 	})
@@ -101,16 +102,16 @@ func (r *Router) walk(ctx context.Context, w *world, c *Call, models []ModelRef)
 			break
 		}
 	}
-	return nil, r.failure(ctx, w, c.Report.Attempts)
+	return nil, r.failure(ctx, c.Report.Attempts)
 }
 
 // failure says why the walk ended without an answer.
-func (r *Router) failure(ctx context.Context, w *world, attempts []AttemptRecord) *Error {
+func (r *Router) failure(ctx context.Context, attempts []AttemptRecord) *Error {
 	switch err := ctx.Err(); {
 	case errors.Is(err, context.Canceled):
 		return &Error{Class: Timeout, Err: err}
 	case len(attempts) > 0:
-		return ofAttempts(attempts, w)
+		return ofAttempts(attempts)
 	case err != nil:
 		return &Error{Class: Timeout, Err: err}
 	default:
@@ -122,10 +123,10 @@ var errBusy = errors.New("router: every candidate is at its limit")
 
 // ofAttempts sums failed attempts up: the caller's fault decides, then the
 // class that all of them share, else the provider is to blame.
-func ofAttempts(attempts []AttemptRecord, w *world) *Error {
+func ofAttempts(attempts []AttemptRecord) *Error {
 	last := attempts[len(attempts)-1]
 	e := &Error{Class: last.Class, Err: last.Err, Metadata: map[string]any{
-		"provider_name":   w.byEndpoint[last.Endpoint.ID].provider.Name,
+		"provider_name":   last.Provider,
 		"previous_errors": previous(attempts[:len(attempts)-1]),
 	}}
 	if e.Class == InvalidRequest {
