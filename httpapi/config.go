@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
+	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -36,6 +38,8 @@ type Config struct {
 	// looking at credentials. Routes for management keys stay closed. It
 	// excludes Keys.
 	Open bool
+	// Activity reports what was used; nil leaves its route out.
+	Activity *activity.Service
 	// Brand is the word in the names of the metadata member and of the header
 	// that asks for it: "router" (the default) gives router_metadata and
 	// X-Router-Metadata. Lower-case letters and digits, 1 to 32.
@@ -153,12 +157,12 @@ func New(cfg Config) (*Handler, error) {
 	}
 	s := newServer(cfg)
 	return &Handler{
-		api: newSurface(s, surface{dualErrors: cfg.DualErrors}, []route{
+		api: newSurface(s, surface{dualErrors: cfg.DualErrors}, slices.Concat([]route{
 			{method: http.MethodPost, path: "/systemone", keys: inference, serve: (*exchange).decide},
 			{method: http.MethodGet, path: "/models", keys: public, serve: (*exchange).listModels},
 			{method: http.MethodGet, path: "/models/{author}/{slug}/endpoints", keys: public, serve: (*exchange).listEndpoints},
 			{method: http.MethodGet, path: "/providers", keys: public, serve: (*exchange).listProviders},
-		}),
+		}, s.managementRoutes())),
 		native: newSurface(s, surface{native: true, dualErrors: true, dialect: systemone.Native, timeout: cfg.NativeTimeout}, []route{
 			{method: http.MethodPost, path: "/systemone", keys: inference, serve: (*exchange).decide},
 			{method: http.MethodGet, path: "/models", keys: public, serve: (*exchange).listNativeModels},

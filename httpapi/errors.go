@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -65,6 +66,7 @@ var refusals = []struct {
 	{nil, problem{statusOverloaded, router.ProviderOverloaded, "Provider returned error"}},
 
 	{systemone.ErrInvalid, problem{http.StatusBadRequest, router.InvalidRequest, "Invalid request parameters"}},
+	{activity.ErrNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
 	{errNoCredential, problem{http.StatusUnauthorized, router.Authentication, "Missing Authentication header"}},
 	{keys.ErrRefused, problem{http.StatusUnauthorized, router.Authentication, "Invalid API key"}},
 	{keys.ErrExpired, problem{http.StatusUnauthorized, router.Authentication, "API key expired"}},

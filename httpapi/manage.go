@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -11,6 +12,13 @@ import (
 
 // What the handlers of management routes share. They are given the services of
 // a [Config]; a service that is nil leaves its routes out.
+
+// managementRoutes are those of every service that there is.
+func (s *server) managementRoutes() []route {
+	return slices.Concat(
+		s.activityRoutes(),
+	)
+}
 
 // counted is the reply of lists that say how many rows there are in all.
 type counted struct {

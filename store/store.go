@@ -5,6 +5,7 @@
 package store
 
 import (
+	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
 )
@@ -12,6 +13,7 @@ import (
 // Set is one storage for each consumer. A nil field turns its feature off.
 // Fields are added in minor versions, so write it with field names.
 type Set struct {
-	Keys  keys.Store
-	Audit organization.AuditStore
+	Activity activity.Store
+	Keys     keys.Store
+	Audit    organization.AuditStore
 }

@@ -14,8 +14,9 @@ import (
 func New() store.Set {
 	audit := newAuditStore()
 	return store.Set{
-		Keys:  &keyStore{byHash: map[string]keys.Key{}},
-		Audit: audit,
+		Activity: newActivityStore(),
+		Keys:     &keyStore{byHash: map[string]keys.Key{}},
+		Audit:    audit,
 	}
 }
 

@@ -27,6 +27,7 @@ func Run(t *testing.T, open Open) {
 		run  func(t *testing.T, open Open)
 	}{
 		{"Keys", testKeys},
+		{"Activity", testActivity},
 	} {
 		t.Run(suite.name, func(t *testing.T) { suite.run(t, open) })
 	}

@@ -1,0 +1,97 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// Errors of [Service].
+var (
+	// ErrNotFound is a workspace that the account does not have.
+	ErrNotFound = errors.New("activity: no such workspace")
+	ErrConfig   = errors.New("activity: invalid configuration")
+)
+
+// Item is the use of one endpoint on one day.
+type Item struct {
+	Date      string // YYYY-MM-DD, UTC
+	Model     string // namespaced id
+	Permaslug string // with the dated suffix
+	Endpoint  uuid.UUID
+	Provider  string // display name
+	// Workspace is a UUID; "" where items are not split by workspace.
+	Workspace  string
+	Requests   int64
+	Prompt     int64 // tokens
+	Completion int64
+	Reasoning  int64
+	Cached     int64
+	// Cost.Credit is what the account was charged; Cost.BYOK() what requests on
+	// its own provider credentials would have cost.
+	Cost router.Amount
+}
+
+// Add adds the figures of o to those of i.
+func (i *Item) Add(o Item) {
+	i.Requests += o.Requests
+	i.Prompt += o.Prompt
+	i.Completion += o.Completion
+	i.Reasoning += o.Reasoning
+	i.Cached += o.Cached
+	i.Cost.Credit += o.Cost.Credit
+	i.Cost.Total += o.Cost.Total
+}
+
+// ItemOf is what one event adds to the item of its day, endpoint and workspace.
+func ItemOf(e router.Event) Item {
+	return Item{
+		Date:  router.Daily.Window(e.Admitted),
+		Model: e.Model, Permaslug: e.Permaslug, Endpoint: e.Endpoint, Provider: e.Provider,
+		Workspace: e.Principal.Workspace,
+		Requests:  e.Requests, Prompt: e.Prompt, Completion: e.Completion, Reasoning: e.Reasoning, Cached: e.Cached,
+		Cost: e.Cost,
+	}
+}
+
+// Range selects what a [Store] adds up.
+type Range struct {
+	Account  string // required
+	From, To string // days, inclusive
+	KeyHash  string // only this key's; "" is all
+	Member   string // only what keys that this member created used; "" is all
+}
+
+// Store keeps what was used. Each method is one transaction, safe for
+// concurrent use, and honours ctx.
+type Store interface {
+	// Record adds events, all or none. An event whose ID was recorded before
+	// adds nothing, so a batch may be tried again.
+	Record(ctx context.Context, events []router.Event) error
+	// Items adds up what lies in the range, for each day, model, endpoint and
+	// workspace as they were recorded; in no particular order. Days before the
+	// last 31 that have events may be forgotten.
+	Items(ctx context.Context, r Range) ([]Item, error)
+}
+
+// Directory says what activity has to know of accounts.
+type Directory interface {
+	// Workspaces returns the ids of the account's workspaces, the default one
+	// first.
+	Workspaces(ctx context.Context, account string) ([]string, error)
+	// IsOrganization says whether the account has members.
+	IsOrganization(ctx context.Context, account string) (bool, error)
+}
+
+// Window returns the first and the last day that [Service.Items] shows at an
+// instant: the thirty UTC days before the day of now.
+func Window(now time.Time) (from, to string) {
+	today := now.UTC()
+	return router.Daily.Window(today.AddDate(0, 0, -windowDays)), router.Daily.Window(today.AddDate(0, 0, -1))
+}
+
+const windowDays = 30

@@ -1,0 +1,187 @@
+package activity
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// Config sets up a [Service].
+type Config struct {
+	Store Store // required
+	// Directory knows the accounts' workspaces. Without one there are none:
+	// no query may name a workspace or a member.
+	Directory Directory
+	Now       func() time.Time // default time.Now
+}
+
+// Service records and reports activity. It is safe for concurrent use.
+type Service struct{ cfg Config }
+
+// New checks cfg and fills in its defaults. A mistake is [ErrConfig].
+func New(cfg Config) (*Service, error) {
+	if cfg.Store == nil {
+		return nil, fmt.Errorf("%w: Store is required", ErrConfig)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Service{cfg: cfg}, nil
+}
+
+// Intercept records every answered call before its caller has the answer. A
+// call whose activity cannot be recorded fails: use that nobody can see is not
+// given away. Calls without an account, of the embedding program itself, are
+// not recorded.
+func (s *Service) Intercept(next router.Decider) router.Decider {
+	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+		res, err := next(ctx, c)
+		if err != nil || res == nil || c.Principal.Account == "" {
+			return res, err
+		}
+		if err := s.cfg.Store.Record(context.WithoutCancel(ctx), c.Events(res)); err != nil {
+			return nil, &router.Error{Class: router.Server, Err: fmt.Errorf("activity: record: %w", err)}
+		}
+		return res, nil
+	}
+}
+
+// Query asks for a part of an account's activity. The zero value asks for all
+// of the last thirty completed days.
+type Query struct {
+	Date        string // one day; "" is all
+	KeyHash     string // SHA-256 hex; "" is all keys
+	Member      string // user id; "" is everybody
+	Workspace   string // UUID; "" is all
+	ByWorkspace bool   // split by workspace
+}
+
+// Items returns what the account used, by date descending, then model, endpoint
+// and workspace. What came before workspaces, or from one that is gone, stands
+// on the default workspace. Mistakes are [systemone.ErrInvalid], with the
+// names of the interface as paths; a workspace that the account does not have is
+// [ErrNotFound].
+func (s *Service) Items(ctx context.Context, account string, q Query) ([]Item, error) {
+	r, err := s.rangeOf(account, q)
+	if err != nil {
+		return nil, err
+	}
+	live, err := s.check(ctx, account, q)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.cfg.Store.Items(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return fold(rows, q, live), nil
+}
+
+// rangeOf checks what can be checked without asking anybody.
+func (s *Service) rangeOf(account string, q Query) (Range, error) {
+	r := Range{Account: account, KeyHash: q.KeyHash, Member: q.Member}
+	r.From, r.To = Window(s.cfg.Now())
+	var issues []systemone.Issue
+	if q.Date != "" {
+		day, err := time.Parse(time.DateOnly, q.Date)
+		if err != nil || day.Format(time.DateOnly) != q.Date || q.Date < r.From || q.Date > r.To {
+			issues = append(issues, systemone.Issue{
+				Path: "date", Message: "must be a day from " + r.From + " to " + r.To + ", written YYYY-MM-DD",
+			})
+		}
+		r.From, r.To = q.Date, q.Date
+	}
+	if q.KeyHash != "" && !isHash(q.KeyHash) {
+		issues = append(issues, systemone.Issue{Path: "api_key_hash", Message: "must be 64 lower-case hexadecimal digits"})
+	}
+	if q.Workspace != "" && uuid.Validate(q.Workspace) != nil {
+		issues = append(issues, systemone.Issue{Path: "workspace_id", Message: "must be a UUID"})
+	}
+	if issues != nil {
+		return Range{}, &systemone.InvalidError{Issues: issues}
+	}
+	return r, nil
+}
+
+func isHash(s string) bool {
+	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// check asks the directory about what the query names. It returns the account's
+// workspaces, the default one first.
+func (s *Service) check(ctx context.Context, account string, q Query) ([]string, error) {
+	var live []string
+	organization := false
+	if d := s.cfg.Directory; d != nil {
+		var err error
+		if live, err = d.Workspaces(ctx, account); err != nil {
+			return nil, err
+		}
+		if q.Member != "" {
+			if organization, err = d.IsOrganization(ctx, account); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if q.Member != "" && !organization {
+		return nil, &systemone.InvalidError{Issues: []systemone.Issue{{
+			Path: "user_id", Message: "is for organizations only",
+		}}}
+	}
+	if q.Workspace != "" && !slices.Contains(live, q.Workspace) {
+		return nil, ErrNotFound
+	}
+	return live, nil
+}
+
+// group is what items are added up by.
+type group struct {
+	date, model, permaslug, provider, workspace string
+	endpoint                                    uuid.UUID
+}
+
+// fold puts rows on the workspaces that are left, drops those that were not
+// asked for, and adds up what belongs together.
+func fold(rows []Item, q Query, live []string) []Item {
+	at := map[group]int{}
+	items := []Item{}
+	for _, row := range rows {
+		if len(live) > 0 && !slices.Contains(live, row.Workspace) {
+			row.Workspace = live[0]
+		}
+		if q.Workspace != "" && row.Workspace != q.Workspace {
+			continue
+		}
+		if !q.ByWorkspace {
+			row.Workspace = ""
+		}
+		g := group{row.Date, row.Model, row.Permaslug, row.Provider, row.Workspace, row.Endpoint}
+		if i, ok := at[g]; ok {
+			items[i].Add(row)
+			continue
+		}
+		at[g] = len(items)
+		items = append(items, row)
+	}
+	slices.SortFunc(items, order)
+	return items
+}
+
+func order(a, b Item) int {
+	return cmp.Or(
+		strings.Compare(b.Date, a.Date),
+		strings.Compare(a.Model, b.Model),
+		strings.Compare(a.Endpoint.String(), b.Endpoint.String()),
+		strings.Compare(a.Workspace, b.Workspace),
+		strings.Compare(a.Permaslug, b.Permaslug),
+		strings.Compare(a.Provider, b.Provider),
+	)
+}

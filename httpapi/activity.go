@@ -1,0 +1,75 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/activity"
+	"github.com/signalbox/signalbox/router"
+)
+
+func (s *server) activityRoutes() []route {
+	if s.Activity == nil {
+		return nil
+	}
+	return []route{{method: get, path: "/activity", keys: management, serve: (*exchange).listActivity}}
+}
+
+type activityItem struct {
+	Date             string     `json:"date"`
+	Model            string     `json:"model"`
+	Permaslug        string     `json:"model_permaslug"`
+	EndpointID       string     `json:"endpoint_id"`
+	ProviderName     string     `json:"provider_name"`
+	Requests         int64      `json:"requests"`
+	PromptTokens     int64      `json:"prompt_tokens"`
+	CompletionTokens int64      `json:"completion_tokens"`
+	ReasoningTokens  int64      `json:"reasoning_tokens"`
+	CachedTokens     int64      `json:"cached_tokens"`
+	Usage            router.USD `json:"usage"`
+	BYOKUsage        router.USD `json:"byok_usage_inference"`
+	WorkspaceID      string     `json:"workspace_id,omitempty"`
+}
+
+// listActivity serves GET /activity.
+func (x *exchange) listActivity(ctx context.Context) error {
+	var q activity.Query
+	var groupBy string
+	query := x.r.URL.Query()
+	for name, to := range map[string]*string{
+		"date": &q.Date, "api_key_hash": &q.KeyHash, "user_id": &q.Member, "workspace_id": &q.Workspace, "group_by": &groupBy,
+	} {
+		var err error
+		if *to, err = queryText(query, name); err != nil {
+			return err
+		}
+	}
+	switch groupBy {
+	case "workspace":
+		q.ByWorkspace = true
+	case "":
+	default:
+		return badRequest("group_by", "must be workspace")
+	}
+	if id, ok := uuidOf(q.Workspace); ok {
+		q.Workspace = id
+	}
+	items, err := x.s.Activity.Items(ctx, x.principal.Account, q)
+	if err != nil {
+		return err
+	}
+	rows := make([]activityItem, len(items))
+	for i := range items {
+		rows[i] = describeActivity(&items[i])
+	}
+	x.out = appendJSON(x.out, data{rows})
+	return nil
+}
+
+func describeActivity(i *activity.Item) activityItem {
+	return activityItem{
+		Date: i.Date, Model: i.Model, Permaslug: i.Permaslug, EndpointID: i.Endpoint.String(), ProviderName: i.Provider,
+		Requests: i.Requests, PromptTokens: i.Prompt, CompletionTokens: i.Completion,
+		ReasoningTokens: i.Reasoning, CachedTokens: i.Cached,
+		Usage: i.Cost.Credit, BYOKUsage: i.Cost.BYOK(), WorkspaceID: i.Workspace,
+	}
+}
