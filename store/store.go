@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
+	"github.com/signalbox/signalbox/presets"
 )
 
 // Set is one storage for each consumer. A nil field turns its feature off.
@@ -16,4 +17,5 @@ type Set struct {
 	Activity activity.Store
 	Keys     keys.Store
 	Audit    organization.AuditStore
+	Presets  presets.Store
 }

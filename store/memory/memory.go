@@ -17,6 +17,7 @@ func New() store.Set {
 		Activity: newActivityStore(),
 		Keys:     &keyStore{byHash: map[string]keys.Key{}},
 		Audit:    audit,
+		Presets:  newPresetStore(audit.record),
 	}
 }
 

@@ -28,6 +28,7 @@ func Run(t *testing.T, open Open) {
 	}{
 		{"Keys", testKeys},
 		{"Activity", testActivity},
+		{"Presets", testPresets},
 	} {
 		t.Run(suite.name, func(t *testing.T) { suite.run(t, open) })
 	}

@@ -1,0 +1,198 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/presets"
+)
+
+// presetRoutes are the routes of presets.
+func (s *server) presetRoutes() []route {
+	if s.Presets == nil {
+		return nil
+	}
+	create := func(path string, shape presets.Shape) route {
+		return route{post, "/presets/{slug}/" + path, management, func(x *exchange, ctx context.Context) error {
+			return x.createPreset(ctx, shape)
+		}}
+	}
+	return []route{
+		create("chat/completions", presets.ChatCompletions),
+		create("messages", presets.Messages),
+		create("responses", presets.Responses),
+		{get, "/presets", management, (*exchange).listPresets},
+		{get, "/presets/{slug}", management, (*exchange).getPreset},
+		{get, "/presets/{slug}/versions", management, (*exchange).listPresetVersions},
+		{get, "/presets/{slug}/versions/{version}", management, (*exchange).getPresetVersion},
+	}
+}
+
+// presetObject is a preset as lists show it.
+type presetObject struct {
+	ID              uuid.UUID           `json:"id"`
+	Name            string              `json:"name"`
+	Slug            string              `json:"slug"`
+	Description     *string             `json:"description"` // always null
+	Status          presets.Status      `json:"status"`
+	StatusUpdatedAt *string             `json:"status_updated_at"`
+	CreatedAt       *string             `json:"created_at"`
+	UpdatedAt       *string             `json:"updated_at"`
+	Creator         string              `json:"creator_user_id"`
+	Workspace       *string             `json:"workspace_id"` // null where the program has none
+	Designated      uuid.UUID           `json:"designated_version_id"`
+	Version         *presetVersionObject `json:"designated_version,omitempty"`
+}
+
+type presetVersionObject struct {
+	ID           uuid.UUID       `json:"id"`
+	Preset       uuid.UUID       `json:"preset_id"`
+	Number       int             `json:"version"`
+	Config       json.RawMessage `json:"config"`
+	SystemPrompt *string         `json:"system_prompt"`
+	Creator      string          `json:"creator_id"`
+	CreatedAt    *string         `json:"created_at"`
+	UpdatedAt    *string         `json:"updated_at"` // versions never change
+}
+
+func describePreset(p presets.Preset) presetObject {
+	o := presetObject{
+		ID: p.ID, Name: p.Name, Slug: p.Slug, Status: p.Status, StatusUpdatedAt: stamp(p.StatusUpdatedAt),
+		CreatedAt: stamp(p.CreatedAt), UpdatedAt: stamp(p.UpdatedAt), Creator: p.Creator, Designated: p.Designated.ID,
+	}
+	if p.Workspace != "" {
+		o.Workspace = &p.Workspace
+	}
+	return o
+}
+
+// wholePreset adds the version in force.
+func wholePreset(p presets.Preset) presetObject {
+	o := describePreset(p)
+	o.Version = new(describePresetVersion(p.Designated))
+	return o
+}
+
+func describePresetVersion(v presets.Version) presetVersionObject {
+	o := presetVersionObject{
+		ID: v.ID, Preset: v.Preset, Number: v.Number, Config: v.Config, Creator: v.Creator,
+		CreatedAt: stamp(v.CreatedAt), UpdatedAt: stamp(v.CreatedAt),
+	}
+	if v.SystemPrompt != "" {
+		o.SystemPrompt = &v.SystemPrompt
+	}
+	return o
+}
+
+// presetWorkspace reads the workspace that a management key asks about; "" is
+// the account's default one.
+func presetWorkspace(query url.Values) (string, error) {
+	text, err := queryText(query, "workspace_id")
+	if err != nil || text == "" && !query.Has("workspace_id") {
+		return "", err
+	}
+	id, ok := uuidOf(text)
+	if !ok {
+		return "", badRequest("workspace_id", "must be a UUID")
+	}
+	return id, nil
+}
+
+// createPreset serves POST /presets/{slug}/chat/completions and its siblings.
+func (x *exchange) createPreset(ctx context.Context, shape presets.Shape) error {
+	workspace, err := presetWorkspace(x.r.URL.Query())
+	if err != nil {
+		return err
+	}
+	body, err := x.body()
+	if err != nil {
+		return err
+	}
+	p, err := x.s.Presets.Create(ctx, x.actor(), workspace, x.r.PathValue("slug"), shape, body)
+	if err != nil {
+		return err
+	}
+	x.reply(http.StatusOK, data{wholePreset(p)})
+	return nil
+}
+
+// listPresets serves GET /presets.
+func (x *exchange) listPresets(ctx context.Context) error {
+	workspace, err := presetWorkspace(x.r.URL.Query())
+	if err != nil {
+		return err
+	}
+	page, err := x.listPage()
+	if err != nil {
+		return err
+	}
+	list, total, err := x.s.Presets.List(ctx, x.actor(), workspace, page.offset, page.limit)
+	if err != nil {
+		return err
+	}
+	rows := make([]presetObject, len(list))
+	for i, p := range list {
+		rows[i] = describePreset(p)
+	}
+	x.reply(http.StatusOK, counted{rows, total})
+	return nil
+}
+
+// getPreset serves GET /presets/{slug}.
+func (x *exchange) getPreset(ctx context.Context) error {
+	workspace, err := presetWorkspace(x.r.URL.Query())
+	if err != nil {
+		return err
+	}
+	p, err := x.s.Presets.Get(ctx, x.actor(), workspace, x.r.PathValue("slug"))
+	if err != nil {
+		return err
+	}
+	x.reply(http.StatusOK, data{wholePreset(p)})
+	return nil
+}
+
+// listPresetVersions serves GET /presets/{slug}/versions.
+func (x *exchange) listPresetVersions(ctx context.Context) error {
+	workspace, err := presetWorkspace(x.r.URL.Query())
+	if err != nil {
+		return err
+	}
+	page, err := x.listPage()
+	if err != nil {
+		return err
+	}
+	list, total, err := x.s.Presets.Versions(ctx, x.actor(), workspace, x.r.PathValue("slug"), page.offset, page.limit)
+	if err != nil {
+		return err
+	}
+	rows := make([]presetVersionObject, len(list))
+	for i, v := range list {
+		rows[i] = describePresetVersion(v)
+	}
+	x.reply(http.StatusOK, counted{rows, total})
+	return nil
+}
+
+// getPresetVersion serves GET /presets/{slug}/versions/{version}.
+func (x *exchange) getPresetVersion(ctx context.Context) error {
+	workspace, err := presetWorkspace(x.r.URL.Query())
+	if err != nil {
+		return err
+	}
+	number, err := strconv.Atoi(x.r.PathValue("version"))
+	if err != nil {
+		return errNotFound // what is no number is of no version
+	}
+	v, err := x.s.Presets.Version(ctx, x.actor(), workspace, x.r.PathValue("slug"), number)
+	if err != nil {
+		return err
+	}
+	x.reply(http.StatusOK, data{describePresetVersion(v)})
+	return nil
+}

@@ -1,0 +1,132 @@
+package presets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// mark stands between a model and a preset in the model of a request.
+const mark = "@preset/"
+
+// Intercept puts presets in place of their names. A request names one by its
+// preset, by "@preset/<slug>" as its model, or by "<model>@preset/<slug>". The
+// preset is looked for in the workspace of the call's principal and then in
+// the account's default one. The request's members win over the preset's:
+// a request that names any model takes neither model nor models from the
+// preset, and one with a provider, be it empty, takes none. A preset that there
+// is not, or that is not active, is a [router.NotFound]. A request that names
+// two different ones is a [*systemone.InvalidError].
+//
+// A change made through this Service acts at once; one made by another process
+// within 10 s. A request without a preset costs nothing.
+func (s *Service) Intercept(next router.Decider) router.Decider {
+	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+		if q := c.Request; q != nil && (q.Preset != "" || strings.Contains(q.Model, mark)) {
+			resolved, err := s.resolve(ctx, c.Principal, q)
+			if err != nil {
+				return nil, err
+			}
+			c.Request = resolved
+		}
+		return next(ctx, c)
+	}
+}
+
+// resolve returns a copy of q with its preset applied.
+func (s *Service) resolve(ctx context.Context, who router.Principal, q *systemone.Request) (*systemone.Request, error) {
+	model, slug, marked := strings.Cut(q.Model, mark)
+	switch {
+	case !marked:
+		slug = q.Preset
+	case q.Preset != "" && q.Preset != slug:
+		return nil, &systemone.InvalidError{Issues: []systemone.Issue{{Path: "preset", Message: "differs from the preset that model names"}}}
+	}
+	preset, err := s.lookup(ctx, who, slug)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil, &router.Error{Class: router.NotFound, Err: err}
+	case err != nil:
+		return nil, err
+	}
+	resolved := *q
+	resolved.Preset, resolved.Model = "", model
+	if model == "" && len(q.Models) == 0 {
+		resolved.Model, resolved.Models = preset.model, preset.models
+	}
+	if q.Provider == nil {
+		resolved.Provider = preset.provider
+	}
+	return &resolved, nil
+}
+
+// lookup finds what a principal means by a slug, or ErrNotFound.
+func (s *Service) lookup(ctx context.Context, who router.Principal, slug string) (*settings, error) {
+	if !validSlug(slug) {
+		return nil, ErrNotFound
+	}
+	n, now := name{who.Account, slug}, s.cfg.Now()
+	got, known, ticket := s.cache.get(n, who.Workspace, now)
+	if !known {
+		p, err := s.find(ctx, who, slug)
+		switch {
+		case errors.Is(err, ErrNotFound):
+		case err != nil:
+			return nil, fmt.Errorf("presets: look up: %w", err)
+		case p.Status != Active:
+		default:
+			if got.settings, err = settingsOf(p.Designated); err != nil {
+				return nil, &router.Error{Class: router.Server, Err: err} // not the caller's fault, whatever err is
+			}
+		}
+		s.cache.put(n, who.Workspace, got.settings, now, ticket)
+	}
+	if got.settings == nil {
+		return nil, ErrNotFound
+	}
+	return got.settings, nil
+}
+
+// find looks in the principal's workspace and then in the default one. A
+// preset that is not active hides one of the same name behind it.
+func (s *Service) find(ctx context.Context, who router.Principal, slug string) (Preset, error) {
+	if who.Workspace != "" {
+		p, err := s.cfg.Store.Get(ctx, who.Account, who.Workspace, slug)
+		if !errors.Is(err, ErrNotFound) {
+			return p, err
+		}
+	}
+	usual, err := s.cfg.Workspace(ctx, who.Account, "")
+	if err != nil {
+		return Preset{}, err
+	}
+	if usual == who.Workspace && usual != "" {
+		return Preset{}, ErrNotFound
+	}
+	return s.cfg.Store.Get(ctx, who.Account, usual, slug)
+}
+
+// settingsOf reads what of a version acts on a decision.
+func settingsOf(v Version) (*settings, error) {
+	var config struct {
+		Model    string          `json:"model"`
+		Models   []string        `json:"models"`
+		Provider json.RawMessage `json:"provider"`
+	}
+	if err := json.Unmarshal(v.Config, &config); err != nil {
+		return nil, fmt.Errorf("presets: version %s: %w", v.ID, err)
+	}
+	got := &settings{model: config.Model, models: config.Models}
+	if config.Provider != nil {
+		var err error
+		if got.provider, err = systemone.DecodePreferences(config.Provider); err != nil {
+			return nil, fmt.Errorf("presets: version %s: %w", v.ID, err)
+		}
+	}
+	return got, nil
+}

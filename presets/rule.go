@@ -1,0 +1,239 @@
+package presets
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+const (
+	maxIssues   = 100
+	maxStep     = 64 // characters of a name that a path shows
+	maxNumber   = 64 // characters of a number
+	maxExponent = 64 // more would cost memory, not say more
+)
+
+// problems collects what is wrong with a body.
+type problems struct{ issues []systemone.Issue }
+
+func (p *problems) add(path, message string) {
+	if len(p.issues) < maxIssues {
+		p.issues = append(p.issues, systemone.Issue{Path: path, Message: message})
+	}
+}
+
+func (p *problems) err() error {
+	if len(p.issues) == 0 {
+		return nil
+	}
+	return &systemone.InvalidError{Issues: p.issues}
+}
+
+// within is the path of a member. Names that do not read well in a path are
+// quoted, and long ones are cut, as in the paths of systemone.
+func within(path, name string) string {
+	if utf8.RuneCountInString(name) > maxStep {
+		name = string([]rune(name)[:maxStep]) + "…"
+	}
+	odd := func(r rune) bool { return strings.ContainsRune(` ."\`, r) || !unicode.IsPrint(r) }
+	if name == "" || strings.ContainsFunc(name, odd) {
+		name = strconv.Quote(name)
+	}
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// rule notes what is wrong with a value, which is sound JSON and not null.
+type rule func(p *problems, path string, value json.RawMessage)
+
+// field is a member of an object that a rule is for.
+type field struct {
+	name     string
+	rule     rule
+	required bool
+}
+
+// object takes objects whose members keep to fields. Null members are absent;
+// other members are free.
+func object(fields ...field) rule {
+	return func(p *problems, path string, value json.RawMessage) {
+		members, ok := membersOf(value)
+		if !ok {
+			p.add(path, "must be an object")
+			return
+		}
+		for _, f := range fields {
+			f.check(p, path, members)
+		}
+	}
+}
+
+func (f field) check(p *problems, path string, members map[string]json.RawMessage) {
+	switch value := members[f.name]; {
+	case !isNull(value):
+		f.rule(p, within(path, f.name), value)
+	case f.required:
+		p.add(within(path, f.name), "must be given")
+	}
+}
+
+func membersOf(value json.RawMessage) (map[string]json.RawMessage, bool) {
+	var members map[string]json.RawMessage
+	return members, len(value) > 0 && value[0] == '{' && json.Unmarshal(value, &members) == nil
+}
+
+// isNull says whether a value is null or absent.
+func isNull(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }
+
+// list takes arrays of at least least and, unless it is 0, at most most items
+// that keep to each.
+func list(least, most int, each rule) rule {
+	return func(p *problems, path string, value json.RawMessage) {
+		items, ok := itemsOf(value)
+		switch {
+		case !ok:
+			p.add(path, "must be an array")
+			return
+		case len(items) < least:
+			p.add(path, "must have at least "+strconv.Itoa(least)+" items")
+		case most > 0 && len(items) > most:
+			p.add(path, "must have at most "+strconv.Itoa(most)+" items")
+			return
+		}
+		for i, item := range items {
+			each(p, within(path, strconv.Itoa(i)), item)
+		}
+	}
+}
+
+func itemsOf(value json.RawMessage) ([]json.RawMessage, bool) {
+	var items []json.RawMessage
+	return items, value[0] == '[' && json.Unmarshal(value, &items) == nil
+}
+
+// mapOf takes objects whose values keep to each.
+func mapOf(each rule) rule {
+	return func(p *problems, path string, value json.RawMessage) {
+		members, ok := membersOf(value)
+		if !ok {
+			p.add(path, "must be an object")
+			return
+		}
+		for _, name := range sortedNames(members) {
+			each(p, within(path, name), members[name])
+		}
+	}
+}
+
+// text takes strings of at most most characters; 0 is no bound.
+func text(most int) rule {
+	return func(p *problems, path string, value json.RawMessage) {
+		switch s, ok := textOf(value); {
+		case !ok:
+			p.add(path, "must be a string")
+		case most > 0 && utf8.RuneCountInString(s) > most:
+			p.add(path, "must have at most "+strconv.Itoa(most)+" characters")
+		}
+	}
+}
+
+func textOf(value json.RawMessage) (string, bool) {
+	var s string
+	return s, value[0] == '"' && json.Unmarshal(value, &s) == nil
+}
+
+// wordOf is the text of a string, and "" for anything else.
+func wordOf(value json.RawMessage) string {
+	if isNull(value) {
+		return ""
+	}
+	s, _ := textOf(value)
+	return s
+}
+
+// word takes one of a few words.
+func word(words ...string) rule {
+	return func(p *problems, path string, value json.RawMessage) {
+		s, ok := textOf(value)
+		for _, w := range words {
+			if ok && s == w {
+				return
+			}
+		}
+		p.add(path, "must be one of "+strings.Join(words, ", "))
+	}
+}
+
+func boolean(p *problems, path string, value json.RawMessage) {
+	if s := string(value); s != "true" && s != "false" {
+		p.add(path, "must be true or false")
+	}
+}
+
+func number(p *problems, path string, value json.RawMessage) {
+	if _, ok := numberOf(value); !ok {
+		p.add(path, "must be a number")
+	}
+}
+
+func integer(p *problems, path string, value json.RawMessage) {
+	if n, ok := numberOf(value); !ok || !n.IsInteger() {
+		p.add(path, "must be a whole number")
+	}
+}
+
+// between takes numbers from least to most, both included.
+func between(least, most int64) rule {
+	return func(p *problems, path string, value json.RawMessage) {
+		n, ok := numberOf(value)
+		if !ok || n.LessThan(decimal.NewFromInt(least)) || n.GreaterThan(decimal.NewFromInt(most)) {
+			p.add(path, "must be a number from "+strconv.FormatInt(least, 10)+" to "+strconv.FormatInt(most, 10))
+		}
+	}
+}
+
+// wholeBetween takes whole numbers from least to most, both included.
+func wholeBetween(least, most int64) rule {
+	return func(p *problems, path string, value json.RawMessage) {
+		n, ok := numberOf(value)
+		if !ok || !n.IsInteger() || n.LessThan(decimal.NewFromInt(least)) || n.GreaterThan(decimal.NewFromInt(most)) {
+			p.add(path, "must be a whole number from "+strconv.FormatInt(least, 10)+" to "+strconv.FormatInt(most, 10))
+		}
+	}
+}
+
+// numberOf reads a number exactly. A number that takes more characters than
+// any that means something is none.
+func numberOf(value json.RawMessage) (decimal.Decimal, bool) {
+	s := string(value)
+	if len(s) > maxNumber || s[0] != '-' && (s[0] < '0' || s[0] > '9') {
+		return decimal.Decimal{}, false
+	}
+	if at := strings.IndexAny(s, "eE"); at >= 0 {
+		exponent, err := strconv.Atoi(s[at+1:])
+		if err != nil || exponent < -maxExponent || exponent > maxExponent {
+			return decimal.Decimal{}, false
+		}
+	}
+	n, err := decimal.NewFromString(s)
+	return n, err == nil
+}
+
+// either takes what one of two rules takes, of which the first is for strings.
+func either(ofText, other rule) rule {
+	return func(p *problems, path string, value json.RawMessage) {
+		if value[0] == '"' {
+			ofText(p, path, value)
+			return
+		}
+		other(p, path, value)
+	}
+}

@@ -1,0 +1,224 @@
+package presets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+const (
+	maxSlug = 128 // characters
+	// maxTries is how often a version is offered to a store that cannot put
+	// rivals in an order.
+	maxTries = 8
+)
+
+// Config sets up a [Service].
+type Config struct {
+	Store Store // required
+	// Workspace returns the id of an account's workspace that has the given id,
+	// and of its default workspace for ""; ErrNotFound where there is none. nil
+	// is for programs without workspaces, where "" is the only one.
+	Workspace func(ctx context.Context, account, id string) (string, error)
+	Now       func() time.Time // default time.Now
+	NewID     func() uuid.UUID // makes ids that were never used; default UUIDv7
+}
+
+// Service makes, reads and applies presets. It is safe for concurrent use.
+//
+// Its methods for management act within the account of the actor and in one
+// of its workspaces, "" being the default one.
+type Service struct {
+	cfg   Config
+	cache cache
+}
+
+// New checks cfg and fills in its defaults. A mistake is [ErrConfig].
+func New(cfg Config) (*Service, error) {
+	if cfg.Store == nil {
+		return nil, fmt.Errorf("%w: Store is required", ErrConfig)
+	}
+	if cfg.Workspace == nil {
+		cfg.Workspace = noWorkspaces
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.NewID == nil {
+		// Must cannot fail here: crypto/rand never does.
+		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+	}
+	return &Service{cfg: cfg}, nil
+}
+
+func noWorkspaces(_ context.Context, _, id string) (string, error) {
+	if id != "" {
+		return "", ErrNotFound
+	}
+	return "", nil
+}
+
+// Create makes the body of a request the next version of the preset with that
+// slug, which is made where there is none, and designates it. What is wrong
+// with the slug or the body is a [*systemone.InvalidError]. A write that keeps
+// losing to others is [ErrConflict].
+func (s *Service) Create(ctx context.Context, by router.Actor, workspace, slug string, shape Shape, body []byte) (Preset, error) {
+	workspace, err := s.place(ctx, by, workspace, slug)
+	if err != nil {
+		return Preset{}, err
+	}
+	draft, err := Decode(shape, body)
+	if err != nil {
+		return Preset{}, err
+	}
+	now := s.now()
+	account, creator := by.Principal.Account, by.Principal.Member
+	p := Preset{
+		ID: s.cfg.NewID(), Account: account, Workspace: workspace, Slug: slug, Name: slug,
+		Status: Active, Creator: creator, CreatedAt: now, UpdatedAt: now,
+	}
+	v := Version{ID: s.cfg.NewID(), Config: draft.Config, SystemPrompt: draft.SystemPrompt, Creator: creator, CreatedAt: now}
+	change := s.change(by, now, "create", "preset_version", v.ID)
+	change.After = versionRecord(p, v)
+	got, err := s.add(ctx, p, v, change)
+	if err != nil {
+		return Preset{}, fmt.Errorf("presets: create: %w", err)
+	}
+	s.cache.forget(account, slug)
+	return got, nil
+}
+
+// add offers a version until it is taken, a few times.
+func (s *Service) add(ctx context.Context, p Preset, v Version, change router.Change) (Preset, error) {
+	for try := 1; ; try++ {
+		got, err := s.cfg.Store.AddVersion(ctx, p, v, change)
+		if err == nil || !errors.Is(err, ErrConflict) || try == maxTries {
+			return got, err
+		}
+	}
+}
+
+// SetStatus makes a preset usable or not. It is for the embedding program: no
+// route does it.
+func (s *Service) SetStatus(ctx context.Context, by router.Actor, workspace, slug string, status Status) (Preset, error) {
+	if status != Active && status != Disabled && status != Archived {
+		return Preset{}, &systemone.InvalidError{Issues: []systemone.Issue{{Path: "status", Message: "must be one of active, disabled, archived"}}}
+	}
+	before, err := s.Get(ctx, by, workspace, slug)
+	if err != nil {
+		return Preset{}, err
+	}
+	now := s.now()
+	change := s.change(by, now, "update", "preset", before.ID)
+	change.Before, change.After = statusRecord(before, before.Status), statusRecord(before, status)
+	got, err := s.cfg.Store.SetStatus(ctx, before.Account, before.Workspace, slug, status, now, change)
+	if err != nil {
+		return Preset{}, fmt.Errorf("presets: set status: %w", err)
+	}
+	s.cache.forget(before.Account, slug)
+	return got, nil
+}
+
+// Get returns a preset, or [ErrNotFound].
+func (s *Service) Get(ctx context.Context, by router.Actor, workspace, slug string) (Preset, error) {
+	workspace, err := s.place(ctx, by, workspace, slug)
+	if err != nil {
+		return Preset{}, err
+	}
+	p, err := s.cfg.Store.Get(ctx, by.Principal.Account, workspace, slug)
+	return p, wrap("get", err)
+}
+
+// List returns a part of a workspace's presets, the newest update first, and
+// how many there are in all.
+func (s *Service) List(ctx context.Context, by router.Actor, workspace string, offset, limit int) ([]Preset, int, error) {
+	workspace, err := s.cfg.Workspace(ctx, by.Principal.Account, workspace)
+	if err != nil {
+		return nil, 0, wrap("workspace", err)
+	}
+	list, total, err := s.cfg.Store.List(ctx, by.Principal.Account, workspace, offset, limit)
+	return list, total, wrap("list", err)
+}
+
+// Version returns one version of a preset, or [ErrNotFound].
+func (s *Service) Version(ctx context.Context, by router.Actor, workspace, slug string, number int) (Version, error) {
+	workspace, err := s.place(ctx, by, workspace, slug)
+	if err != nil {
+		return Version{}, err
+	}
+	v, err := s.cfg.Store.Version(ctx, by.Principal.Account, workspace, slug, number)
+	return v, wrap("version", err)
+}
+
+// Versions returns a part of a preset's versions, the oldest first, and how
+// many there are in all.
+func (s *Service) Versions(ctx context.Context, by router.Actor, workspace, slug string, offset, limit int) ([]Version, int, error) {
+	workspace, err := s.place(ctx, by, workspace, slug)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, total, err := s.cfg.Store.Versions(ctx, by.Principal.Account, workspace, slug, offset, limit)
+	return list, total, wrap("versions", err)
+}
+
+// place checks a slug and finds the workspace.
+func (s *Service) place(ctx context.Context, by router.Actor, workspace, slug string) (string, error) {
+	if !validSlug(slug) {
+		return "", &systemone.InvalidError{Issues: []systemone.Issue{{
+			Path: "slug", Message: "must be 1 to 128 letters, digits, dots, underscores, tildes and hyphens",
+		}}}
+	}
+	workspace, err := s.cfg.Workspace(ctx, by.Principal.Account, workspace)
+	return workspace, wrap("workspace", err)
+}
+
+func validSlug(slug string) bool {
+	for _, c := range []byte(slug) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '~', c == '-':
+		default:
+			return false
+		}
+	}
+	return slug != "" && len(slug) <= maxSlug
+}
+
+// now is the clock, as exact as any storage keeps it.
+func (s *Service) now() time.Time { return s.cfg.Now().UTC().Truncate(time.Microsecond) }
+
+func wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("presets: %s: %w", doing, err)
+}
+
+func (s *Service) change(by router.Actor, at time.Time, action, kind string, object uuid.UUID) router.Change {
+	return router.Change{
+		ID: s.cfg.NewID(), At: at, Actor: by, Action: action, Kind: kind, Object: object.String(), Account: by.Principal.Account,
+	}
+}
+
+// versionRecord is what an auditor sees of a version.
+func versionRecord(p Preset, v Version) json.RawMessage {
+	b := systemone.AppendString([]byte(`{"workspace_id":`), p.Workspace)
+	b = systemone.AppendString(append(b, `,"slug":`...), p.Slug)
+	b = append(append(b, `,"config":`...), v.Config...)
+	b = systemone.AppendString(append(b, `,"system_prompt":`...), v.SystemPrompt)
+	return append(b, '}')
+}
+
+// statusRecord is what an auditor sees of a change of status.
+func statusRecord(p Preset, status Status) json.RawMessage {
+	b := systemone.AppendString([]byte(`{"workspace_id":`), p.Workspace)
+	b = systemone.AppendString(append(b, `,"slug":`...), p.Slug)
+	b = systemone.AppendString(append(b, `,"status":`...), string(status))
+	return append(b, '}')
+}

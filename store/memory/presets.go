@@ -1,0 +1,159 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/presets"
+	"github.com/signalbox/signalbox/router"
+)
+
+var _ presets.Store = (*presetStore)(nil)
+
+type presetName struct{ account, workspace, slug string }
+
+// presetRecord is a preset with its versions, the oldest first. Its Designated
+// is unset: the last version is.
+type presetRecord struct {
+	presets.Preset
+	versions []presets.Version
+}
+
+type presetStore struct {
+	mu     sync.RWMutex
+	byName map[presetName]*presetRecord
+	record func(router.Change)
+}
+
+func newPresetStore(record func(router.Change)) *presetStore {
+	return &presetStore{byName: map[presetName]*presetRecord{}, record: record}
+}
+
+func (s *presetStore) AddVersion(ctx context.Context, p presets.Preset, v presets.Version, change router.Change) (presets.Preset, error) {
+	if err := ctx.Err(); err != nil {
+		return presets.Preset{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := presetName{p.Account, p.Workspace, p.Slug}
+	r, known := s.byName[name]
+	if !known {
+		p.Designated = presets.Version{}
+		r = &presetRecord{Preset: p}
+		s.byName[name] = r
+	}
+	v.Preset, v.Number = r.ID, len(r.versions)+1
+	r.versions = append(r.versions, copyVersion(v))
+	r.updated(v.CreatedAt)
+	s.record(change)
+	return r.preset(), nil
+}
+
+func (s *presetStore) SetStatus(ctx context.Context, account, workspace, slug string, status presets.Status, at time.Time, change router.Change) (presets.Preset, error) {
+	if err := ctx.Err(); err != nil {
+		return presets.Preset{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.byName[presetName{account, workspace, slug}]
+	if !ok {
+		return presets.Preset{}, presets.ErrNotFound
+	}
+	r.Status, r.StatusUpdatedAt = status, at
+	r.updated(at)
+	s.record(change)
+	return r.preset(), nil
+}
+
+func (s *presetStore) Get(ctx context.Context, account, workspace, slug string) (presets.Preset, error) {
+	if err := ctx.Err(); err != nil {
+		return presets.Preset{}, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	r, ok := s.byName[presetName{account, workspace, slug}]
+	if !ok {
+		return presets.Preset{}, presets.ErrNotFound
+	}
+	return r.preset(), nil
+}
+
+func (s *presetStore) List(ctx context.Context, account, workspace string, offset, limit int) ([]presets.Preset, int, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var all []*presetRecord
+	for name, r := range s.byName {
+		if name.account == account && name.workspace == workspace {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b *presetRecord) int {
+		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), bytes.Compare(b.ID[:], a.ID[:]))
+	})
+	list := []presets.Preset{}
+	for _, r := range slice(all, offset, limit) {
+		list = append(list, r.preset())
+	}
+	return list, len(all), nil
+}
+
+func (s *presetStore) Version(ctx context.Context, account, workspace, slug string, number int) (presets.Version, error) {
+	if err := ctx.Err(); err != nil {
+		return presets.Version{}, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	r, ok := s.byName[presetName{account, workspace, slug}]
+	if !ok || number < 1 || number > len(r.versions) {
+		return presets.Version{}, presets.ErrNotFound
+	}
+	return copyVersion(r.versions[number-1]), nil
+}
+
+func (s *presetStore) Versions(ctx context.Context, account, workspace, slug string, offset, limit int) ([]presets.Version, int, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	r, ok := s.byName[presetName{account, workspace, slug}]
+	if !ok {
+		return nil, 0, presets.ErrNotFound
+	}
+	list := []presets.Version{}
+	for _, v := range slice(r.versions, offset, limit) {
+		list = append(list, copyVersion(v))
+	}
+	return list, len(r.versions), nil
+}
+
+// preset is a copy with the version in force.
+func (r *presetRecord) preset() presets.Preset {
+	p := r.Preset
+	p.Designated = copyVersion(r.versions[len(r.versions)-1])
+	return p
+}
+
+func (r *presetRecord) updated(at time.Time) {
+	if at.After(r.UpdatedAt) {
+		r.UpdatedAt = at
+	}
+}
+
+func copyVersion(v presets.Version) presets.Version {
+	v.Config = bytes.Clone(v.Config)
+	return v
+}
+
+// slice is the part of list from offset on, at most limit long.
+func slice[T any](list []T, offset, limit int) []T {
+	from := min(max(offset, 0), len(list))
+	return list[from:min(from+max(limit, 0), len(list))]
+}

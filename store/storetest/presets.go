@@ -1,0 +1,197 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/presets"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store"
+)
+
+// The workspaces of these tests.
+const (
+	presetHome  = "0190f5a0-0000-7000-8000-000000000001"
+	presetOther = "0190f5a0-0000-7000-8000-000000000002"
+)
+
+// presetNow is the time of minute n.
+func presetNow(n int) time.Time {
+	return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Minute)
+}
+
+// presetChange is a record of something done to a preset.
+func presetChange(action string) router.Change {
+	return router.Change{
+		ID: uuid.New(), At: presetNow(0), Account: "acme", Action: action, Kind: "preset", Object: "x",
+		After: json.RawMessage(`{"slug":"p"}`),
+	}
+}
+
+// addPreset offers a version at minute n.
+func addPreset(ctx context.Context, s presets.Store, workspace, slug, config string, n int) (presets.Preset, error) {
+	return s.AddVersion(ctx, presets.Preset{
+		ID: uuid.New(), Account: "acme", Workspace: workspace, Slug: slug, Name: slug, Status: presets.Active,
+		Creator: "user_1", CreatedAt: presetNow(n), UpdatedAt: presetNow(n),
+	}, presets.Version{
+		ID: uuid.New(), Config: json.RawMessage(config), SystemPrompt: "Be brief.", Creator: "user_2", CreatedAt: presetNow(n),
+	}, presetChange("create"))
+}
+
+func testPresets(t *testing.T, open Open) {
+	t.Helper()
+	if open(t).Presets == nil {
+		t.Skip("no Presets")
+	}
+	for name, test := range map[string]func(*testing.T, store.Set){
+		"the first version makes the preset":              testFirstVersion,
+		"a later version is designated":                   testLaterVersion,
+		"numbers have no gaps among rivals":               testPresetRivals,
+		"a preset of another account or workspace":        testForeignPreset,
+		"the status is set and moves UpdatedAt":           testPresetStatus,
+		"lists have the newest update first":              testPresetList,
+		"versions have the oldest first":                  testPresetVersions,
+		"what is returned shares no memory":               testPresetMemory,
+		"a context that has ended changes nothing":        testPresetContext,
+		"the change is stored with what was done":         testPresetAudit,
+		"UpdatedAt does not go back when the clock does":  testPresetClock,
+		"text is compared byte for byte":                  testPresetText,
+		"values of the configuration keep all the digits": testPresetDigits,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+func testFirstVersion(t *testing.T, set store.Set) {
+	t.Helper()
+	p, err := addPreset(t.Context(), set.Presets, presetHome, "p", `{"model":"m"}`, 1)
+	require.NoError(t, err)
+	assert.NotEqual(t, uuid.Nil, p.ID)
+	assert.Equal(t, presets.Preset{
+		ID: p.ID, Account: "acme", Workspace: presetHome, Slug: "p", Name: "p", Status: presets.Active, Creator: "user_1",
+		CreatedAt: presetNow(1), UpdatedAt: presetNow(1),
+		Designated: presets.Version{
+			ID: p.Designated.ID, Preset: p.ID, Number: 1, Config: json.RawMessage(`{"model":"m"}`),
+			SystemPrompt: "Be brief.", Creator: "user_2", CreatedAt: presetNow(1),
+		},
+	}, p)
+	got, err := set.Presets.Get(t.Context(), "acme", presetHome, "p")
+	require.NoError(t, err)
+	assert.Equal(t, p, got)
+}
+
+func testLaterVersion(t *testing.T, set store.Set) {
+	t.Helper()
+	first, err := addPreset(t.Context(), set.Presets, presetHome, "p", `{"seed":1}`, 1)
+	require.NoError(t, err)
+	second, err := addPreset(t.Context(), set.Presets, presetHome, "p", `{"seed":2}`, 2)
+	require.NoError(t, err)
+	assert.Equal(t, first.ID, second.ID, "the preset stays the same")
+	assert.Equal(t, first.CreatedAt, second.CreatedAt)
+	assert.Equal(t, presetNow(2), second.UpdatedAt)
+	assert.Equal(t, 2, second.Designated.Number)
+	assert.Equal(t, first.ID, second.Designated.Preset)
+	got, err := set.Presets.Get(t.Context(), "acme", presetHome, "p")
+	require.NoError(t, err)
+	assert.Equal(t, second, got)
+	old, err := set.Presets.Version(t.Context(), "acme", presetHome, "p", 1)
+	require.NoError(t, err)
+	assert.Equal(t, first.Designated, old, "versions never change")
+}
+
+// testPresetRivals adds 64 versions at once. A store may refuse rivals, which
+// then try again, but it may neither skip a number nor give one twice.
+func testPresetRivals(t *testing.T, set store.Set) {
+	t.Helper()
+	const rivals = 64
+	var mu sync.Mutex
+	numbers := map[int]string{}
+	var wg sync.WaitGroup
+	for i := range rivals {
+		wg.Go(func() {
+			config := `{"seed":` + strconv.Itoa(i) + `}`
+			p, err := addPreset(t.Context(), set.Presets, presetHome, "p", config, i)
+			for errors.Is(err, presets.ErrConflict) {
+				p, err = addPreset(t.Context(), set.Presets, presetHome, "p", config, i)
+			}
+			if !assert.NoError(t, err) {
+				return
+			}
+			assert.JSONEq(t, config, string(p.Designated.Config), "each sees its own version designated")
+			mu.Lock()
+			defer mu.Unlock()
+			numbers[p.Designated.Number] = config
+		})
+	}
+	wg.Wait()
+	require.Len(t, numbers, rivals)
+	list, total, err := set.Presets.Versions(t.Context(), "acme", presetHome, "p", 0, rivals)
+	require.NoError(t, err)
+	require.Len(t, list, rivals)
+	assert.Equal(t, rivals, total)
+	for i, v := range list {
+		assert.Equal(t, i+1, v.Number)
+		assert.JSONEq(t, numbers[i+1], string(v.Config))
+		assert.Equal(t, list[0].Preset, v.Preset)
+	}
+	p, err := set.Presets.Get(t.Context(), "acme", presetHome, "p")
+	require.NoError(t, err)
+	assert.Equal(t, list[rivals-1], p.Designated, "the last one accepted")
+}
+
+func testForeignPreset(t *testing.T, set store.Set) {
+	t.Helper()
+	_, err := addPreset(t.Context(), set.Presets, presetHome, "p", `{}`, 1)
+	require.NoError(t, err)
+	for _, who := range [][3]string{{"other", presetHome, "p"}, {"acme", presetOther, "p"}, {"acme", presetHome, "q"}} {
+		account, workspace, slug := who[0], who[1], who[2]
+		_, err = set.Presets.Get(t.Context(), account, workspace, slug)
+		require.ErrorIs(t, err, presets.ErrNotFound)
+		_, err = set.Presets.Version(t.Context(), account, workspace, slug, 1)
+		require.ErrorIs(t, err, presets.ErrNotFound)
+		_, _, err = set.Presets.Versions(t.Context(), account, workspace, slug, 0, 10)
+		require.ErrorIs(t, err, presets.ErrNotFound)
+		_, err = set.Presets.SetStatus(t.Context(), account, workspace, slug, presets.Disabled, presetNow(2), presetChange("update"))
+		require.ErrorIs(t, err, presets.ErrNotFound)
+	}
+	list, total, err := set.Presets.List(t.Context(), "other", presetHome, 0, 10)
+	require.NoError(t, err)
+	assert.Empty(t, list)
+	assert.Zero(t, total)
+	other, err := addPreset(t.Context(), set.Presets, presetOther, "p", `{}`, 2)
+	require.NoError(t, err)
+	assert.Equal(t, 1, other.Designated.Number, "the same slug in another workspace is another preset")
+	p, err := set.Presets.Get(t.Context(), "acme", presetHome, "p")
+	require.NoError(t, err)
+	assert.Equal(t, presets.Active, p.Status)
+	assert.NotEqual(t, other.ID, p.ID)
+	for _, number := range []int{-1, 0, 2} {
+		_, err = set.Presets.Version(t.Context(), "acme", presetHome, "p", number)
+		require.ErrorIs(t, err, presets.ErrNotFound)
+	}
+}
+
+func testPresetStatus(t *testing.T, set store.Set) {
+	t.Helper()
+	first, err := addPreset(t.Context(), set.Presets, presetHome, "p", `{}`, 1)
+	require.NoError(t, err)
+	for n, status := range []presets.Status{presets.Disabled, presets.Archived, presets.Active} {
+		want := first
+		want.Status, want.StatusUpdatedAt, want.UpdatedAt = status, presetNow(n+2), presetNow(n+2)
+		got, err := set.Presets.SetStatus(t.Context(), "acme", presetHome, "p", status, presetNow(n+2), presetChange("update"))
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+		got, err = set.Presets.Get(t.Context(), "acme", presetHome, "p")
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+}
