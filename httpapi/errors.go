@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/presets"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -74,6 +75,8 @@ var refusals = []struct {
 	{keys.ErrManagement, problem{http.StatusForbidden, router.PermissionDenied, "Management keys cannot be used for inference"}},
 	{errNotManagement, problem{http.StatusForbidden, router.PermissionDenied, "Only management keys can perform this operation"}},
 	{errClosed, problem{http.StatusForbidden, router.PermissionDenied, "Only management keys can perform this operation"}},
+	{presets.ErrNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
+	{presets.ErrConflict, problem{http.StatusConflict, router.Conflict, "Resource conflict. Please try again later."}},
 	{errNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
 	{errMethod, problem{http.StatusMethodNotAllowed, methodNotAllowed, "Method not allowed"}},
 	{errTooLarge, problem{http.StatusRequestEntityTooLarge, router.PayloadTooLarge, "Request payload too large"}},

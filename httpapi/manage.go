@@ -17,6 +17,7 @@ import (
 func (s *server) managementRoutes() []route {
 	return slices.Concat(
 		s.activityRoutes(),
+		s.presetRoutes(),
 	)
 }
 

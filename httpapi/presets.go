@@ -35,17 +35,17 @@ func (s *server) presetRoutes() []route {
 
 // presetObject is a preset as lists show it.
 type presetObject struct {
-	ID              uuid.UUID           `json:"id"`
-	Name            string              `json:"name"`
-	Slug            string              `json:"slug"`
-	Description     *string             `json:"description"` // always null
-	Status          presets.Status      `json:"status"`
-	StatusUpdatedAt *string             `json:"status_updated_at"`
-	CreatedAt       *string             `json:"created_at"`
-	UpdatedAt       *string             `json:"updated_at"`
-	Creator         string              `json:"creator_user_id"`
-	Workspace       *string             `json:"workspace_id"` // null where the program has none
-	Designated      uuid.UUID           `json:"designated_version_id"`
+	ID              uuid.UUID            `json:"id"`
+	Name            string               `json:"name"`
+	Slug            string               `json:"slug"`
+	Description     *string              `json:"description"` // always null
+	Status          presets.Status       `json:"status"`
+	StatusUpdatedAt *string              `json:"status_updated_at"`
+	CreatedAt       *string              `json:"created_at"`
+	UpdatedAt       *string              `json:"updated_at"`
+	Creator         string               `json:"creator_user_id"`
+	Workspace       *string              `json:"workspace_id"` // null where the program has none
+	Designated      uuid.UUID            `json:"designated_version_id"`
 	Version         *presetVersionObject `json:"designated_version,omitempty"`
 }
 
