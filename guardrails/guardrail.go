@@ -15,6 +15,7 @@ var (
 	ErrExists   = errors.New("guardrails: the guardrail exists already")
 	ErrDefault  = errors.New("guardrails: a workspace's default guardrail cannot be made, assigned, renamed or deleted")
 	ErrNoUpdate = errors.New("guardrails: no update fields provided")
+	ErrConflict = errors.New("guardrails: the guardrail was changed meanwhile")
 	ErrConfig   = errors.New("guardrails: invalid configuration")
 )
 
@@ -24,8 +25,8 @@ var (
 type Guardrail struct {
 	ID          uuid.UUID
 	Account     string
-	Workspace   uuid.UUID // it is listed with; not the traffic that it covers
-	Default     bool      // it covers all traffic of its workspace
+	Workspace   string // a UUID: where it is listed, which is not the traffic that it covers
+	Default     bool   // it covers all traffic of its workspace
 	Name        string
 	Description *string
 	// Lists of ids, dated ids or aliases, and of slugs or display names. Nil is
@@ -42,6 +43,7 @@ type Guardrail struct {
 	Builtins                                    []Filter // with a Slug; nil where never given
 	Filters                                     []Filter // with a Pattern; nil where never given
 	CreatedAt, UpdatedAt                        time.Time
+	Revision                                    int64 // 1, and 1 more with each update
 }
 
 // ZDR says for which vendors a guardrail asks zero data retention. Nil is as
