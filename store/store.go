@@ -6,6 +6,7 @@ package store
 
 import (
 	"github.com/signalbox/signalbox/activity"
+	"github.com/signalbox/signalbox/guardrails"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/presets"
@@ -14,8 +15,9 @@ import (
 // Set is one storage for each consumer. A nil field turns its feature off.
 // Fields are added in minor versions, so write it with field names.
 type Set struct {
-	Activity activity.Store
-	Keys     keys.Store
-	Audit    organization.AuditStore
-	Presets  presets.Store
+	Activity   activity.Store
+	Keys       keys.Store
+	Guardrails guardrails.Store
+	Audit      organization.AuditStore
+	Presets    presets.Store
 }

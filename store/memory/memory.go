@@ -14,10 +14,11 @@ import (
 func New() store.Set {
 	audit := newAuditStore()
 	return store.Set{
-		Activity: newActivityStore(),
-		Keys:     &keyStore{byHash: map[string]keys.Key{}},
-		Audit:    audit,
-		Presets:  newPresetStore(audit.record),
+		Activity:   newActivityStore(),
+		Keys:       &keyStore{byHash: map[string]keys.Key{}},
+		Guardrails: newGuardrailStore(audit.record),
+		Audit:      audit,
+		Presets:    newPresetStore(audit.record),
 	}
 }
 

@@ -27,6 +27,7 @@ func Run(t *testing.T, open Open) {
 		run  func(t *testing.T, open Open)
 	}{
 		{"Keys", testKeys},
+		{"Guardrails", testGuardrails},
 		{"Activity", testActivity},
 		{"Presets", testPresets},
 	} {
