@@ -10,6 +10,7 @@ import (
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/presets"
+	"github.com/signalbox/signalbox/router"
 )
 
 // Set is one storage for each consumer. A nil field turns its feature off.
@@ -20,4 +21,5 @@ type Set struct {
 	Guardrails guardrails.Store
 	Audit      organization.AuditStore
 	Presets    presets.Store
+	Ledger     router.Ledger
 }

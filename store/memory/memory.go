@@ -19,6 +19,7 @@ func New() store.Set {
 		Guardrails: newGuardrailStore(audit.record),
 		Audit:      audit,
 		Presets:    newPresetStore(audit.record),
+		Ledger:     newLedger(),
 	}
 }
 

@@ -1,0 +1,31 @@
+package memory
+
+import (
+	"math"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+func plus(a, b router.Amount) router.Amount {
+	return router.Amount{Credit: more(a.Credit, b.Credit), Total: more(a.Total, b.Total)}
+}
+
+func minus(a, b router.Amount) router.Amount {
+	return router.Amount{Credit: a.Credit - b.Credit, Total: a.Total - b.Total}
+}
+
+// more adds what is not negative and stays at the largest USD.
+func more(a, b router.USD) router.USD {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// less subtracts what is not negative and stays at the smallest USD.
+func less(a, b router.USD) router.USD {
+	if a < math.MinInt64+b {
+		return math.MinInt64
+	}
+	return a - b
+}
