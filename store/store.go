@@ -16,10 +16,11 @@ import (
 // Set is one storage for each consumer. A nil field turns its feature off.
 // Fields are added in minor versions, so write it with field names.
 type Set struct {
-	Activity   activity.Store
-	Keys       keys.Store
-	Guardrails guardrails.Store
-	Audit      organization.AuditStore
-	Presets    presets.Store
-	Ledger     router.Ledger
+	Activity     activity.Store
+	Keys         keys.Store
+	Guardrails   guardrails.Store
+	Audit        organization.AuditStore
+	Presets      presets.Store
+	Ledger       router.Ledger
+	Organization organization.Store
 }

@@ -14,12 +14,13 @@ import (
 func New() store.Set {
 	audit := newAuditStore()
 	return store.Set{
-		Activity:   newActivityStore(),
-		Keys:       &keyStore{byHash: map[string]keys.Key{}},
-		Guardrails: newGuardrailStore(audit.record),
-		Audit:      audit,
-		Presets:    newPresetStore(audit.record),
-		Ledger:     newLedger(),
+		Activity:     newActivityStore(),
+		Keys:         &keyStore{byHash: map[string]keys.Key{}},
+		Guardrails:   newGuardrailStore(audit.record),
+		Audit:        audit,
+		Presets:      newPresetStore(audit.record),
+		Ledger:       newLedger(),
+		Organization: newOrganizationStore(audit.record),
 	}
 }
 

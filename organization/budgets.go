@@ -1,0 +1,89 @@
+package organization
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// maxAmount is the largest budget and the most an account can be paid.
+const maxAmount = 9_000_000_000 * router.Dollar
+
+// SetBudget sets what a workspace of the actor's account may spend in each
+// period of an interval, and returns the workspace. Limits strictly decrease as
+// the interval narrows. A limit below what is spent already is accepted, and
+// refuses the next call. When byok is given, all budgets of the workspace count
+// calls with the caller's own provider credentials, or none does.
+func (s *Service) SetBudget(
+	ctx context.Context, by router.Actor, ref string, interval router.Interval, limit router.USD, byok router.Update[bool],
+) (Workspace, error) {
+	if limit <= 0 || limit > maxAmount {
+		return Workspace{}, invalid("limit_usd", "must be above 0 and at most %s", maxAmount)
+	}
+	now := s.now()
+	return s.replaceWorkspace(ctx, by, "set_budget", "workspace", ref, func(w *Workspace) error {
+		b, isSet := w.Budget(interval)
+		if !isSet {
+			b = Budget{ID: s.newID(), Interval: interval, CreatedAt: now}
+		}
+		b.Limit, b.UpdatedAt = limit, now
+		w.Budgets = append(without(w.Budgets, interval), b)
+		slices.SortFunc(w.Budgets, func(a, b Budget) int { return cmp.Compare(a.Interval, b.Interval) })
+		if byok.Set && byok.To != w.IncludeBYOK {
+			w.IncludeBYOK, w.UpdatedAt = byok.To, now
+		}
+		return decreasing(w.Budgets, interval).err()
+	})
+}
+
+// DeleteBudget removes a workspace's budget of an interval; one that is not set
+// stays away.
+func (s *Service) DeleteBudget(ctx context.Context, by router.Actor, ref string, interval router.Interval) error {
+	w, err := s.cfg.Store.Workspace(ctx, by.Principal.Account, ref)
+	if err != nil {
+		return err
+	}
+	if _, isSet := w.Budget(interval); !isSet {
+		return nil
+	}
+	_, err = s.replaceWorkspace(ctx, by, "delete_budget", "workspace", ref, func(w *Workspace) error {
+		w.Budgets = without(w.Budgets, interval)
+		return nil
+	})
+	return err
+}
+
+// without copies all budgets but that of an interval.
+func without(list []Budget, interval router.Interval) []Budget {
+	return slices.DeleteFunc(slices.Clone(list), func(b Budget) bool { return b.Interval == interval })
+}
+
+// decreasing says with which budgets the one of an interval is at odds. The
+// list has the broadest first.
+func decreasing(list []Budget, interval router.Interval) issues {
+	var wrong issues
+	for i, broad := range list {
+		for _, narrow := range list[i+1:] {
+			if narrow.Limit < broad.Limit || broad.Interval != interval && narrow.Interval != interval {
+				continue
+			}
+			wrong.add("limit_usd", "Budget limits must be strictly decreasing as scope narrows: the %s limit (%s) must be greater than the %s limit (%s).",
+				broad.Interval, dollars(broad.Limit), narrow.Interval, dollars(narrow.Limit))
+		}
+	}
+	return wrong
+}
+
+// dollars writes an amount with a dollar sign and two decimals, more only where
+// they are needed.
+func dollars(u router.USD) string {
+	text := u.String()
+	_, decimals, found := strings.Cut(text, ".")
+	if !found {
+		text += "."
+	}
+	return "$" + text + strings.Repeat("0", max(0, 2-len(decimals)))
+}

@@ -1,0 +1,101 @@
+package organization
+
+import (
+	"context"
+	"slices"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// Intercept puts on each call what its account and its workspace have decided:
+// rules for providers and retention, the workspace's order, its budgets and the
+// account's credits. A call without an account is the embedding program's own
+// and passes as it is; one whose account or workspace does not exist is
+// refused.
+//
+// What was changed through this Service acts on the next call; what was changed
+// elsewhere acts within 10 s.
+func (s *Service) Intercept(next router.Decider) router.Decider {
+	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+		if c.Principal.Account == "" {
+			return next(ctx, c)
+		}
+		st, err := s.standing(ctx, place{c.Principal.Account, c.Principal.Workspace})
+		if err != nil {
+			return nil, &router.Error{Class: router.Server, Err: err}
+		}
+		if len(st.rules) > 0 {
+			c.Policy = append(slices.Clip(c.Policy), st.rules...)
+		}
+		if len(st.budgets) > 0 {
+			c.Budgets = append(slices.Clip(c.Budgets), st.budgets...)
+		}
+		return next(ctx, c)
+	}
+}
+
+// rulesOf returns the rules that an account and a workspace put on calls.
+func rulesOf(a Account, w Workspace) []router.Rule {
+	var list []router.Rule
+	if len(a.Allowed) > 0 || len(a.Ignored) > 0 || a.ZDR {
+		list = append(list, router.Rule{
+			Source: router.SourceAccount, AllowedProviders: a.Allowed, IgnoredProviders: a.Ignored, ZDR: a.ZDR,
+		})
+	}
+	if w.DefaultSort != "" {
+		list = append(list, router.Rule{Source: router.SourceWorkspace, Sort: w.DefaultSort})
+	}
+	return list
+}
+
+// budgetsOf returns the limits on calls of an account in a workspace.
+func budgetsOf(a Account, w Workspace) []router.Budget {
+	var list []router.Budget
+	if a.Prepaid {
+		list = append(list, router.Budget{
+			Check: router.CheckCredits, Owner: router.OwnerAccount, Interval: router.Lifetime, Max: a.Credits,
+			Refusal: &router.Error{Class: router.PaymentRequired, Message: "Insufficient credits"},
+		})
+	}
+	for _, b := range w.Budgets {
+		list = append(list, router.Budget{
+			Check: router.CheckWorkspace, Owner: router.OwnerWorkspace, Interval: b.Interval, Max: b.Limit, BYOK: w.IncludeBYOK,
+			Refusal: &router.Error{
+				Class: router.PermissionDenied,
+				Message: "Workspace " + b.Interval.String() + " budget of " + dollars(b.Limit) +
+					" exceeded. Contact your org admin.",
+			},
+		})
+	}
+	return list
+}
+
+// FilteredCatalog says whether the model listing of an account's keys shows
+// only what they can use.
+func (s *Service) FilteredCatalog(ctx context.Context, account string) (bool, error) {
+	st, err := s.standing(ctx, place{account: account})
+	if err != nil {
+		return false, err
+	}
+	return st.account.FilteredCatalog && !st.account.Personal, nil
+}
+
+// Rules returns the rules that [Service.Intercept] puts on calls of an account
+// in a workspace, for listings of what a key can use.
+func (s *Service) Rules(ctx context.Context, account, workspace string) ([]router.Rule, error) {
+	st, err := s.standing(ctx, place{account, workspace})
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(st.rules), nil
+}
+
+// DefaultGuardrail returns the id of the guardrail that all keys of a workspace
+// have.
+func (s *Service) DefaultGuardrail(ctx context.Context, account, workspace string) (string, error) {
+	st, err := s.standing(ctx, place{account, workspace})
+	if err != nil {
+		return "", err
+	}
+	return st.guardrail, nil
+}

@@ -1,0 +1,131 @@
+package organization
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// wrong says what is wrong with m; path is put before the names.
+func (m Member) wrong(path string) issues {
+	var wrong issues
+	if m.ID == "" || len(m.ID) > 256 {
+		wrong.add(path+"id", "must have 1 to 256 bytes")
+	}
+	if !strings.Contains(m.Email, "@") || len(m.Email) > 320 {
+		wrong.add(path+"email", "must be an address")
+	}
+	if m.Role != RoleAdmin && m.Role != RoleMember {
+		wrong.add(path+"role", "must be %s or %s", RoleAdmin, RoleMember)
+	}
+	return wrong
+}
+
+// AddMember adds a member to the actor's organization. One with the same id is
+// ErrExists; a personal account takes none.
+func (s *Service) AddMember(ctx context.Context, by router.Actor, m Member) (Member, error) {
+	if err := m.wrong("").err(); err != nil {
+		return Member{}, err
+	}
+	if err := s.takesMembers(ctx, by); err != nil {
+		return Member{}, err
+	}
+	m.CreatedAt, m.Version = s.now(), 1
+	change, err := s.change(by, "create", "member", m.ID, nil, m)
+	if err != nil {
+		return Member{}, err
+	}
+	if err := s.cfg.Store.AddMember(ctx, by.Principal.Account, m, change); err != nil {
+		return Member{}, err
+	}
+	return m, nil
+}
+
+// UpdateMember replaces a member's address, names and role. The role in every
+// workspace follows.
+func (s *Service) UpdateMember(ctx context.Context, by router.Actor, m Member) (Member, error) {
+	if err := m.wrong("").err(); err != nil {
+		return Member{}, err
+	}
+	err := retry(func() error {
+		before, err := s.cfg.Store.Member(ctx, by.Principal.Account, m.ID)
+		if err != nil {
+			return err
+		}
+		m.CreatedAt, m.Version = before.CreatedAt, before.Version
+		change, err := s.change(by, "update", "member", m.ID, before, m)
+		if err != nil {
+			return err
+		}
+		return s.cfg.Store.ReplaceMember(ctx, by.Principal.Account, m, change)
+	})
+	if err != nil {
+		return Member{}, err
+	}
+	m.Version++
+	return m, nil
+}
+
+// RemoveMember removes a member from the actor's organization and all its
+// workspaces. Who has created keys that still exist cannot be removed.
+func (s *Service) RemoveMember(ctx context.Context, by router.Actor, id string) error {
+	account := by.Principal.Account
+	if err := s.takesMembers(ctx, by); err != nil {
+		return err
+	}
+	m, err := s.cfg.Store.Member(ctx, account, id)
+	if err != nil {
+		return err
+	}
+	n, err := s.cfg.KeysOf(ctx, account, "", id)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		return invalid("id", "%s has created API keys that still exist", id)
+	}
+	change, err := s.change(by, "delete", "member", id, m, nil)
+	if err != nil {
+		return err
+	}
+	return s.cfg.Store.RemoveMember(ctx, account, id, change)
+}
+
+// takesMembers says that the actor's account is an organization.
+func (s *Service) takesMembers(ctx context.Context, by router.Actor) error {
+	a, err := s.cfg.Store.Account(ctx, by.Principal.Account)
+	switch {
+	case err != nil:
+		return err
+	case a.Personal:
+		return invalid("account", "a personal account has one member, its owner")
+	}
+	return nil
+}
+
+// Members returns limit of an organization's members from offset on, the
+// earliest first, and how many there are in all. A personal account is
+// ErrNotFound.
+func (s *Service) Members(ctx context.Context, account string, offset, limit int) ([]Member, int, error) {
+	if _, err := s.organization(ctx, account); err != nil {
+		return nil, 0, err
+	}
+	return s.cfg.Store.Members(ctx, account, offset, limit)
+}
+
+// Member returns a member of an account.
+func (s *Service) Member(ctx context.Context, account, id string) (Member, error) {
+	return s.cfg.Store.Member(ctx, account, id)
+}
+
+// IsMember says whether a user is a member of an organization, or the owner of
+// a personal account.
+func (s *Service) IsMember(ctx context.Context, account, user string) (bool, error) {
+	_, err := s.cfg.Store.Member(ctx, account, user)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,140 @@
+package organization
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// Balancer reads the books of spending; every [router.Ledger] is one.
+type Balancer interface {
+	Balances(ctx context.Context, lines []router.Line) ([]router.Balance, error)
+}
+
+// Config sets up a [Service]. Write it with field names: fields are added in
+// minor versions.
+type Config struct {
+	Store  Store      // required
+	Audit  AuditStore // nil: Changes knows of none
+	Ledger Balancer   // nil: nobody has spent anything
+	// KeysIn counts a workspace's keys; a workspace with keys cannot be deleted.
+	// Nil where the program has no keys in workspaces.
+	KeysIn func(ctx context.Context, account, workspace string) (int, error)
+	// KeysOf counts the keys that a member created in a workspace, or in all of
+	// the account's when workspace is ""; who has created keys cannot be
+	// removed. Nil where no key has a creator.
+	KeysOf func(ctx context.Context, account, workspace, member string) (int, error)
+	// NewID makes the ids of accounts, workspaces and budgets; default random
+	// UUIDs.
+	NewID func() uuid.UUID
+	Now   func() time.Time // default time.Now
+}
+
+// Service administers accounts and puts their rules on calls. It is safe for
+// concurrent use.
+//
+// Methods that change something take who does it; whose account is changed is
+// by.Principal.Account. Whether the actor may do it is for the caller to know.
+type Service struct {
+	cfg   Config
+	loads singleflight.Group
+	cache standings
+}
+
+// New checks cfg and fills in its defaults. A mistake is ErrConfig.
+func New(cfg Config) (*Service, error) {
+	if cfg.Store == nil {
+		return nil, fmt.Errorf("%w: Store is required", ErrConfig)
+	}
+	if cfg.KeysIn == nil {
+		cfg.KeysIn = func(context.Context, string, string) (int, error) { return 0, nil }
+	}
+	if cfg.KeysOf == nil {
+		cfg.KeysOf = func(context.Context, string, string, string) (int, error) { return 0, nil }
+	}
+	if cfg.NewID == nil {
+		cfg.NewID = uuid.New
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Service{cfg: cfg, cache: standings{byPlace: map[place]*standing{}}}, nil
+}
+
+// Changes returns limit of an account's audit records from offset on, newest
+// first, and how many there are in all.
+func (s *Service) Changes(ctx context.Context, account string, offset, limit int) ([]router.Change, int, error) {
+	if s.cfg.Audit == nil {
+		return []router.Change{}, 0, nil
+	}
+	return s.cfg.Audit.Changes(ctx, account, offset, limit)
+}
+
+// now is the time of a change, as coarse as the coarsest store keeps it.
+func (s *Service) now() time.Time { return s.cfg.Now().UTC().Truncate(time.Microsecond) }
+
+func (s *Service) newID() string { return s.cfg.NewID().String() }
+
+// change is the record of what by did to an object; before and after are nil
+// where there was or is none.
+func (s *Service) change(by router.Actor, action, kind, object string, before, after any) (router.Change, error) {
+	c := router.Change{
+		ID: s.cfg.NewID(), At: s.now(), Actor: by, Action: action, Kind: kind, Object: object, Account: by.Principal.Account,
+	}
+	for _, side := range []struct {
+		from any
+		to   *json.RawMessage
+	}{{before, &c.Before}, {after, &c.After}} {
+		if side.from == nil {
+			continue
+		}
+		text, err := json.Marshal(side.from)
+		if err != nil {
+			return router.Change{}, fmt.Errorf("organization: record a change: %w", err)
+		}
+		*side.to = text
+	}
+	return c, nil
+}
+
+// attempts bounds how often a change that lost a race is made again, from what
+// is stored by then.
+const attempts = 32
+
+// retry makes a change until it is not in conflict with another one.
+func retry(change func() error) error {
+	err := ErrConflict
+	for n := 0; n < attempts && errors.Is(err, ErrConflict); n++ {
+		err = change()
+	}
+	return err
+}
+
+// issues collects what is wrong with given values.
+type issues []systemone.Issue
+
+func (list *issues) add(path, format string, args ...any) {
+	*list = append(*list, systemone.Issue{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+func (list issues) err() error {
+	if len(list) == 0 {
+		return nil
+	}
+	return &systemone.InvalidError{Issues: list}
+}
+
+// invalid is one thing that is wrong.
+func invalid(path, format string, args ...any) error {
+	var list issues
+	list.add(path, format, args...)
+	return list.err()
+}
