@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/activity"
+	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/presets"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -43,6 +44,9 @@ type Config struct {
 	Activity *activity.Service
 	// Presets keeps the settings that requests name; nil leaves its routes out.
 	Presets *presets.Service
+	// Organization administers accounts, workspaces, budgets and credits; nil
+	// leaves its routes out.
+	Organization *organization.Service
 	// Brand is the word in the names of the metadata member and of the header
 	// that asks for it: "router" (the default) gives router_metadata and
 	// X-Router-Metadata. Lower-case letters and digits, 1 to 32.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/presets"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -19,6 +20,7 @@ var (
 	errNotManagement = errors.New("httpapi: not a management key")
 	errClosed        = errors.New("httpapi: the route takes no key at all")
 	errNotFound      = errors.New("httpapi: no such resource")
+	errNoUpdate      = errors.New("httpapi: no accepted member in the body")
 	errMethod        = errors.New("httpapi: method not allowed")
 	errTooLarge      = errors.New("httpapi: body too large")
 	errNoRoom        = errors.New("httpapi: the bodies in flight hold all of MaxInFlightBytes")
@@ -67,6 +69,9 @@ var refusals = []struct {
 	{nil, problem{statusOverloaded, router.ProviderOverloaded, "Provider returned error"}},
 
 	{systemone.ErrInvalid, problem{http.StatusBadRequest, router.InvalidRequest, "Invalid request parameters"}},
+	{errNoUpdate, problem{http.StatusBadRequest, router.InvalidRequest, "No update fields provided"}},
+	{organization.ErrNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
+	{organization.ErrConflict, problem{http.StatusConflict, router.Conflict, "Resource conflict. Please try again later."}},
 	{activity.ErrNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
 	{errNoCredential, problem{http.StatusUnauthorized, router.Authentication, "Missing Authentication header"}},
 	{keys.ErrRefused, problem{http.StatusUnauthorized, router.Authentication, "Invalid API key"}},

@@ -18,6 +18,7 @@ func (s *server) managementRoutes() []route {
 	return slices.Concat(
 		s.activityRoutes(),
 		s.presetRoutes(),
+		s.organizationRoutes(),
 	)
 }
 
