@@ -28,6 +28,8 @@ func Run(t *testing.T, open Open) {
 	}{
 		{"Keys", testKeys},
 		{"Guardrails", testGuardrails},
+		{"Organization", testOrganization},
+		{"Audit", testAudit},
 		{"Activity", testActivity},
 		{"Presets", testPresets},
 	} {

@@ -1,0 +1,199 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/organization"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store"
+)
+
+func orgMembers(t *testing.T, set store.Set) {
+	s, ctx := set.Organization, t.Context()
+	orgSeed(t, s)
+	m := organization.Member{
+		ID: "cy", Email: "cy@x.example", FirstName: "Cy", LastName: "Young", Role: organization.RoleMember, CreatedAt: orgNoon, Version: 1,
+	}
+	require.NoError(t, s.AddMember(ctx, "a", m, router.Change{Account: "a"}))
+	require.ErrorIs(t, s.AddMember(ctx, "a", m, router.Change{Account: "a"}), organization.ErrExists)
+	require.NoError(t, s.AddMember(ctx, "b", m, router.Change{Account: "b"}), "one person in two accounts")
+	got, err := s.Member(ctx, "a", "cy")
+	require.NoError(t, err)
+	assert.Equal(t, m, got)
+	m.Role = organization.RoleAdmin
+	require.NoError(t, s.ReplaceMember(ctx, "a", m, router.Change{Account: "a"}))
+	got, err = s.Member(ctx, "a", "cy")
+	require.NoError(t, err)
+	assert.Equal(t, organization.RoleAdmin, got.Role)
+	require.NoError(t, s.RemoveMember(ctx, "a", "cy", router.Change{Account: "a"}))
+	_, err = s.Member(ctx, "a", "cy")
+	require.ErrorIs(t, err, organization.ErrNotFound)
+	require.ErrorIs(t, s.RemoveMember(ctx, "a", "cy", router.Change{Account: "a"}), organization.ErrNotFound)
+	_, err = s.Member(ctx, "a", "CY")
+	require.ErrorIs(t, err, organization.ErrNotFound, "text is compared byte for byte")
+}
+
+func orgSlugs(t *testing.T, set store.Set) {
+	s, ctx := set.Organization, t.Context()
+	orgSeed(t, s)
+	change := router.Change{Account: "a"}
+	w := organization.Workspace{ID: "w3", Account: "a", Slug: "default", CreatedAt: orgNoon, Version: 1}
+	require.ErrorIs(t, s.CreateWorkspace(ctx, w, change), organization.ErrExists)
+	w.Slug = "east"
+	require.NoError(t, s.CreateWorkspace(ctx, w, change))
+	require.ErrorIs(t, s.CreateWorkspace(ctx, organization.Workspace{ID: "w3", Account: "a", Slug: "x"}, change), organization.ErrExists)
+	w.Slug = "default"
+	require.ErrorIs(t, s.ReplaceWorkspace(ctx, w, change), organization.ErrExists)
+	w.Slug = "east"
+	require.NoError(t, s.ReplaceWorkspace(ctx, w, change), "its own slug is free to it")
+	for _, ref := range []string{"w3", "east"} {
+		got, err := s.Workspace(ctx, "a", ref)
+		require.NoError(t, err)
+		assert.Equal(t, "w3", got.ID)
+	}
+	got, err := s.Workspace(ctx, "b", "default")
+	require.NoError(t, err)
+	assert.Equal(t, "w2", got.ID)
+	_, err = s.Workspace(ctx, "a", "EAST")
+	require.ErrorIs(t, err, organization.ErrNotFound)
+	require.ErrorIs(t, s.CreateWorkspace(ctx, organization.Workspace{ID: "w4", Account: "nobody", Slug: "x"}, change), organization.ErrNotFound)
+	require.NoError(t, s.CreateWorkspace(ctx, organization.Workspace{ID: "w5", Account: "a", Slug: "w3"}, change))
+	got, err = s.Workspace(ctx, "a", "w3")
+	require.NoError(t, err)
+	assert.Equal(t, "w3", got.ID, "the id comes first")
+}
+
+func orgMemberships(t *testing.T, set store.Set) {
+	s, ctx := set.Organization, t.Context()
+	orgSeed(t, s)
+	change := router.Change{Account: "a"}
+	require.NoError(t, s.CreateWorkspace(ctx, organization.Workspace{ID: "w3", Account: "a", Slug: "east", Version: 1}, change))
+	require.NoError(t, s.AddMember(ctx, "a", organization.Member{ID: "cy", Role: organization.RoleMember, Version: 1}, change))
+	in := func(users ...string) []organization.Membership {
+		var list []organization.Membership
+		for i, user := range users {
+			list = append(list, organization.Membership{
+				ID: "m-" + user, User: user, Workspace: "w3", CreatedAt: orgNoon.Add(time.Duration(i) * time.Second),
+			})
+		}
+		return list
+	}
+	_, err := s.AddToWorkspace(ctx, "a", "w3", in("cy", "eve"), change)
+	require.ErrorIs(t, err, organization.ErrNotFound)
+	_, total, err := s.Memberships(ctx, "a", "w3", 0, 0)
+	require.NoError(t, err)
+	assert.Zero(t, total, "all or none")
+	added, err := s.AddToWorkspace(ctx, "a", "w3", in("cy"), change)
+	require.NoError(t, err)
+	assert.Equal(t, 1, added)
+	added, err = s.AddToWorkspace(ctx, "a", "w3", in("ann", "cy"), change)
+	require.NoError(t, err)
+	assert.Equal(t, 1, added)
+	require.NoError(t, s.ReplaceMember(ctx, "a", organization.Member{ID: "cy", Role: organization.RoleAdmin, Version: 1}, change))
+	list, total, err := s.Memberships(ctx, "a", "w3", 0, 0)
+	require.NoError(t, err)
+	assert.Equal(t, 2, total)
+	require.Len(t, list, 2)
+	assert.Equal(t, "ann", list[0].User)
+	assert.Equal(t, orgNoon, list[1].CreatedAt.UTC(), "the earlier addition stays")
+	assert.Equal(t, organization.RoleAdmin, list[1].Role, "the role that the member has now")
+	list, total, err = s.Memberships(ctx, "a", "w3", 1, 1)
+	require.NoError(t, err)
+	assert.Equal(t, 2, total)
+	require.Len(t, list, 1)
+	assert.Equal(t, "cy", list[0].User)
+	removed, err := s.RemoveFromWorkspace(ctx, "a", "w3", []string{"cy", "eve", "cy"}, change)
+	require.NoError(t, err)
+	assert.Equal(t, 1, removed)
+}
+
+func orgRemoval(t *testing.T, set store.Set) {
+	s, ctx := set.Organization, t.Context()
+	orgSeed(t, s)
+	change := router.Change{Account: "a"}
+	w := organization.Workspace{ID: "w3", Account: "a", Slug: "east", Version: 1}
+	cy := organization.Member{ID: "cy", Role: organization.RoleMember, Version: 1}
+	joins := []organization.Membership{{ID: "m", User: "cy", Workspace: "w3"}}
+	for range 2 { // the second time nothing of the first may be left
+		require.NoError(t, s.CreateWorkspace(ctx, w, change))
+		require.NoError(t, s.AddMember(ctx, "a", cy, change))
+		_, total, err := s.Memberships(ctx, "a", "w3", 0, 0)
+		require.NoError(t, err)
+		assert.Zero(t, total)
+		_, err = s.AddToWorkspace(ctx, "a", "w3", joins, change)
+		require.NoError(t, err)
+		require.NoError(t, s.RemoveMember(ctx, "a", "cy", change))
+		_, total, err = s.Memberships(ctx, "a", "w3", 0, 0)
+		require.NoError(t, err)
+		assert.Zero(t, total)
+		require.NoError(t, s.AddMember(ctx, "a", cy, change))
+		_, err = s.AddToWorkspace(ctx, "a", "w3", joins, change)
+		require.NoError(t, err)
+		require.NoError(t, s.DeleteWorkspace(ctx, "a", "w3", change))
+		require.NoError(t, s.RemoveMember(ctx, "a", "cy", change))
+		_, err = s.Workspace(ctx, "a", "east")
+		require.ErrorIs(t, err, organization.ErrNotFound)
+	}
+}
+
+func orgPages(t *testing.T, set store.Set) {
+	s, ctx := set.Organization, t.Context()
+	orgSeed(t, s)
+	change := router.Change{Account: "a"}
+	for i, id := range []string{"c", "b", "d"} {
+		at := orgNoon.Add(time.Duration(i/2+1) * time.Minute) // c and b at the same instant
+		require.NoError(t, s.AddMember(ctx, "a", organization.Member{ID: id, CreatedAt: at, Version: 1}, change))
+		require.NoError(t, s.CreateWorkspace(ctx, organization.Workspace{ID: id, Account: "a", Slug: id, CreatedAt: at, Version: 1}, change))
+	}
+	for _, c := range []struct {
+		offset, limit       int
+		members, workspaces string
+	}{{0, 0, "ann b c d ", "w1 b c d "}, {1, 2, "b c ", "b c "}, {3, 50, "d ", "d "}, {4, 1, "", ""}, {99, 0, "", ""}} {
+		var members, workspaces string
+		list, total, err := s.Members(ctx, "a", c.offset, c.limit)
+		require.NoError(t, err)
+		assert.Equal(t, 4, total)
+		for _, m := range list {
+			members += m.ID + " "
+		}
+		places, total, err := s.Workspaces(ctx, "a", c.offset, c.limit)
+		require.NoError(t, err)
+		assert.Equal(t, 4, total)
+		for _, w := range places {
+			workspaces += w.ID + " "
+		}
+		assert.Equal(t, c.members, members)
+		assert.Equal(t, c.workspaces, workspaces)
+	}
+}
+
+func orgRecords(t *testing.T, set store.Set) {
+	if set.Audit == nil {
+		t.Skip("no Audit")
+	}
+	s, ctx := set.Organization, t.Context()
+	orgSeed(t, s)
+	records := func() int {
+		_, total, err := set.Audit.Changes(ctx, "a", 0, 1)
+		require.NoError(t, err)
+		return total
+	}
+	require.Equal(t, 1, records())
+	change := router.Change{Account: "a", Action: "x"}
+	require.ErrorIs(t, s.AddMember(ctx, "a", organization.Member{ID: "ann"}, change), organization.ErrExists)
+	require.ErrorIs(t, s.ReplaceAccount(ctx, organization.Account{ID: "a"}, change), organization.ErrConflict)
+	require.ErrorIs(t, s.DeleteWorkspace(ctx, "a", "none", change), organization.ErrNotFound)
+	_, err := s.RemoveFromWorkspace(ctx, "a", "w1", []string{"ann"}, change)
+	require.NoError(t, err)
+	assert.Equal(t, 1, records())
+	joins := []organization.Membership{{ID: "m", User: "ann", Workspace: "w1"}}
+	for range 2 {
+		_, err = s.AddToWorkspace(ctx, "a", "w1", joins, change)
+		require.NoError(t, err)
+		assert.Equal(t, 2, records(), "adding twice changes nothing")
+	}
+}
