@@ -23,4 +23,5 @@ type Set struct {
 	Presets      presets.Store
 	Ledger       router.Ledger
 	Organization organization.Store
+	Credentials  keys.CredentialStore
 }

@@ -21,6 +21,7 @@ func New() store.Set {
 		Presets:      newPresetStore(audit.record),
 		Ledger:       newLedger(),
 		Organization: newOrganizationStore(audit.record),
+		Credentials:  newCredentialStore(audit.record),
 	}
 }
 

@@ -32,6 +32,7 @@ func Run(t *testing.T, open Open) {
 		{"Audit", testAudit},
 		{"Activity", testActivity},
 		{"Presets", testPresets},
+		{"Credentials", testCredentials},
 	} {
 		t.Run(suite.name, func(t *testing.T) { suite.run(t, open) })
 	}

@@ -1,0 +1,130 @@
+package keys
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// Bounds of a credential.
+const (
+	maxCredentialText = 4096 // bytes: they go into a header
+	maxCredentialName = 200  // characters
+	maxCredentialList = 1000 // entries
+
+	labelledText = 24 // bytes from which on a label shows some of them
+	labelledEnds = 4  // at either end
+)
+
+// label shows enough of a long text to tell it from others.
+func label(text router.Secret) string {
+	if len(text) < labelledText {
+		return "..."
+	}
+	return string(text[:labelledEnds]) + "..." + string(text[len(text)-labelledEnds:])
+}
+
+// problems collects everything that is wrong, under the members' names.
+type problems []systemone.Issue
+
+func (p *problems) add(path, message string) {
+	*p = append(*p, systemone.Issue{Path: path, Message: message})
+}
+
+// secret takes visible ASCII only: anything else could not stand in a header,
+// or would end it. The text is in no message.
+func (p *problems) secret(text router.Secret) {
+	if text == "" || len(text) > maxCredentialText {
+		p.add("key", "must have 1 to "+strconv.Itoa(maxCredentialText)+" characters")
+		return
+	}
+	for _, b := range []byte(text) {
+		if b <= ' ' || b > '~' {
+			p.add("key", "must be made of visible ASCII characters")
+			return
+		}
+	}
+}
+
+// list notes what is wrong with a list that is not nil.
+func (p *problems) list(path string, list []string) {
+	if list != nil && (len(list) == 0 || len(list) > maxCredentialList) {
+		p.add(path, "must have 1 to "+strconv.Itoa(maxCredentialList)+" entries")
+	}
+	for i, entry := range list {
+		if entry == "" || len(entry) > maxCredentialList {
+			p.add(path+"["+strconv.Itoa(i)+"]", "must have 1 to "+strconv.Itoa(maxCredentialList)+" characters")
+		}
+	}
+}
+
+// check returns everything that is wrong, with what was found before.
+func (s *Credentials) check(ctx context.Context, bad *problems, c Credential) error {
+	if utf8.RuneCountInString(c.Name) > maxCredentialName {
+		bad.add("name", "must have at most "+strconv.Itoa(maxCredentialName)+" characters")
+	}
+	bad.list("allowed_models", c.Models)
+	bad.list("allowed_user_ids", c.Members)
+	bad.list("allowed_api_key_hashes", c.KeyHashes)
+	if len(c.KeyHashes) <= maxCredentialList {
+		for i, hash := range c.KeyHashes {
+			owns, err := s.cfg.OwnsKey(ctx, c.Account, hash)
+			if err != nil {
+				return fmt.Errorf("keys: check a credential: %w", err)
+			}
+			if !owns {
+				bad.add("allowed_api_key_hashes["+strconv.Itoa(i)+"]", "is not an API key of the account")
+			}
+		}
+	}
+	if len(*bad) > 0 {
+		return &systemone.InvalidError{Issues: *bad}
+	}
+	return nil
+}
+
+// credentialRecord is what the record of a change shows: everything but the
+// text.
+type credentialRecord struct {
+	ID          string   `json:"id"`
+	WorkspaceID string   `json:"workspace_id"`
+	Provider    string   `json:"provider"`
+	Label       string   `json:"label"`
+	Name        string   `json:"name"`
+	Disabled    bool     `json:"disabled"`
+	IsFallback  bool     `json:"is_fallback"`
+	Models      []string `json:"allowed_models"`
+	KeyHashes   []string `json:"allowed_api_key_hashes"`
+	Members     []string `json:"allowed_user_ids"`
+	Revision    int64    `json:"revision"`
+}
+
+func (s *Credentials) change(by router.Actor, action string, before, after *Credential) (router.Change, error) {
+	c := router.Change{
+		ID: s.cfg.NewID(), At: s.cfg.Now().UTC().Truncate(time.Microsecond), Actor: by,
+		Action: action, Kind: "credential",
+	}
+	for _, side := range []struct {
+		of *Credential
+		to *json.RawMessage
+	}{{before, &c.Before}, {after, &c.After}} {
+		if side.of == nil {
+			continue
+		}
+		o := side.of
+		text, err := json.Marshal(credentialRecord{
+			o.ID, o.Workspace, o.Provider, o.Label, o.Name, o.Disabled, o.Fallback, o.Models, o.KeyHashes, o.Members, o.Revision,
+		})
+		if err != nil {
+			return router.Change{}, fmt.Errorf("keys: record a change: %w", err)
+		}
+		c.Object, c.Account, *side.to = o.ID, o.Account, text
+	}
+	return c, nil
+}

@@ -1,0 +1,239 @@
+package keys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// CredentialsConfig sets up [Credentials]. Write it with field names.
+type CredentialsConfig struct {
+	Store CredentialStore // required
+	// SealingKeys are what texts are sealed with: required. The first one seals,
+	// all of them open, so a key is replaced by putting the new one in front and
+	// taking the old one away when nothing is sealed with it any more.
+	SealingKeys []SealingKey
+	// Provider says whether a slug is one of the catalog's; required.
+	Provider func(slug string) bool
+	// Workspace returns the workspace that a credential is for: the account's
+	// default one for "", else the one given, if it is the account's. Its error
+	// is passed on. nil takes every id as it is.
+	Workspace func(ctx context.Context, account, workspace string) (string, error)
+	// OwnsKey says whether an API key is the account's. nil takes all for it.
+	OwnsKey func(ctx context.Context, account, hash string) (bool, error)
+	Now     func() time.Time // default time.Now
+	NewID   func() uuid.UUID // default UUIDv7
+}
+
+// Credentials keeps the accounts' own credentials at providers and hands them
+// to their calls. It is safe for concurrent use and shows none of the texts,
+// however it is printed.
+type Credentials struct {
+	cfg    CredentialsConfig // without SealingKeys
+	sealer *sealer
+	cache  credentialCache
+}
+
+// NewCredentials checks cfg and fills in its defaults. A mistake is
+// [ErrConfig]; a key that is missing, too short or too long is one.
+func NewCredentials(cfg CredentialsConfig) (*Credentials, error) {
+	switch {
+	case cfg.Store == nil:
+		return nil, fmt.Errorf("%w: Store is required", ErrConfig)
+	case cfg.Provider == nil:
+		return nil, fmt.Errorf("%w: Provider is required", ErrConfig)
+	}
+	sealer, err := newSealer(cfg.SealingKeys)
+	if err != nil {
+		return nil, err
+	}
+	cfg.SealingKeys = nil
+	if cfg.Workspace == nil {
+		cfg.Workspace = func(_ context.Context, _, workspace string) (string, error) { return workspace, nil }
+	}
+	if cfg.OwnsKey == nil {
+		cfg.OwnsKey = func(context.Context, string, string) (bool, error) { return true, nil }
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.NewID == nil {
+		// Must cannot fail here: crypto/rand never does.
+		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+	}
+	return &Credentials{cfg: cfg, sealer: sealer}, nil
+}
+
+// Format prints a name, whatever the verb.
+func (*Credentials) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "keys.Credentials") }
+
+// Create keeps secret with the settings of c for the actor's account. ID,
+// Account, Label, Order, CreatedAt and Revision are set here, and Workspace
+// where it is "". What is wrong is a [systemone.InvalidError] with the members
+// that clients know.
+func (s *Credentials) Create(ctx context.Context, by router.Actor, c Credential, secret router.Secret) (Credential, error) {
+	c.ID, c.Account, c.Revision = s.cfg.NewID().String(), by.Principal.Account, 1
+	c.Provider = strings.ToLower(c.Provider)
+	c.Label, c.CreatedAt = label(secret), s.cfg.Now().UTC().Truncate(time.Microsecond)
+	c.Models, c.KeyHashes, c.Members = slices.Clone(c.Models), slices.Clone(c.KeyHashes), slices.Clone(c.Members)
+	var bad problems
+	bad.secret(secret)
+	if !s.cfg.Provider(c.Provider) {
+		bad.add("provider", "is not a provider of the catalog")
+	}
+	if err := s.check(ctx, &bad, c); err != nil {
+		return Credential{}, err
+	}
+	var err error
+	if c.Workspace, err = s.cfg.Workspace(ctx, c.Account, c.Workspace); err != nil {
+		return Credential{}, fmt.Errorf("keys: create credential: %w", err)
+	}
+	change, err := s.change(by, "create", nil, &c)
+	if err != nil {
+		return Credential{}, err
+	}
+	defer s.cache.forget(c.Account, c.Workspace) // whatever became of it
+	c.Order, err = s.cfg.Store.Create(ctx, StoredCredential{Credential: c, Sealed: s.sealer.seal(c, secret)}, change)
+	if err != nil {
+		return Credential{}, fmt.Errorf("keys: create credential: %w", err)
+	}
+	return c, nil
+}
+
+// Get returns one of the account's credentials, or [ErrNoCredential].
+func (s *Credentials) Get(ctx context.Context, by router.Actor, id string) (Credential, error) {
+	c, err := s.cfg.Store.Get(ctx, by.Principal.Account, id)
+	if err != nil {
+		return Credential{}, fmt.Errorf("keys: get credential: %w", err)
+	}
+	return c.Credential, nil
+}
+
+// List returns a page of a workspace's credentials, the oldest first, and how
+// many there are in all. The account is the actor's; Workspace "" is its
+// default one.
+func (s *Credentials) List(ctx context.Context, by router.Actor, q CredentialQuery) ([]Credential, int, error) {
+	q.Account, q.Provider = by.Principal.Account, strings.ToLower(q.Provider)
+	var err error
+	if q.Workspace, err = s.cfg.Workspace(ctx, q.Account, q.Workspace); err != nil {
+		return nil, 0, fmt.Errorf("keys: list credentials: %w", err)
+	}
+	list, total, err := s.cfg.Store.List(ctx, q)
+	if err != nil {
+		return nil, 0, fmt.Errorf("keys: list credentials: %w", err)
+	}
+	return list, total, nil
+}
+
+// CredentialPatch is a partial update. Nil lists lift a restriction, a nil
+// name takes it away.
+type CredentialPatch struct {
+	Secret                     router.Update[router.Secret]
+	Name                       router.Update[*string]
+	Disabled, Fallback         router.Update[bool]
+	Models, KeyHashes, Members router.Update[[]string]
+}
+
+// apply makes the changes, but for the text itself.
+func (p CredentialPatch) apply(c *Credential) {
+	if p.Secret.Set {
+		c.Label = label(p.Secret.To)
+	}
+	if p.Name.Set {
+		c.Name = ""
+		if p.Name.To != nil {
+			c.Name = *p.Name.To
+		}
+	}
+	set(&c.Disabled, p.Disabled)
+	set(&c.Fallback, p.Fallback)
+	set(&c.Models, p.Models)
+	set(&c.KeyHashes, p.KeyHashes)
+	set(&c.Members, p.Members)
+}
+
+func set[T any](to *T, u router.Update[T]) {
+	if u.Set {
+		*to = u.To
+	}
+}
+
+// Update changes what p sets and leaves the rest, all or nothing. Calls of
+// this process that begin afterwards see it; those of others within 10 s.
+func (s *Credentials) Update(ctx context.Context, by router.Actor, id string, p CredentialPatch) (Credential, error) {
+	for {
+		c, err := s.update(ctx, by, id, p)
+		switch {
+		case err == nil:
+			return c, nil
+		case !errors.Is(err, ErrCredentialChanged): // else somebody else got on, and it is our turn
+			return Credential{}, fmt.Errorf("keys: update credential: %w", err)
+		}
+	}
+}
+
+func (s *Credentials) update(ctx context.Context, by router.Actor, id string, p CredentialPatch) (Credential, error) {
+	c, err := s.cfg.Store.Get(ctx, by.Principal.Account, id)
+	if err != nil {
+		return Credential{}, err
+	}
+	before := c.Credential
+	p.apply(&c.Credential)
+	var bad problems
+	if p.Secret.Set {
+		bad.secret(p.Secret.To)
+		c.Sealed = s.sealer.seal(c.Credential, p.Secret.To)
+	}
+	given := c.Credential
+	if !p.KeyHashes.Set { // an API key that was deleted since is not this update's fault
+		given.KeyHashes = nil
+	}
+	if err := s.check(ctx, &bad, given); err != nil {
+		return Credential{}, err
+	}
+	after := c.Credential
+	after.Revision++
+	change, err := s.change(by, "update", &before, &after)
+	if err != nil {
+		return Credential{}, err
+	}
+	defer s.cache.forget(c.Account, c.Workspace)
+	if err := s.cfg.Store.Update(ctx, c, change); err != nil {
+		return Credential{}, err
+	}
+	return after, nil
+}
+
+// Delete removes a credential for good, its sealed text with it.
+func (s *Credentials) Delete(ctx context.Context, by router.Actor, id string) error {
+	for {
+		err := s.remove(ctx, by, id)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, ErrCredentialChanged):
+			return fmt.Errorf("keys: delete credential: %w", err)
+		}
+	}
+}
+
+func (s *Credentials) remove(ctx context.Context, by router.Actor, id string) error {
+	c, err := s.cfg.Store.Get(ctx, by.Principal.Account, id)
+	if err != nil {
+		return err
+	}
+	change, err := s.change(by, "delete", &c.Credential, nil)
+	if err != nil {
+		return err
+	}
+	defer s.cache.forget(c.Account, c.Workspace)
+	return s.cfg.Store.Delete(ctx, c.Account, id, c.Revision, change)
+}
