@@ -411,7 +411,7 @@ func showsNowhere(t *testing.T) {
 		}
 	}
 	for _, secret := range []string{string(canary), string(canary[4:20]), string(sealingKey("k1").Key)} {
-		digits := fmt.Sprint([]byte(secret))
+		digits := fmt.Sprint(any([]byte(secret)))
 		for i, form := range []string{secret, hex.EncodeToString([]byte(secret)), digits[1 : len(digits)-1]} {
 			assert.False(t, bytes.Contains(shown.Bytes(), []byte(form)), "form %d of %q", i, secret)
 		}
