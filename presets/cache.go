@@ -42,13 +42,15 @@ type cached struct {
 }
 
 // get returns what is remembered, or else a ticket for put.
-func (c *cache) get(n name, workspace string, now time.Time) (got cached, ok bool, ticket uint64) {
+func (c *cache) get(n name, workspace string, now time.Time) (s *settings, known bool, ticket uint64) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	got, ok = c.byName[n][workspace]
+	got, ok := c.byName[n][workspace]
 	// A clock that stepped back makes nothing live longer.
-	ok = ok && now.Before(got.until) && !now.Before(got.until.Add(-keepFor))
-	return got, ok, c.forgotten
+	if !ok || !now.Before(got.until) || now.Before(got.until.Add(-keepFor)) {
+		return nil, false, c.forgotten
+	}
+	return got.settings, true, c.forgotten
 }
 
 // put remembers what was read since the ticket was given.

@@ -71,25 +71,35 @@ func (s *Service) lookup(ctx context.Context, who router.Principal, slug string)
 		return nil, ErrNotFound
 	}
 	n, now := name{who.Account, slug}, s.cfg.Now()
-	got, known, ticket := s.cache.get(n, who.Workspace, now)
+	found, known, ticket := s.cache.get(n, who.Workspace, now)
 	if !known {
-		p, err := s.find(ctx, who, slug)
-		switch {
-		case errors.Is(err, ErrNotFound):
-		case err != nil:
-			return nil, fmt.Errorf("presets: look up: %w", err)
-		case p.Status != Active:
-		default:
-			if got.settings, err = settingsOf(p.Designated); err != nil {
-				return nil, &router.Error{Class: router.Server, Err: err} // not the caller's fault, whatever err is
-			}
+		var err error
+		if found, err = s.read(ctx, who, slug); err != nil {
+			return nil, err
 		}
-		s.cache.put(n, who.Workspace, got.settings, now, ticket)
+		s.cache.put(n, who.Workspace, found, now, ticket)
 	}
-	if got.settings == nil {
+	if found == nil {
 		return nil, ErrNotFound
 	}
-	return got.settings, nil
+	return found, nil
+}
+
+// read finds what a principal means by a slug in the storage; nil is no preset
+// that can be used.
+func (s *Service) read(ctx context.Context, who router.Principal, slug string) (*settings, error) {
+	p, err := s.find(ctx, who, slug)
+	switch {
+	case errors.Is(err, ErrNotFound), err == nil && p.Status != Active:
+		return nil, nil // which is worth remembering
+	case err != nil:
+		return nil, fmt.Errorf("presets: look up: %w", err)
+	}
+	found, err := settingsOf(p.Designated)
+	if err != nil {
+		return nil, &router.Error{Class: router.Server, Err: err} // not the caller's fault, whatever err is
+	}
+	return found, nil
 }
 
 // find looks in the principal's workspace and then in the default one. A

@@ -113,26 +113,24 @@ func testLaterVersion(t *testing.T, set store.Set) {
 func testPresetRivals(t *testing.T, set store.Set) {
 	t.Helper()
 	const rivals = 64
-	var mu sync.Mutex
-	numbers := map[int]string{}
+	got, errs := make([]presets.Preset, rivals), make([]error, rivals)
+	config := func(i int) string { return `{"seed":` + strconv.Itoa(i) + `}` }
 	var wg sync.WaitGroup
 	for i := range rivals {
 		wg.Go(func() {
-			config := `{"seed":` + strconv.Itoa(i) + `}`
-			p, err := addPreset(t.Context(), set.Presets, presetHome, "p", config, i)
-			for errors.Is(err, presets.ErrConflict) {
-				p, err = addPreset(t.Context(), set.Presets, presetHome, "p", config, i)
+			got[i], errs[i] = addPreset(t.Context(), set.Presets, presetHome, "p", config(i), i)
+			for errors.Is(errs[i], presets.ErrConflict) {
+				got[i], errs[i] = addPreset(t.Context(), set.Presets, presetHome, "p", config(i), i)
 			}
-			if !assert.NoError(t, err) {
-				return
-			}
-			assert.JSONEq(t, config, string(p.Designated.Config), "each sees its own version designated")
-			mu.Lock()
-			defer mu.Unlock()
-			numbers[p.Designated.Number] = config
 		})
 	}
 	wg.Wait()
+	numbers := map[int]string{}
+	for i, p := range got {
+		require.NoError(t, errs[i])
+		assert.JSONEq(t, config(i), string(p.Designated.Config), "each sees its own version designated")
+		numbers[p.Designated.Number] = config(i)
+	}
 	require.Len(t, numbers, rivals)
 	list, total, err := set.Presets.Versions(t.Context(), "acme", presetHome, "p", 0, rivals)
 	require.NoError(t, err)
