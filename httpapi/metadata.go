@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,7 @@ type metadataCandidate struct {
 	Model    string        `json:"model"`
 	Selected bool          `json:"selected"` // it answered
 	Endpoint string        `json:"endpoint"` // slug with variant
+	IsBYOK   bool          `json:"is_byok"`  // called with a credential of the caller's own
 	Tier     string        `json:"tier"`
 	Reason   router.Reason `json:"reason"`
 	// DrawWeight is the probability in the draw for the first place.
@@ -61,6 +63,7 @@ type metadataTry struct {
 	Model     string       `json:"model"`
 	Status    int          `json:"status"`
 	Endpoint  string       `json:"endpoint"`
+	IsBYOK    bool         `json:"is_byok"`
 	ErrorType router.Class `json:"error_type,omitempty"`
 	LatencyMS int64        `json:"latency_ms"`
 	// UpstreamConfidence are the upstream's own figures by question; those in
@@ -104,7 +107,7 @@ func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataO
 		Strategy:  r.Plan.Strategy,
 		Attempt:   len(r.Attempts),
 		Endpoints: metadataEndpoint{
-			Total:     len(r.Plan.Candidates) + len(r.Plan.Excluded),
+			Total:     endpoints(&r.Plan),
 			Available: make([]metadataCandidate, 0, len(r.Plan.Candidates)),
 			Excluded:  make([]metadataExclusion, 0, len(r.Plan.Excluded)),
 		},
@@ -115,10 +118,13 @@ func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataO
 	if m.Strategy == "" {
 		m.Strategy = "direct" // there was no plan
 	}
+	by := answering(r, answered)
+	m.IsBYOK = by != nil && by.Credential != nil
 	for _, c := range r.Plan.Candidates {
 		m.Endpoints.Available = append(m.Endpoints.Available, metadataCandidate{
 			Provider: s.providerName(c.Endpoint.Provider), Model: c.Model.Permaslug, Endpoint: c.Endpoint.Tag(),
-			Selected: c.Endpoint == answered, Tier: c.Tier.String(), Reason: c.Reason, DrawWeight: c.Weight,
+			Selected: by != nil && c.Endpoint == by.Endpoint && c.Credential == by.Credential,
+			IsBYOK:   c.Credential != nil, Tier: c.Tier.String(), Reason: c.Reason, DrawWeight: c.Weight,
 		})
 	}
 	for _, e := range r.Plan.Excluded {
@@ -137,12 +143,35 @@ func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataO
 	return m
 }
 
+// endpoints counts those of a plan: own credentials make several candidates of
+// one.
+func endpoints(p *router.Plan) int {
+	if !slices.ContainsFunc(p.Candidates, func(c router.Candidate) bool { return c.Credential != nil }) {
+		return len(p.Candidates) + len(p.Excluded)
+	}
+	seen := make(map[*router.Endpoint]bool, len(p.Candidates))
+	for _, c := range p.Candidates {
+		seen[c.Endpoint] = true
+	}
+	return len(seen) + len(p.Excluded)
+}
+
+// answering is the attempt that the endpoint answered, nil where none did.
+func answering(r *router.Report, answered *router.Endpoint) *router.AttemptRecord {
+	for i := range r.Attempts {
+		if a := &r.Attempts[i]; a.Class == "" && a.Endpoint == answered {
+			return a
+		}
+	}
+	return nil
+}
+
 // describeAttempt never leaves out the status: clients refuse the whole object
 // without it. An attempt without a reply has the status of its class.
 func (s *server) describeAttempt(a *router.AttemptRecord) metadataTry {
 	t := metadataTry{
 		Provider: s.providerName(a.Endpoint.Provider), Model: s.permaslug(a.Endpoint.Model), Endpoint: a.Endpoint.Tag(),
-		Status: a.Status, ErrorType: a.Class, LatencyMS: a.Duration.Milliseconds(),
+		IsBYOK: a.Credential != nil, Status: a.Status, ErrorType: a.Class, LatencyMS: a.Duration.Milliseconds(),
 	}
 	if t.Status == 0 && a.Class != "" {
 		t.Status = problemOf(&router.Error{Class: a.Class}).status

@@ -194,3 +194,37 @@ func TestMetadataSurvivesFiguresThatAreNone(t *testing.T) {
 	assert.NotNil(t, at(t, w.Body.Bytes(), "router_metadata.attempts.0.status"))
 	assert.Nil(t, at(t, w.Body.Bytes(), "router_metadata.attempts.0.upstream_confidence"))
 }
+
+// R59b: a reply that came with the caller's own credential says so.
+func TestMetadataOfOwnCredentials(t *testing.T) {
+	own := intercept(func(next router.Decider) router.Decider {
+		return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+			c.Credentials = []router.Credential{{Provider: "ant", Secret: "sk-canary"}, {Provider: "bee", Fallback: true, Secret: "sk-canary"}}
+			return next(ctx, c)
+		}
+	})
+	s := scenario{header: enabled(), options: []option{own}, body: with(`"provider":{"order":["bee"]}`)}
+	_, _, got := s.play(t)
+	for path, want := range map[string]any{
+		"is_byok": true, "strategy": "order", "endpoints.total": 2.0, "attempts.0.is_byok": true,
+
+		"endpoints.available.0.endpoint": "ant/eu", "endpoints.available.0.is_byok": true,
+		"endpoints.available.0.reason": "own", "endpoints.available.0.selected": true,
+		"endpoints.available.1.endpoint": "bee", "endpoints.available.1.is_byok": false,
+		"endpoints.available.1.reason":   "order",
+		"endpoints.available.2.endpoint": "ant/eu", "endpoints.available.2.selected": false,
+		"endpoints.available.3.endpoint": "bee", "endpoints.available.3.reason": "own_fallback",
+	} {
+		assert.Equal(t, want, at(t, got.body, "router_metadata."+path), path)
+	}
+	assert.NotContains(t, string(got.body), "canary")
+
+	s.ant = []error{upstream(0, router.Timeout, 0)}
+	_, _, got = s.play(t)
+	for path, want := range map[string]any{
+		"is_byok": false, "attempts.0.is_byok": true, "attempts.1.is_byok": false,
+		"endpoints.available.0.selected": false, "endpoints.available.1.selected": true,
+	} {
+		assert.Equal(t, want, at(t, got.body, "router_metadata."+path), path)
+	}
+}

@@ -146,7 +146,11 @@ func checkDraw(t *testing.T, in router.PlanInput, want outcome) {
 func candidates(plan router.Plan, models int) []string {
 	var list []string
 	for _, c := range plan.Candidates {
-		list = append(list, short(c.Endpoint, models))
+		name := short(c.Endpoint, models)
+		if c.Credential != nil {
+			name = "own(" + name + strings.TrimPrefix(string(c.Credential.Secret), ownSecret) + ")"
+		}
+		list = append(list, name)
 	}
 	return list
 }

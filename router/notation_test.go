@@ -222,16 +222,21 @@ func parsePercentiles(t *testing.T, text string) router.Percentiles {
 	return router.Percentiles{Known: true, P50: v[0], P75: v[1], P90: v[2], P99: v[3]}
 }
 
-// parseState reads the rules and the pinned endpoints.
-func parseState(t *testing.T, cell string) (rules []router.Rule, pins []string) {
+// parseState reads the rules, the pinned endpoints and the caller's own
+// credentials.
+func parseState(t *testing.T, cell string) (rules []router.Rule, pins []string, owned []router.Credential) {
 	t.Helper()
 	if cell == "–" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	for text := range strings.SplitSeq(cell, "; ") {
 		words := strings.Fields(strings.Replace(text, " guardrail ", " ", 1))
-		if words[0] == "pin" {
+		switch words[0] {
+		case "pin":
 			pins = append(pins, words[1])
+			continue
+		case "own":
+			owned = append(owned, parseOwn(t, words[1:]))
 			continue
 		}
 		rule := router.Rule{Source: router.Source(words[0])}
@@ -260,7 +265,31 @@ func parseState(t *testing.T, cell string) (rules []router.Rule, pins []string) 
 		}
 		rules = append(rules, rule)
 	}
-	return rules, pins
+	return rules, pins, owned
+}
+
+const ownSecret = "sk-own" // and the number where a case has one
+
+// parseOwn reads "bee #3 fallback" or "bee for M,N".
+func parseOwn(t *testing.T, words []string) router.Credential {
+	t.Helper()
+	c := router.Credential{Provider: words[0], Secret: ownSecret}
+	for i := 1; i < len(words); i++ {
+		switch word := words[i]; {
+		case word[0] == '#':
+			c.Secret += router.Secret(word)
+		case word == "fallback":
+			c.Fallback = true
+		case word == "for":
+			i++
+			for name := range strings.SplitSeq(words[i], ",") {
+				c.Models = append(c.Models, modelID(name))
+			}
+		default:
+			t.Fatalf("unknown word %q of a credential", word)
+		}
+	}
+	return c
 }
 
 // ask is a request as a case writes it.
@@ -340,7 +369,7 @@ func (c routingCase) input(t *testing.T, named map[string]string, request string
 		return in, names, err
 	}
 	var pins []string
-	in.Policy, pins = parseState(t, c.state)
+	in.Policy, pins, in.Credentials = parseState(t, c.state)
 	in.Pinned = make([]uuid.UUID, len(in.Models))
 	for _, pin := range pins {
 		in.Pinned[0] = catalog.Endpoints()[w.find(t, pin)].ID

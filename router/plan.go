@@ -66,7 +66,8 @@ type PlanInput struct {
 	NoUser      bool        // the user goes to nobody, so no endpoint counts as taking it
 	Pinned      []uuid.UUID // by the index of Models: the endpoint of the sticky session, or uuid.Nil; nil pins nothing
 	// Credentials are the caller's own, oldest first, among them those for
-	// other models and providers.
+	// other models and providers. One without a secret is for nothing. The plan
+	// points into the slice: it must not be changed.
 	Credentials []Credential
 	Now         time.Time
 	Seed        uint64
@@ -74,7 +75,9 @@ type PlanInput struct {
 
 // Plan says in which order endpoints are tried, and why each one stands where
 // it stands or does not stand at all. Every endpoint of the models asked for is
-// in Candidates or in Excluded, once.
+// in Candidates or in Excluded. It is excluded once; it is a candidate once with
+// the operator's credential and once more with each that the caller has for it,
+// except that a request without fallbacks leaves one candidate in all.
 type Plan struct {
 	Seed uint64
 	// Strategy is what put the first candidate in its place: "order",
@@ -87,7 +90,7 @@ type Plan struct {
 	ExcludedBy []string
 }
 
-// Candidate is an endpoint that may be tried.
+// Candidate is an endpoint that may be tried, with the credential to use.
 type Candidate struct {
 	Endpoint *Endpoint
 	Model    *Model
@@ -135,12 +138,18 @@ const (
 	ReasonPinned               // the endpoint of the sticky session
 	ReasonDrawn                // won the draw for the first place
 	ReasonOutage               // behind the sound ones, by price
+	// ReasonOwn is a credential of the caller's, which goes before the shared
+	// endpoints, and ReasonOwnFallback one that goes behind them. Among
+	// themselves they stand as shared ones do, only that an outage holds none
+	// back. One that was pinned or drawn has that for its reason.
+	ReasonOwn
+	ReasonOwnFallback
 )
 
-// String returns the reason in a word: price, order, sort, pinned, drawn or
-// outage.
+// String returns the reason in a word: price, order, sort, pinned, drawn,
+// outage, own or own_fallback.
 func (r Reason) String() string {
-	words := [...]string{"price", "order", "sort", "pinned", "drawn", "outage"}
+	words := [...]string{"price", "order", "sort", "pinned", "drawn", "outage", "own", "own_fallback"}
 	return words[min(int(r), len(words)-1)]
 }
 

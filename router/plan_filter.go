@@ -78,10 +78,7 @@ func (p *planner) byRequest(r reason) verdict {
 // judgeModel applies the model lists.
 func (p *planner) judgeModel(m int32) verdict {
 	for i, r := range p.rules {
-		if r.AllowedModels != nil && !slices.ContainsFunc(r.AllowedModels, func(name string) bool {
-			found := p.modelsNamed(name)
-			return len(found) == 1 && found[0] == m // an ambiguous name allows nothing
-		}) {
+		if r.AllowedModels != nil && !p.namesModel(r.AllowedModels, m) {
 			return verdict{reason: allowedModels, rule: int32(i)}
 		}
 	}
@@ -93,6 +90,15 @@ func (p *planner) judgeModel(m int32) verdict {
 		}
 	}
 	return verdict{}
+}
+
+// namesModel reports whether a list allows a model. A name that may mean
+// several allows none of them.
+func (p *planner) namesModel(names []string, m int32) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		found := p.modelsNamed(name)
+		return len(found) == 1 && found[0] == m
+	})
 }
 
 // filter gives every endpoint that is out its verdict.

@@ -23,6 +23,7 @@ type law struct {
 	prefs     *systemone.Preferences
 	policy    []router.Rule
 	pins      []string // "tag model", by place of the model
+	owned     []router.Credential
 	shape     router.Shape
 	seed      uint64
 }
@@ -63,12 +64,24 @@ func drawLaw(t *rapid.T) law {
 	for range rapid.IntRange(0, 2).Draw(t, "rules") {
 		l.policy = append(l.policy, drawRule(t))
 	}
+	if rapid.Bool().Draw(t, "own?") {
+		l.owned = rapid.SliceOfN(rapid.Custom(drawCredential), 0, 4).Draw(t, "own")
+	}
 	l.shape = router.Shape{
 		Questions: 2, Options: 2, Levels: 2, StateTokens: 10,
 		PromptTokens:     rapid.Int64Range(0, 3).Draw(t, "in"),
 		CompletionTokens: rapid.Int64Range(0, 2).Draw(t, "out"),
 	}
 	return l
+}
+
+func drawCredential(t *rapid.T) router.Credential {
+	return router.Credential{
+		Provider: rapid.SampledFrom([]string{"ant", "bee", "CAT", "nobody"}).Draw(t, "provider"),
+		Models:   nameList(t, "models", 30, "judge-latest", "acme/judge-mini", "zeta/arbiter-20260601"),
+		Fallback: rapid.Bool().Draw(t, "fallback"),
+		Secret:   "sk",
+	}
 }
 
 func drawEndpoint(t *rapid.T) router.Endpoint {
@@ -161,7 +174,7 @@ func (l law) input(t require.TestingT, order []int) router.PlanInput {
 	require.NoError(t, err)
 	in := router.PlanInput{
 		Catalog: c, Models: refs, Shape: l.shape, Preferences: l.prefs, Policy: l.policy, Stats: stats, Seed: l.seed,
-		Pinned: make([]uuid.UUID, len(refs)),
+		Credentials: l.owned, Pinned: make([]uuid.UUID, len(refs)),
 	}
 	for i, pin := range l.pins {
 		for _, e := range c.Endpoints() {
@@ -181,12 +194,31 @@ func (l law) inOrder() []int {
 	return order
 }
 
+// own says whose credential a candidate is called with.
+func own(c router.Candidate) string {
+	if c.Credential == nil {
+		return "shared"
+	}
+	return fmt.Sprint(c.Credential.Provider, c.Credential.Models, c.Credential.Fallback)
+}
+
+// payer ranks the credentials: own ones, shared ones, own fallbacks.
+func payer(c router.Candidate) int {
+	switch {
+	case c.Credential == nil:
+		return 1
+	case c.Credential.Fallback:
+		return 2
+	}
+	return 0
+}
+
 // describe writes a plan down without its pointers.
 func describe(p router.Plan) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, p.Seed, p.Strategy, p.ExcludedBy)
 	for _, c := range p.Candidates {
-		fmt.Fprintln(&b, c.Endpoint.Tag(), c.Model.ID, c.Tier, c.Reason, c.Weight)
+		fmt.Fprintln(&b, c.Endpoint.Tag(), c.Model.ID, own(c), c.Tier, c.Reason, c.Weight)
 	}
 	for _, e := range p.Excluded {
 		fmt.Fprintln(&b, e.Endpoint.Tag(), e.Endpoint.Model, e.Reason, e.Detail, e.Source)
@@ -211,6 +243,18 @@ func TestCatalogOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
+// matching counts the credentials for an endpoint.
+func matching(in router.PlanInput, e *router.Endpoint) (n int) {
+	for _, c := range in.Credentials {
+		if strings.EqualFold(c.Provider, e.Provider) && (c.Models == nil || slices.ContainsFunc(c.Models, func(name string) bool {
+			return in.Catalog.Model(name).ID == e.Model
+		})) {
+			n++
+		}
+	}
+	return n
+}
+
 func TestEveryEndpointStandsInThePlanOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLaw(t)
@@ -220,9 +264,25 @@ func TestEveryEndpointStandsInThePlanOnce(t *testing.T) {
 		for _, ref := range in.Models {
 			want = append(want, in.Catalog.EndpointsOf(ref.Model)...)
 		}
+		alone := l.prefs != nil && l.prefs.AllowFallbacks != nil && !*l.prefs.AllowFallbacks
+		times := map[*router.Endpoint]int{} // as a candidate with an own credential
 		for _, c := range plan.Candidates {
-			got = append(got, c.Endpoint)
 			require.Equal(t, c.Model.ID, c.Endpoint.Model)
+			if c.Credential == nil || alone {
+				got = append(got, c.Endpoint)
+			}
+			if c.Credential != nil {
+				times[c.Endpoint]++
+				require.True(t, strings.EqualFold(c.Credential.Provider, c.Endpoint.Provider))
+				require.True(t, c.Credential.Models == nil || slices.ContainsFunc(c.Credential.Models, func(name string) bool {
+					return in.Catalog.Model(name) == c.Model
+				}))
+			}
+		}
+		for _, c := range plan.Candidates {
+			if c.Credential == nil && !alone {
+				require.Equal(t, matching(in, c.Endpoint), times[c.Endpoint], "once for each credential")
+			}
 		}
 		for _, e := range plan.Excluded {
 			got = append(got, e.Endpoint)
@@ -231,7 +291,7 @@ func TestEveryEndpointStandsInThePlanOnce(t *testing.T) {
 		}
 		require.ElementsMatch(t, want, got)
 		require.Equal(t, len(plan.Candidates) == 0, plan.Err(l.names) != nil)
-		if l.prefs != nil && l.prefs.AllowFallbacks != nil && !*l.prefs.AllowFallbacks {
+		if alone {
 			require.LessOrEqual(t, len(plan.Candidates), 1)
 		}
 	})
@@ -293,6 +353,10 @@ func TestStrongKeysDecide(t *testing.T) {
 				continue
 			}
 			require.True(t, !grouped || place(before) == place(c))
+			require.LessOrEqual(t, payer(before), payer(c))
+			if payer(before) < payer(c) {
+				continue
+			}
 			if i > 1 && before.Reason == c.Reason && (c.Reason == router.ReasonPrice || c.Reason == router.ReasonOutage) {
 				cost := func(c router.Candidate) int {
 					return exactCost(c.Endpoint.Pricing, l.shape.PromptTokens, l.shape.CompletionTokens).

@@ -3,7 +3,6 @@ package router
 import (
 	"cmp"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/signalbox/signalbox/systemone"
@@ -44,17 +43,25 @@ type key struct {
 	figure   uint64 // of the sort, best first
 	price    amount
 	spec     int32 // in the catalog's specs
+	own      int32 // in the caller's credentials, or shared
 	reason   Reason
 	balanced bool // load balancing, and not pinned: takes part in a draw
 }
 
 // lead holds the strong keys, strongest first: the tier, the place of the
-// model, two bits for whose credential pays (all candidates are shared ones so
-// far), and the rank within these.
+// model, two bits for whose credential pays, and the rank within these.
 const (
 	tierShift  = 62
 	placeShift = 46
 	maxPlace   = 1<<16 - 1
+	payerShift = 44
+)
+
+// Whose credential pays, the first first.
+const (
+	payerOwn uint64 = iota << payerShift
+	payerShared
+	payerFallback
 )
 
 // The ranks within a model's endpoints of equal tier.
@@ -91,7 +98,10 @@ func (p *planner) sort() {
 			n++
 		}
 	}
-	p.keys = keys[:n]
+	p.keys, p.left = keys[:n], n
+	if len(p.in.Credentials) > 0 {
+		p.addOwn()
+	}
 	p.place()
 }
 
@@ -128,14 +138,14 @@ func (p *planner) makeKey(k *key, a *asked) {
 	spec, m := p.spec(a), &p.modes[a.place]
 	s := p.stats(spec.index)
 	rank, reason := p.rank(a, m, s.Outage)
-	rank |= uint64(p.tier(s)) << tierShift
+	rank |= uint64(p.tier(s))<<tierShift | payerShared
 	if p.grouped {
 		rank |= uint64(min(a.place, maxPlace)) << placeShift //nolint:gosec // never negative
 	}
 	k.lead = rank
 	k.figure = figure(m.by, s)
 	k.price = spec.pricing.amount(p.in.Shape.PromptTokens, p.in.Shape.CompletionTokens)
-	k.spec = a.spec
+	k.spec, k.own = a.spec, shared
 	k.reason = reason
 	k.balanced = m.balanced() && reason != ReasonPinned
 }
@@ -220,60 +230,6 @@ func wilson(passed, checked int64) float64 {
 	n := float64(checked)
 	p := float64(passed) / n
 	return (p + z*z/(2*n) - z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))) / (1 + z*z/n)
-}
-
-// draw puts one of the best candidates first, where load is balanced and no
-// session is pinned: each with a weight of 1/price², or, where some are free,
-// one of the free ones. What it passes over keeps its order.
-func (p *planner) draw() {
-	if len(p.places) == 0 {
-		return
-	}
-	first := p.keyAt(p.places[0])
-	if !first.balanced {
-		return
-	}
-	least, sum := first.price.float(), 0.0
-	weights := p.weights
-	for _, place := range p.places {
-		k := p.keyAt(place)
-		if k.lead != first.lead || least == 0 && k.price != first.price {
-			break
-		}
-		w := 1.0
-		if least != 0 {
-			ratio := least / k.price.float()
-			w = float64(ratio * ratio) // rounded here, on every machine
-		}
-		weights = append(weights, w)
-		sum += w
-	}
-	p.weights = weights
-	for i := range p.weights {
-		p.weights[i] /= sum
-	}
-	p.raise(p.pick())
-}
-
-// pick returns the index of the weight that the seed draws.
-func (p *planner) pick() int {
-	var source rand.PCG
-	source.Seed(p.in.Seed, 0)
-	x := float64(source.Uint64()>>11) * 0x1p-53 // uniform in [0, 1)
-	for i, w := range p.weights {
-		if x -= w; x < 0 {
-			return i
-		}
-	}
-	return len(p.weights) - 1 // rounding left a crumb
-}
-
-// raise moves the candidate i of the draw to the front.
-func (p *planner) raise(i int) {
-	place, w := p.places[i], p.weights[i]
-	copy(p.places[1:i+1], p.places[:i])
-	copy(p.weights[1:i+1], p.weights[:i])
-	p.places[0], p.weights[0] = place, w
 }
 
 func (p *planner) strategy() string {

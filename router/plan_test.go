@@ -98,6 +98,10 @@ func TestCandidatesSayWhy(t *testing.T) {
 		"sticky":  {"K1 + bee outage", "pin cat", "–", "sticky", []router.Reason{router.ReasonPinned, router.ReasonPrice, router.ReasonOutage}},
 		"behind":  {"ant:M 1; bee:M 2 lat=1", "pin ant", `{"preferred_max_latency":1}`, "load-balancing", []router.Reason{router.ReasonPrice, router.ReasonPinned}},
 		"second":  {"ant:M 1; bee:N 2", "–", `models M,judge-mini:floor {"ignore":["ant"]}`, "sort:price", []router.Reason{router.ReasonSort}},
+		"own":     {"K1 + bee outage", "own bee; own ant fallback", `{"sort":"price"}`, "sort:price", []router.Reason{router.ReasonOwn, router.ReasonSort, router.ReasonSort, router.ReasonSort, router.ReasonOwnFallback}},
+		"one own": {"K1", "own bee #1; own bee #2", `{"only":["bee"]}`, "load-balancing", []router.Reason{router.ReasonOwn, router.ReasonOwn, router.ReasonPrice}},
+		"own pin": {"K1", "own bee; pin bee", `{"only":["ant","bee"]}`, "sticky", []router.Reason{router.ReasonPinned, router.ReasonPinned, router.ReasonPrice}},
+		"own lot": {"ant:M 1; bee:M 1", "own bee; own ant", `{"only":["bee","ant"]}`, "load-balancing", []router.Reason{router.ReasonDrawn, router.ReasonOwn, router.ReasonPrice, router.ReasonPrice}},
 		"nobody":  {"K1", "–", `{"only":["nobody"],"sort":"price"}`, "sort:price", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,6 +116,15 @@ func TestCandidatesSayWhy(t *testing.T) {
 	}
 }
 
+// A credential goes with the secret that the input gave, by its slug only, and
+// never without one: the operator would pay.
+func TestOwnCredentialsNeedASlugAndASecret(t *testing.T) {
+	in := caseInput(t, "K1", "own bee", `{"sort":"price"}`)
+	assert.Same(t, &in.Credentials[0], router.NewPlan(in).Candidates[0].Credential)
+	in.Credentials = []router.Credential{{Provider: "bee"}, {Provider: "Cat Labs", Secret: "s"}, {Provider: "cat", Models: []string{}, Secret: "s"}}
+	assert.Equal(t, []string{"ant", "bee", "cat"}, candidates(router.NewPlan(in), 1))
+}
+
 func TestTiers(t *testing.T) {
 	plan := router.NewPlan(caseInput(t, "ant:M 1 lat=3; bee:M 2; cat:M 3 lat=1", "–", `{"preferred_max_latency":1}`))
 	var tiers []router.Tier
@@ -123,7 +136,7 @@ func TestTiers(t *testing.T) {
 	text, err := json.Marshal(router.ReasonOutage)
 	require.NoError(t, err)
 	assert.Equal(t, `"outage"`, string(text))
-	assert.Equal(t, "outage", router.Reason(200).String(), "no reason beyond the last")
+	assert.Equal(t, "own_fallback", router.Reason(200).String(), "no reason beyond the last")
 }
 
 // Figures that make no sense must neither win nor break the order.

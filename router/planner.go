@@ -29,10 +29,13 @@ type planner struct {
 	asked     []asked
 	modes     []mode   // by place of the model
 	seen      []bool   // by model of the catalog
-	keys      []key    // of the candidates
+	keys      []key    // of the candidates: of the shared endpoints, then of own credentials
+	left      int      // endpoints that the filters left
+	own       []own    // credentials for one model
 	places    []uint64 // the candidates in order: see sort
 	indexMask uint64   // the bits of a place that index keys
 	weights   []float64
+	lots      int // candidates in the draw
 
 	// What the names last marked mean: the first entry that means all of a
 	// provider, and the one that means a tag. Only marks of this generation
@@ -78,11 +81,11 @@ func (l *planners) get() *planner {
 }
 
 func (l *planners) put(p *planner) {
-	p.in, p.prefs, p.requestRule = PlanInput{}, nil, Rule{}
+	p.in, p.prefs, p.requestRule, p.lots = PlanInput{}, nil, Rule{}, 0
 	clear(p.rules)
 	clear(p.seen)
 	p.rules, p.asked, p.modes = p.rules[:0], p.asked[:0], p.modes[:0]
-	p.keys, p.places, p.weights = p.keys[:0], p.places[:0], p.weights[:0]
+	p.keys, p.own, p.places, p.weights = p.keys[:0], p.own[:0], p.places[:0], p.weights[:0]
 	l.pool.Put(p)
 }
 
@@ -235,82 +238,4 @@ func (p *planner) spec(a *asked) *spec { return &p.in.Catalog.specs[a.spec] }
 
 func (p *planner) pinned(a *asked) bool {
 	return int(a.place) < len(p.in.Pinned) && p.in.Pinned[a.place] == p.spec(a).endpoint.ID
-}
-
-// plan writes down what was found.
-func (p *planner) plan() Plan {
-	plan := Plan{Seed: p.in.Seed, Strategy: p.strategy()}
-	if p.alone && len(p.places) > 1 {
-		p.places = p.places[:1]
-		p.dropOthers(p.keyAt(p.places[0]).spec)
-	}
-	if len(p.places) > 0 {
-		plan.Candidates = make([]Candidate, len(p.places))
-	}
-	for i := range plan.Candidates {
-		k, c := p.keyAt(p.places[i]), &plan.Candidates[i]
-		s := &p.in.Catalog.specs[k.spec]
-		c.Endpoint, c.Model = s.endpoint, p.in.Catalog.models[s.model]
-		c.Tier, c.Reason = Tier(k.lead>>tierShift), k.reason
-		if i < len(p.weights) {
-			c.Weight = p.weights[i]
-		}
-	}
-	if len(p.weights) > 1 {
-		plan.Candidates[0].Reason = ReasonDrawn
-	}
-	p.exclude(&plan)
-	return plan
-}
-
-// dropOthers excludes what stood behind the only candidate.
-func (p *planner) dropOthers(only int32) {
-	for i := range p.asked {
-		if a := &p.asked[i]; a.why.reason == keep && a.spec != only {
-			a.why = p.byRequest(fallbacks)
-		}
-	}
-}
-
-func (p *planner) exclude(plan *Plan) {
-	out := len(p.asked) - len(p.places)
-	if out == 0 {
-		return
-	}
-	excluded := make([]Exclusion, out)
-	plan.Excluded = excluded
-	var found [filters]bool
-	kinds, n := 0, 0
-	for i := range p.asked {
-		a := &p.asked[i]
-		if a.why.reason == keep {
-			continue
-		}
-		p.fillExclusion(&excluded[n], a)
-		n++
-		if r := a.why.reason; r < filters && !found[r] {
-			found[r] = true
-			kinds++
-		}
-	}
-	if kinds == 0 {
-		return
-	}
-	plan.ExcludedBy = make([]string, 0, kinds)
-	for r, was := range found {
-		if was {
-			plan.ExcludedBy = append(plan.ExcludedBy, reasonWords[r])
-		}
-	}
-}
-
-func (p *planner) fillExclusion(e *Exclusion, a *asked) {
-	e.Endpoint = p.spec(a).endpoint
-	e.Reason = reasonWords[a.why.reason]
-	if a.why.reason == maxPrice {
-		e.Detail = priceParts[a.why.part]
-	}
-	if a.why.rule != noRule {
-		e.Source = p.rules[a.why.rule].Source
-	}
 }

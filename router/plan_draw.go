@@ -1,0 +1,69 @@
+package router
+
+import "math/rand/v2"
+
+// draw puts one of the best candidates first, where load is balanced and no
+// session is pinned: each with a weight of 1/price², or, where some are free,
+// one of the free ones. Of several credentials for one endpoint the oldest takes
+// part. What the draw passes over keeps its order.
+func (p *planner) draw() {
+	if len(p.places) == 0 {
+		return
+	}
+	first := p.keyAt(p.places[0])
+	if !first.balanced {
+		return
+	}
+	least, sum := first.price.float(), 0.0
+	weights := p.weights
+	for _, place := range p.places {
+		k := p.keyAt(place)
+		if k.lead != first.lead || least == 0 && k.price != first.price {
+			break
+		}
+		w := 0.0
+		switch {
+		case !k.balanced: // a younger credential
+		case least == 0:
+			w = 1
+		default:
+			ratio := least / k.price.float()
+			w = float64(ratio * ratio) // rounded here, on every machine
+		}
+		weights = append(weights, w)
+		sum += w
+		if k.balanced {
+			p.lots++
+		}
+	}
+	p.weights = weights
+	for i := range p.weights {
+		p.weights[i] /= sum
+	}
+	p.raise(p.pick())
+}
+
+// pick returns the index of the weight that the seed draws.
+func (p *planner) pick() int {
+	var source rand.PCG
+	source.Seed(p.in.Seed, 0)
+	x := float64(source.Uint64()>>11) * 0x1p-53 // uniform in [0, 1)
+	last := 0
+	for i, w := range p.weights {
+		if x -= w; x < 0 {
+			return i
+		}
+		if w > 0 {
+			last = i
+		}
+	}
+	return last // rounding left a crumb
+}
+
+// raise moves the candidate i of the draw to the front.
+func (p *planner) raise(i int) {
+	place, w := p.places[i], p.weights[i]
+	copy(p.places[1:i+1], p.places[:i])
+	copy(p.weights[1:i+1], p.weights[:i])
+	p.places[0], p.weights[0] = place, w
+}

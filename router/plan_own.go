@@ -1,0 +1,78 @@
+package router
+
+// own is a credential of the caller's that is for the model at hand.
+type own struct {
+	credential int32 // in the plan's input
+	provider   int32 // in the catalog's providers
+}
+
+const shared = -1 // no own credential
+
+// addOwn adds the candidates that the caller's own credentials make of the
+// endpoints that the filters left: who pays changes nothing about what is
+// allowed.
+func (p *planner) addOwn() {
+	model := int32(-1)
+	for i := range p.left {
+		s := &p.in.Catalog.specs[p.keys[i].spec]
+		if s.model != model {
+			model = s.model
+			p.ownOf(model)
+		}
+		var first, fallback bool // found: only the oldest of either takes part in a draw
+		for _, o := range p.own {
+			if o.provider != s.provider {
+				continue
+			}
+			k, found := p.ownKey(p.keys[i], o.credential), &first
+			if p.in.Credentials[o.credential].Fallback {
+				found = &fallback
+			}
+			k.balanced = k.balanced && !*found
+			*found = true
+			p.keys = append(p.keys, k)
+		}
+	}
+}
+
+// ownOf lists the credentials that are for a model, oldest first.
+func (p *planner) ownOf(model int32) {
+	p.own = p.own[:0]
+	for i := range p.in.Credentials {
+		c := &p.in.Credentials[i]
+		if provider, ok := p.payee(c, model); ok {
+			p.own = append(p.own, own{credential: int32(i), provider: provider}) //nolint:gosec // a short list
+		}
+	}
+}
+
+// payee is the provider that a credential is for, where it is for the model. A
+// display name is not enough to send a secret to.
+func (p *planner) payee(c *Credential, model int32) (provider int32, ok bool) {
+	if c.Secret == "" || c.Models != nil && !p.namesModel(c.Models, model) {
+		return 0, false
+	}
+	p.name = appendFold(p.name[:0], c.Provider)
+	t, known := p.in.Catalog.targets[string(p.name)]
+	if !known || t.tag != anyTag || p.in.Catalog.providers[t.provider].Slug != string(p.name) {
+		return 0, false
+	}
+	return t.provider, true
+}
+
+// ownKey turns the key of a shared endpoint into that of an own credential.
+func (p *planner) ownKey(k key, credential int32) key {
+	reason, payer := ReasonOwn, payerOwn
+	if p.in.Credentials[credential].Fallback {
+		reason, payer = ReasonOwnFallback, payerFallback
+	}
+	if k.reason == ReasonOutage {
+		k.lead -= rankOutage - rankSound // an outage holds back shared endpoints only
+	}
+	if k.reason != ReasonPinned {
+		k.reason = reason
+	}
+	k.lead = k.lead - payerShared + payer
+	k.own = credential
+	return k
+}
