@@ -1,6 +1,7 @@
 package upstream_test
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -120,7 +121,49 @@ func post(t *testing.T, c *upstream.Client, body string) upstream.Reply {
 	require.NoError(t, err)
 	b := c.Buffer()
 	b.B = append(b.B, body...)
-	reply, err := c.Post(t.Context(), to, "req-1", b)
+	reply, err := c.Post(t.Context(), to, &router.Attempt{RequestID: "req-1"}, b)
 	require.NoError(t, err)
 	return reply
+}
+
+// A caller's own credential is shown as the operator's would be.
+func TestOwnCredential(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		cfg          upstream.Config
+		header, want string
+	}{
+		{"bearer", upstream.Config{Key: "sk-1"}, "Authorization", "Bearer own:1"},
+		{"basic", upstream.Config{Auth: upstream.AuthBasic, Key: "ann:hunter2"}, "Authorization", "Basic b3duOjE="},
+		{"header", upstream.Config{Auth: upstream.AuthHeader, KeyHeader: "x-goog-api-key", Key: "sk-1"}, "X-Goog-Api-Key", "own:1"},
+		{"without the operator's", upstream.Config{KeyOptional: true}, "Authorization", "Bearer own:1"},
+		{"none is taken", upstream.Config{Auth: upstream.AuthNone}, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			asked := false
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked = true
+				assert.Equal(t, []string{c.want}, r.Header.Values(c.header))
+				assert.Equal(t, "req-1", r.Header.Get("X-Request-Id"))
+				_, _ = w.Write([]byte("{}"))
+			}))
+			defer server.Close()
+			c.cfg.BaseURL, c.cfg.RequestIDHeader = server.URL, "x-request-id"
+			client, err := upstream.New(c.cfg)
+			require.NoError(t, err)
+			to, err := client.Target("/x")
+			require.NoError(t, err)
+			reply, err := client.Post(t.Context(), to, &router.Attempt{RequestID: "req-1", Credential: "own:1"}, client.Buffer())
+			if c.header != "" {
+				require.NoError(t, err)
+				reply.Release()
+				return
+			}
+			failed, ok := errors.AsType[*router.UpstreamError](err)
+			require.True(t, ok)
+			assert.True(t, failed.Local, "not the upstream's fault")
+			assert.NotContains(t, err.Error(), "own:1")
+			assert.False(t, asked)
+		})
+	}
 }

@@ -41,6 +41,7 @@ func Class(status int) router.Class {
 // What is wrong with a reply, or with the way to it. The texts are for the
 // operator's log and hold nothing of the upstream's.
 var (
+	errCredential = errors.New("the caller's own credential cannot be shown to this upstream")
 	errStatus     = errors.New("upstream refused the request")
 	errNotOK      = errors.New("reply has an unexpected status")
 	errTooLarge   = errors.New("reply is larger than allowed")

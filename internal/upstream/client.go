@@ -54,6 +54,8 @@ type Config struct {
 type Client struct {
 	base      *url.URL
 	header    http.Header // shared by all requests, never changed
+	auth      Auth
+	keyHeader string
 	requestID string
 	transport http.RoundTripper
 	timeout   time.Duration
@@ -86,6 +88,8 @@ func New(cfg Config) (*Client, error) {
 	c := &Client{
 		base:      base,
 		header:    http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}, "User-Agent": {"signalbox"}},
+		auth:      cfg.Auth,
+		keyHeader: cfg.KeyHeader,
 		requestID: http.CanonicalHeaderKey(cfg.RequestIDHeader),
 		maxReply:  cfg.MaxReplyBytes,
 		rules:     cfg.Rules,
@@ -137,11 +141,18 @@ type Reply struct {
 // Release gives the reply's bytes back.
 func (r Reply) Release() { r.buf.done() }
 
-// Post sends body, which it takes over, and returns the body of a 200. Every
-// other outcome is an [*router.UpstreamError]; with too many bytes in flight
-// it sends nothing and says so by [router.ErrNotSent].
-func (c *Client) Post(ctx context.Context, to Target, requestID string, body *Buffer) (Reply, error) {
+// Post sends body, which it takes over, and returns the body of a 200. It shows
+// the attempt's credential and request id. Every other outcome is an
+// [*router.UpstreamError]; with too many bytes in flight it sends nothing and
+// says so by [router.ErrNotSent]. A credential of the caller's that cannot be
+// shown is a failure of this side, and nothing is sent either: never is it
+// replaced with the operator's.
+func (c *Client) Post(ctx context.Context, to Target, a *router.Attempt, body *Buffer) (Reply, error) {
 	defer body.done()
+	header, err := c.headerOf(a)
+	if err != nil {
+		return Reply{}, &router.UpstreamError{Class: router.ProviderUnavailable, Local: true, Err: err}
+	}
 	if !body.hold() {
 		return Reply{}, &router.UpstreamError{Class: router.NoCapacity, Err: fmt.Errorf("%w: %w", router.ErrNotSent, errInFlight)}
 	}
@@ -150,7 +161,7 @@ func (c *Client) Post(ctx context.Context, to Target, requestID string, body *Bu
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
-	resp, err := c.transport.RoundTrip(c.request(ctx, to, requestID, body))
+	resp, err := c.transport.RoundTrip(request(ctx, to, header, body))
 	if err != nil {
 		return Reply{}, failure(ctx, err)
 	}
@@ -161,15 +172,30 @@ func (c *Client) Post(ctx context.Context, to Target, requestID string, body *Bu
 	return c.reply(ctx, resp)
 }
 
+// headerOf returns the header of an attempt, the shared one where that will do.
+func (c *Client) headerOf(a *router.Attempt) (http.Header, error) {
+	named := a.RequestID != "" && c.requestID != ""
+	if !named && a.Credential == "" {
+		return c.header, nil
+	}
+	header := maps.Clone(c.header)
+	if named {
+		header[c.requestID] = []string{a.RequestID}
+	}
+	if a.Credential != "" {
+		name, value, err := credential(c.auth, c.keyHeader, a.Credential, false)
+		if err != nil {
+			return nil, errCredential
+		}
+		header.Set(name, value)
+	}
+	return header, nil
+}
+
 // request builds what http.NewRequest would, without parsing the address
 // again. The transport may call GetBody when it finds that a kept connection
 // was closed before a single byte had been written: that is no retry.
-func (c *Client) request(ctx context.Context, to Target, requestID string, body *Buffer) *http.Request {
-	header := c.header
-	if requestID != "" && c.requestID != "" {
-		header = maps.Clone(c.header)
-		header[c.requestID] = []string{requestID}
-	}
+func request(ctx context.Context, to Target, header http.Header, body *Buffer) *http.Request {
 	data := body.B
 	r := &http.Request{
 		Method:        http.MethodPost,

@@ -48,7 +48,7 @@ func client(t *testing.T, cfg upstream.Config, trip tripper) (*upstream.Client, 
 func send(ctx context.Context, c *upstream.Client, to upstream.Target, body string) (upstream.Reply, error) {
 	b := c.Buffer()
 	b.B = append(b.B, body...)
-	return c.Post(ctx, to, "", b)
+	return c.Post(ctx, to, &router.Attempt{}, b)
 }
 
 func failed(t *testing.T, err error) *router.UpstreamError {
@@ -239,7 +239,7 @@ func TestRequestIDHeader(t *testing.T) {
 		return reply(http.StatusOK, "{}"), nil
 	})
 	for _, id := range []string{"one", "", "two"} {
-		got, err := c.Post(t.Context(), to, id, c.Buffer())
+		got, err := c.Post(t.Context(), to, &router.Attempt{RequestID: id}, c.Buffer())
 		require.NoError(t, err)
 		got.Release()
 	}

@@ -88,7 +88,7 @@ func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 	}
 	body := c.http.Buffer()
 	body.B = appendRequest(body.B, a, asked)
-	raw, err := c.http.Post(ctx, c.target, a.RequestID, body)
+	raw, err := c.http.Post(ctx, c.target, &a, body)
 	if err != nil {
 		return router.Reply{}, err
 	}

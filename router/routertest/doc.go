@@ -25,6 +25,8 @@
 //     as a date, and is cut at an hour.
 //   - A 200 that is no answer is a BadReply; one that could be read and answers
 //     wrongly is Checked too.
+//   - Attempt.Credential is shown in place of the operator's, in the same way;
+//     one that cannot be shown is a failure and nothing is sent.
 //   - One request: no retry, and no redirect followed (an http.Client's
 //     CheckRedirect returns http.ErrUseLastResponse).
 //   - Headers beyond 1 MiB are refused (http.Transport's MaxResponseHeaderBytes),

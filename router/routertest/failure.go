@@ -35,7 +35,7 @@ func keepsSecrets(t *testing.T, err error) {
 	t.Helper()
 	for ; err != nil; err = errors.Unwrap(err) {
 		for _, text := range []string{err.Error(), fmt.Sprintf("%+v", err), fmt.Sprintf("%#v", err)} {
-			for _, secret := range []string{secretKey, secretState, secretReply, secretOptions} {
+			for _, secret := range []string{secretKey, secretOwn, secretState, secretReply, secretOptions} {
 				assert.NotContains(t, text, secret, "an error must hold no secret and no text of the upstream")
 			}
 		}

@@ -139,6 +139,26 @@ func mutants() map[string]mutant {
 			return good.Decide(ctx, a)
 		})},
 		"mixes attempts": {"concurrency", mixing},
+		"shows the operator's credential": {"credential", on(func(ctx context.Context, good router.Provider, a router.Attempt) (router.Reply, error) {
+			a.Credential = ""
+			return good.Decide(ctx, a)
+		})},
+		"keeps a credential": {"credential", keeping},
+		"falls back to the operator's credential": {"credential", on(func(ctx context.Context, good router.Provider, a router.Attempt) (router.Reply, error) {
+			reply, err := good.Decide(ctx, a)
+			if failed, ok := errors.AsType[*router.UpstreamError](err); ok && failed.Status == 0 {
+				a.Credential = ""
+				return good.Decide(ctx, a)
+			}
+			return reply, err
+		})},
+		"quotes the credential": {"credential", on(func(ctx context.Context, good router.Provider, a router.Attempt) (router.Reply, error) {
+			reply, err := good.Decide(ctx, a)
+			if failed, ok := errors.AsType[*router.UpstreamError](err); ok {
+				failed.Err = errors.New("refused: " + string(a.Credential))
+			}
+			return reply, err
+		})},
 	}
 }
 
@@ -155,6 +175,21 @@ func mixing(_ string, good router.Provider) router.Provider {
 		}
 		reply, *last = *last, reply
 		return reply, err
+	})
+}
+
+// keeping shows one caller's credential for the next.
+func keeping(_ string, good router.Provider) router.Provider {
+	var mu sync.Mutex
+	var last router.Secret
+	return decider(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
+		mu.Lock()
+		if a.Credential == "" {
+			a.Credential = last
+		}
+		last = a.Credential
+		mu.Unlock()
+		return good.Decide(ctx, a)
 	})
 }
 

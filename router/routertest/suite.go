@@ -46,7 +46,8 @@ type Wire struct {
 
 // What must never appear in an error, and where it is planted.
 const (
-	secretKey     = "sk-canary-5f1d0c9b7a"  // in the credential
+	secretKey     = "sk-canary-5f1d0c9b7a"  // in the operator's credential
+	secretOwn     = "sk-canary-own-91c3e7"  // in a caller's own
 	secretState   = "canary-of-the-state"   // in what is asked
 	secretReply   = "canary-of-the-reply"   // in every broken or failed reply
 	secretOptions = "canary-of-the-options" // in options that no upstream knows
@@ -77,6 +78,7 @@ func Run(t *testing.T, w Wire) {
 		{"wrong answers", testWrongAnswers},
 		{"refusals", testRefusals},
 		{"request", testRequest},
+		{"credential", testCredentials},
 		{"status", testStatus},
 		{"retry after", testRetryAfter},
 		{"redirect", testRedirects},

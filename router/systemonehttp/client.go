@@ -104,7 +104,7 @@ func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 	}
 	body := c.http.Buffer()
 	body.B = c.appendBody(body.B, sent, a)
-	raw, err := c.http.Post(ctx, target, a.RequestID, body)
+	raw, err := c.http.Post(ctx, target, &a, body)
 	if err != nil {
 		return router.Reply{}, err
 	}
