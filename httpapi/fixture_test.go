@@ -209,7 +209,7 @@ func newKeys(tb testing.TB) (*keys.Service, map[string]router.Secret) {
 		"expired":    {ExpiresAt: now.Add(time.Second)},
 	} {
 		k.Name = kind
-		_, secrets[kind], err = service.Create(tb.Context(), k)
+		_, secrets[kind], err = service.Create(tb.Context(), router.Actor{}, k)
 		require.NoError(tb, err)
 	}
 	now = now.Add(time.Minute)

@@ -7,31 +7,59 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Intercept lets only inference keys through. A call that brings a Secret is
-// authenticated by it; one whose Principal is known is taken at its word. A
-// call with neither is refused: a program that routes without keys leaves this
-// interceptor out.
+// Intercept lets only usable inference keys through, and puts the key's limit
+// on the call. A call that brings a Secret is authenticated by it and counted
+// by [Service.Admit]; where the Principal is known, both were done before, and
+// its key is only looked up. A call with neither is refused: a program that
+// routes without keys leaves this interceptor out.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
-		if c.Secret != "" {
-			p, err := s.Authenticate(ctx, c.Secret)
-			if err != nil {
-				return nil, refusal(err)
-			}
-			c.Principal, c.Secret = p, ""
-		}
+		brought := c.Secret != ""
+		d, ok := digestOf(c.Principal.KeyHash)
 		switch {
+		case brought:
+			d, c.Secret = digestOfText(string(c.Secret)), ""
 		case c.Principal.KeyHash == "":
 			return nil, &router.Error{Class: router.Authentication, Message: "Missing Authentication header"}
-		case c.Principal.Management:
-			return nil, refusal(ErrManagement)
+		case !ok:
+			return nil, refusal(ErrRefused)
+		}
+		e, err := s.lookup(ctx, &d)
+		if err != nil {
+			return nil, refusal(err)
+		}
+		if brought {
+			release, tooMany := s.Admit(e.principal)
+			defer release()
+			err = tooMany
+		}
+		if e.key.Management { // comes before the rate, in whatever order they are found
+			err = ErrManagement
+		}
+		if err != nil {
+			return nil, refusal(err)
+		}
+		c.Principal = e.principal
+		if e.key.Limit != nil {
+			c.Budgets = append(c.Budgets, budget(&e.key))
 		}
 		return next(ctx, c)
 	}
 }
 
+// budget is the limit of a key that has one.
+func budget(k *Key) router.Budget {
+	return router.Budget{
+		Check: router.CheckKey, Owner: router.OwnerKey, Interval: k.Reset, Max: *k.Limit, BYOK: k.IncludeBYOK,
+		Refusal: &router.Error{Class: router.PaymentRequired, Message: "Key limit exceeded"},
+	}
+}
+
 // refusal is what a caller is told of err.
 func refusal(err error) error {
+	if e, ok := errors.AsType[*RateLimitError](err); ok {
+		return &router.Error{Class: router.RateLimitExceeded, Message: "Rate limit exceeded", RetryAfter: e.RetryAfter, Err: err}
+	}
 	for _, r := range []struct {
 		is      error
 		class   router.Class

@@ -18,6 +18,7 @@ import (
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store/memory"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -47,7 +48,7 @@ func TestCreateShowsTheTextOnceAndStoresItsHash(t *testing.T) {
 	set := memory.New()
 	s, err := keys.New(keys.Config{Store: set.Keys, Now: func() time.Time { return now }})
 	require.NoError(t, err)
-	k, secret, err := s.Create(t.Context(), keys.Key{Name: "first", Account: "acme"})
+	k, secret, err := s.Create(t.Context(), router.Actor{}, keys.Key{Name: "first", Account: "acme"})
 	require.NoError(t, err)
 	text := string(secret)
 	assert.Regexp(t, `^sk-rt-v1-[0-9a-f]{64}$`, text)
@@ -56,7 +57,7 @@ func TestCreateShowsTheTextOnceAndStoresItsHash(t *testing.T) {
 	assert.Equal(t, noon, k.CreatedAt)
 	stored, err := set.Keys.Get(t.Context(), k.Hash)
 	require.NoError(t, err)
-	assert.Equal(t, k, stored)
+	assert.Equal(t, k.Key, stored)
 	assert.NotContains(t, fmt.Sprintf("%+v", stored), text)
 }
 
@@ -64,12 +65,13 @@ func TestCreateRefusesBadSettings(t *testing.T) {
 	now := noon
 	s := service(t, &now)
 	for name, k := range map[string]keys.Key{
-		"no name": {},
-		"expired": {Name: "x", ExpiresAt: noon},
+		"no name":                      {},
+		"expired":                      {Name: "x", ExpiresAt: noon},
+		"no owner of a management key": {Name: "x", Management: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := s.Create(t.Context(), k)
-			require.ErrorIs(t, err, keys.ErrInvalid)
+			_, _, err := s.Create(t.Context(), router.Actor{}, k)
+			require.ErrorIs(t, err, systemone.ErrInvalid)
 		})
 	}
 }
@@ -77,7 +79,7 @@ func TestCreateRefusesBadSettings(t *testing.T) {
 func TestCreateReportsMissingRandomness(t *testing.T) {
 	s, err := keys.New(keys.Config{Store: memory.New().Keys, Random: bytes.NewReader([]byte("short"))})
 	require.NoError(t, err)
-	_, _, err = s.Create(t.Context(), keys.Key{Name: "x"})
+	_, _, err = s.Create(t.Context(), router.Actor{}, keys.Key{Name: "x"})
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
@@ -85,7 +87,7 @@ func TestAuthenticate(t *testing.T) {
 	now := noon
 	s := service(t, &now)
 	create := func(k keys.Key) router.Secret {
-		_, secret, err := s.Create(t.Context(), k)
+		_, secret, err := s.Create(t.Context(), router.Actor{}, k)
 		require.NoError(t, err)
 		return secret
 	}
@@ -122,9 +124,14 @@ func TestInterceptTellsWhatIsWrong(t *testing.T) {
 	now := noon
 	s := service(t, &now)
 	create := func(k keys.Key) router.Secret {
-		_, secret, err := s.Create(t.Context(), k)
+		_, secret, err := s.Create(t.Context(), router.Actor{}, k)
 		require.NoError(t, err)
 		return secret
+	}
+	known := func(k keys.Key) router.Call {
+		r, _, err := s.Create(t.Context(), router.Actor{}, k)
+		require.NoError(t, err)
+		return router.Call{Principal: router.Principal{KeyHash: r.Hash}}
 	}
 	down, err := keys.New(keys.Config{Store: broken{}})
 	require.NoError(t, err)
@@ -137,11 +144,14 @@ func TestInterceptTellsWhatIsWrong(t *testing.T) {
 		"no key":        {s, router.Call{}, router.Authentication, "Missing Authentication header"},
 		"unknown":       {s, router.Call{Secret: "sk-rt-v1-1"}, router.Authentication, "Invalid API key"},
 		"disabled":      {s, router.Call{Secret: create(keys.Key{Name: "x", Disabled: true})}, router.Authentication, "API key disabled"},
-		"management":    {s, router.Call{Secret: create(keys.Key{Name: "x", Management: true})}, router.PermissionDenied, "Management keys cannot be used for inference"},
-		"known manager": {s, router.Call{Principal: router.Principal{KeyHash: "h", Management: true}}, router.PermissionDenied, "Management keys cannot be used for inference"},
+		"management":    {s, router.Call{Secret: create(keys.Key{Name: "x", Creator: "u", Management: true})}, router.PermissionDenied, "Management keys cannot be used for inference"},
+		"unknown hash":  {s, router.Call{Principal: router.Principal{KeyHash: strings.Repeat("a", 64)}}, router.Authentication, "Invalid API key"},
+		"odd hash":      {s, router.Call{Principal: router.Principal{KeyHash: "h"}}, router.Authentication, "Invalid API key"},
+		"known manager": {s, known(keys.Key{Name: "x", Creator: "u", Management: true}), router.PermissionDenied, "Management keys cannot be used for inference"},
+		"known and off": {s, known(keys.Key{Name: "x", Disabled: true}), router.Authentication, "API key disabled"},
 		"store down":    {down, router.Call{Secret: "x"}, router.Server, ""},
 		"sound":         {s, router.Call{Secret: create(keys.Key{Name: "x"})}, "", ""},
-		"known":         {s, router.Call{Principal: router.Principal{KeyHash: "h"}}, "", ""},
+		"known":         {s, known(keys.Key{Name: "x"}), "", ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +195,7 @@ func TestSecretNeverShowsItself(t *testing.T) {
 func BenchmarkAuthenticate(b *testing.B) {
 	s, err := keys.New(keys.Config{Store: memory.New().Keys})
 	require.NoError(b, err)
-	_, secret, err := s.Create(b.Context(), keys.Key{Name: "x"})
+	_, secret, err := s.Create(b.Context(), router.Actor{}, keys.Key{Name: "x"})
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -201,7 +211,7 @@ func ExampleService_Create() {
 		fmt.Println(err)
 		return
 	}
-	key, secret, err := s.Create(context.Background(), keys.Key{Name: "web shop"})
+	key, secret, err := s.Create(context.Background(), router.Actor{}, keys.Key{Name: "web shop"})
 	if err != nil {
 		fmt.Println(err)
 		return

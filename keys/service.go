@@ -5,24 +5,63 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/signalbox/signalbox/router"
 )
 
-// Config sets up a [Service].
+// Balancer reads the books of spending; every [router.Ledger] is one.
+type Balancer interface {
+	Balances(ctx context.Context, lines []router.Line) ([]router.Balance, error)
+}
+
+// Membership is what a user is to an account.
+type Membership struct {
+	Organization bool // the account is one; else it is personal
+	Member       bool // the user belongs to the account
+	Admin        bool // and administers it
+}
+
+// Directory knows accounts: their members and their workspaces.
+type Directory interface {
+	// Membership returns what a user is to an account. Of an account that it
+	// does not know it returns the zero Membership.
+	Membership(ctx context.Context, account, user string) (Membership, error)
+	// Workspace returns the id of a workspace of an account, that of the
+	// account's default workspace when id is "", or ErrNotFound.
+	Workspace(ctx context.Context, account, id string) (string, error)
+}
+
+// Config sets up a [Service]. Write it with field names: fields are added in
+// minor versions.
 type Config struct {
-	Store  Store            // required
-	Prefix string           // of new keys' text; default "sk-rt"; letters, digits and dashes, 1 to 32
-	Now    func() time.Time // default time.Now
+	Store  Store    // required
+	Ledger Balancer // of the router's calls; nil: no key has spent anything
+	// Directory is asked before a key is made or listed. Nil: there are neither
+	// organizations nor workspaces.
+	Directory Directory
+	Rates     RateLimits // off by default
+	Prefix    string     // of new keys' text; default "sk-rt"; letters, digits and dashes, 1 to 32
+	// Now is the clock; default time.Now. It is read on every request.
+	Now    func() time.Time
+	NewID  func() uuid.UUID // of records of changes; default uuid.New
 	Random io.Reader        // source of new keys; default crypto/rand
 }
 
-// Service makes and checks keys. It is safe for concurrent use.
-type Service struct{ cfg Config }
+// Service makes, checks and manages keys. It is safe for concurrent use.
+//
+// Methods that change something take who does it. An actor without a key is the
+// embedding program; whose keys are meant is always by.Principal.Account.
+// Whether the actor's key may manage anything is for the caller to know.
+type Service struct {
+	cfg   Config
+	cache *cache
+	rates *limiter
+}
 
 // New checks cfg and fills in its defaults. A mistake is ErrConfig.
 func New(cfg Config) (*Service, error) {
@@ -40,62 +79,25 @@ func New(cfg Config) (*Service, error) {
 			return nil, fmt.Errorf("%w: Prefix may hold letters, digits and dashes", ErrConfig)
 		}
 	}
+	if err := cfg.Rates.check(); err != nil {
+		return nil, err
+	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.NewID == nil {
+		cfg.NewID = uuid.New
 	}
 	if cfg.Random == nil {
 		cfg.Random = rand.Reader
 	}
-	return &Service{cfg: cfg}, nil
+	return &Service{cfg: cfg, cache: newCache(cfg.Store, maxKnown, maxUnknown), rates: newLimiter(cfg.Rates)}, nil
 }
 
-// Create makes a key with the settings of k (its Hash, Label and CreatedAt are
-// set here) and returns its text, string(secret), which cannot be had again. A
-// key without a
-// name, or one that has expired already, is ErrInvalid.
-func (s *Service) Create(ctx context.Context, k Key) (Key, router.Secret, error) {
-	now := s.cfg.Now().UTC().Truncate(time.Microsecond)
-	if k.Name == "" {
-		return Key{}, "", fmt.Errorf("%w: a name is required", ErrInvalid)
-	}
-	if !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(now) {
-		return Key{}, "", fmt.Errorf("%w: the expiry is not in the future", ErrInvalid)
-	}
-	var raw [32]byte
-	if _, err := io.ReadFull(s.cfg.Random, raw[:]); err != nil {
-		return Key{}, "", fmt.Errorf("keys: no randomness: %w", err)
-	}
-	text := s.cfg.Prefix + "-v1-" + hex.EncodeToString(raw[:])
-	k.Hash, k.Label, k.CreatedAt = hash(text), text[:12]+"..."+text[len(text)-4:], now
-	if err := s.cfg.Store.Create(ctx, k); err != nil {
-		return Key{}, "", fmt.Errorf("keys: create: %w", err)
-	}
-	return k, router.Secret(text), nil
-}
-
-// Authenticate says on whose behalf the holder of secret acts. It returns
-// ErrRefused, ErrDisabled or ErrExpired, or the store's failure. Malformed
-// texts take the same work as unknown ones.
-func (s *Service) Authenticate(ctx context.Context, secret router.Secret) (router.Principal, error) {
-	k, err := s.cfg.Store.Get(ctx, hash(string(secret)))
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return router.Principal{}, ErrRefused
-	case err != nil:
-		return router.Principal{}, fmt.Errorf("keys: authenticate: %w", err)
-	case k.Disabled:
-		return router.Principal{}, ErrDisabled
-	case !k.ExpiresAt.IsZero() && !s.cfg.Now().Before(k.ExpiresAt):
-		return router.Principal{}, ErrExpired
-	}
-	return router.Principal{
-		Account: k.Account, Workspace: k.Workspace, KeyHash: k.Hash, Member: k.Creator, Management: k.Management,
-	}, nil
-}
+// now is the time of a change, as coarse as the coarsest store keeps it.
+func (s *Service) now() time.Time { return s.cfg.Now().UTC().Truncate(time.Microsecond) }
 
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
-	var digits [2 * len(sum)]byte // on the stack
-	hex.Encode(digits[:], sum[:])
-	return string(digits[:])
+	return hex.EncodeToString(sum[:])
 }

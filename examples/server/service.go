@@ -34,10 +34,10 @@ func newService(ctx context.Context, catalog *router.Catalog, log *slog.Logger) 
 		return nil, err
 	}
 	s := &service{log: log}
-	if _, s.access.management, err = ks.Create(ctx, keys.Key{Name: "management", Account: "demo", Creator: "admin", Management: true}); err != nil {
+	if _, s.access.management, err = ks.Create(ctx, router.Actor{}, keys.Key{Name: "management", Account: "demo", Creator: "admin", Management: true}); err != nil {
 		return nil, err
 	}
-	if _, s.access.inference, err = ks.Create(ctx, keys.Key{Name: "inference", Account: "demo", Creator: "admin"}); err != nil {
+	if _, s.access.inference, err = ks.Create(ctx, router.Actor{}, keys.Key{Name: "inference", Account: "demo", Creator: "admin"}); err != nil {
 		return nil, err
 	}
 	userKey := make([]byte, 32)

@@ -43,9 +43,9 @@ func wrap(list []router.Interceptor, d router.Decider) router.Decider {
 func TestPoliciesRefuseWhoHasNoKeyAndLogIt(t *testing.T) {
 	ks, err := keys.New(keys.Config{Store: memory.New().Keys})
 	require.NoError(t, err)
-	_, secret, err := ks.Create(t.Context(), keys.Key{Name: "inference"})
+	_, secret, err := ks.Create(t.Context(), router.Actor{}, keys.Key{Name: "inference"})
 	require.NoError(t, err)
-	_, managing, err := ks.Create(t.Context(), keys.Key{Name: "management", Management: true})
+	_, managing, err := ks.Create(t.Context(), router.Actor{}, keys.Key{Name: "management", Creator: "admin", Management: true})
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		secret router.Secret

@@ -75,7 +75,7 @@ func newGateway(t *testing.T) *gateway {
 
 func newKey(t *testing.T, ks *keys.Service, k keys.Key) string {
 	t.Helper()
-	_, secret, err := ks.Create(t.Context(), k)
+	_, secret, err := ks.Create(t.Context(), router.Actor{}, k)
 	require.NoError(t, err)
 	return string(secret)
 }

@@ -1,0 +1,81 @@
+package keys
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// audited is what the record of a change shows of a key.
+type audited struct {
+	Name         string      `json:"name"`
+	Label        string      `json:"label"`
+	Workspace    string      `json:"workspace_id,omitempty"`
+	Creator      string      `json:"creator_user_id,omitempty"`
+	Management   bool        `json:"is_management_key"`
+	Provisioned  bool        `json:"is_provisioned"`
+	Disabled     bool        `json:"disabled"`
+	Limit        *router.USD `json:"limit"`
+	Reset        string      `json:"limit_reset"`
+	IncludeBYOK  bool        `json:"include_byok_in_limit"`
+	ExternalUser string      `json:"external_user,omitempty"`
+	ExpiresAt    *time.Time  `json:"expires_at"`
+}
+
+// change is the record of what by did; before and after are nil where there
+// was or is no key.
+func (s *Service) change(by router.Actor, action string, before, after *Key) router.Change {
+	c := router.Change{ID: s.cfg.NewID(), At: s.now(), Actor: by, Action: action, Kind: "key"}
+	for _, side := range []struct {
+		key *Key
+		to  *json.RawMessage
+	}{{before, &c.Before}, {after, &c.After}} {
+		if k := side.key; k != nil {
+			c.Object, c.Account, *side.to = k.Hash, k.Account, snapshot(k)
+		}
+	}
+	return c
+}
+
+func snapshot(k *Key) json.RawMessage {
+	a := audited{
+		Name: k.Name, Label: k.Label, Workspace: k.Workspace, Creator: k.Creator, Management: k.Management,
+		Provisioned: k.Provisioned, Disabled: k.Disabled, Limit: k.Limit, Reset: k.Reset.String(),
+		IncludeBYOK: k.IncludeBYOK, ExternalUser: k.ExternalUser,
+	}
+	if !k.ExpiresAt.IsZero() {
+		a.ExpiresAt = &k.ExpiresAt
+	}
+	text, err := json.Marshal(a)
+	if err != nil { // only for an expiry after the year 9999
+		return nil
+	}
+	return text
+}
+
+// issues collects what is wrong with given settings, by the names that the
+// interface has for them.
+type issues []systemone.Issue
+
+func (list *issues) add(path, format string, args ...any) {
+	*list = append(*list, systemone.Issue{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+func (list *issues) name(name string) {
+	if name == "" || !utf8.ValidString(name) {
+		list.add("name", "must have at least 1 character")
+	}
+}
+
+func (list *issues) limit(limit *router.USD, reset router.Interval) {
+	if limit != nil && (*limit < 0 || *limit > maxLimit) {
+		list.add("limit", "must be from 0 to 9000000000 USD")
+	}
+	if reset > router.Daily {
+		list.add("limit_reset", "must be daily, weekly, monthly or lifetime")
+	}
+}

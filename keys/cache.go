@@ -1,0 +1,212 @@
+package keys
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// How long what the store said is believed, and how much of it is kept.
+const (
+	freshFor   = 10 * time.Second // a key
+	unknownFor = 2 * time.Second  // that there is none
+	staleFor   = 5 * time.Minute  // a key, while the store fails
+	askAgain   = time.Second      // after the store has failed
+
+	lookupTimeout = 10 * time.Second // of the store
+	maxKnown      = 1 << 16
+	maxUnknown    = 1 << 14
+)
+
+// errPanic is a store that panics. It is asked in a goroutine of its own, where
+// nobody else would catch that.
+var errPanic = errors.New("keys: the store panicked")
+
+// digest is the SHA-256 of a key's text, whole: nothing shorter finds a key.
+type digest [sha256.Size]byte
+
+// entry is what the store said of one digest. It never changes; its owner puts
+// another one in its place.
+type entry struct {
+	key       Key
+	principal router.Principal
+	known     bool
+	read      time.Time // just before the store was asked
+	until     time.Time // when it is asked again
+}
+
+// fresh says whether e needs no store at now. A clock that steps back makes
+// nothing last longer.
+func (e *entry) fresh(now time.Time) bool { return now.Before(e.until) && !now.Before(e.read) }
+
+// cache keeps what the store said of keys. Known and unknown ones are kept
+// apart, so that guessing displaces nobody's key. It is safe for concurrent
+// use.
+type cache struct {
+	store Store
+	loads singleflight.Group
+
+	mu             sync.RWMutex
+	known, unknown generations
+	// changes counts the calls of forget: what was read before one may not be
+	// kept after it.
+	changes uint64
+}
+
+func newCache(store Store, known, unknown int) *cache {
+	return &cache{store: store, known: generations{most: known / 2}, unknown: generations{most: unknown / 2}}
+}
+
+// get returns what is known of a digest, from memory or else from the store.
+// It is an error when neither says anything.
+func (c *cache) get(ctx context.Context, d *digest, now func() time.Time) (*entry, error) {
+	at := now()
+	c.mu.RLock()
+	e := c.find(d)
+	c.mu.RUnlock()
+	if e != nil && e.fresh(at) {
+		return e, nil
+	}
+	return c.load(ctx, *d, now)
+}
+
+// find returns the entry of a digest. The caller holds mu.
+func (c *cache) find(d *digest) *entry {
+	if e := c.known.get(d); e != nil {
+		return e
+	}
+	return c.unknown.get(d)
+}
+
+// load asks the store, once for all who want the same digest at a time. The
+// question outlives a caller who gives up, for the others' sake.
+func (c *cache) load(ctx context.Context, d digest, now func() time.Time) (*entry, error) {
+	answer := c.loads.DoChan(string(d[:]), func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
+		defer cancel()
+		return c.ask(ctx, d, now)
+	})
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case r := <-answer:
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		e, _ := r.Val.(*entry)
+		return e, nil
+	}
+}
+
+// ask reads one key from the store and keeps it. While the store fails, what it
+// said before serves for a while.
+func (c *cache) ask(ctx context.Context, d digest, now func() time.Time) (e *entry, err error) {
+	defer func() {
+		if recover() != nil {
+			e, err = nil, errPanic
+		}
+	}()
+	c.mu.RLock()
+	changes, old := c.changes, c.find(&d)
+	c.mu.RUnlock()
+	at := now()
+	k, err := c.store.Get(ctx, hex.EncodeToString(d[:]))
+	switch {
+	case err == nil:
+		e = &entry{key: k, principal: principal(&k), known: true, read: at, until: at.Add(freshFor)}
+	case errors.Is(err, ErrNotFound):
+		e = &entry{read: at, until: at.Add(unknownFor)}
+	case old != nil && old.known && at.Before(old.read.Add(staleFor)):
+		stale := *old
+		stale.until = at.Add(askAgain)
+		if end := old.read.Add(staleFor); end.Before(stale.until) {
+			stale.until = end
+		}
+		e = &stale
+	default:
+		return nil, fmt.Errorf("keys: read: %w", err)
+	}
+	c.keep(&d, e, changes)
+	return e, nil
+}
+
+// keep puts e in its place unless some key was changed meanwhile.
+func (c *cache) keep(d *digest, e *entry, changes uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.changes != changes {
+		return
+	}
+	c.known.remove(d)
+	c.unknown.remove(d)
+	if e.known {
+		c.known.put(d, e)
+	} else {
+		c.unknown.put(d, e)
+	}
+}
+
+// forget makes a change of a key act at once: whoever asks after it has
+// returned is told what the store says by then.
+func (c *cache) forget(hash string) {
+	d, ok := digestOf(hash)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	c.changes++
+	c.known.remove(&d)
+	c.unknown.remove(&d)
+	c.mu.Unlock()
+	c.loads.Forget(string(d[:]))
+}
+
+// digestOf reads the public id of a key.
+func digestOf(hash string) (d digest, ok bool) {
+	var text [2 * len(d)]byte
+	if len(hash) != len(text) {
+		return d, false
+	}
+	for i := range len(hash) {
+		if c := hash[i]; 'A' <= c && c <= 'F' { // text is compared byte for byte
+			return d, false
+		}
+	}
+	copy(text[:], hash)
+	_, err := hex.Decode(d[:], text[:])
+	return d, err == nil
+}
+
+// generations is a map that forgets what was put longest ago: a new one begins
+// when most entries are in the young one, and the old one is dropped.
+type generations struct {
+	young, old map[digest]*entry
+	most       int
+}
+
+func (g *generations) get(d *digest) *entry {
+	if e := g.young[*d]; e != nil {
+		return e
+	}
+	return g.old[*d]
+}
+
+func (g *generations) put(d *digest, e *entry) {
+	if g.young == nil || len(g.young) >= g.most {
+		g.young, g.old = map[digest]*entry{}, g.young
+	}
+	g.young[*d] = e
+}
+
+func (g *generations) remove(d *digest) {
+	delete(g.young, *d)
+	delete(g.old, *d)
+}

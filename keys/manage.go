@@ -1,0 +1,238 @@
+package keys
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// PageSize is how many keys [Service.List] returns at most.
+const PageSize = 100
+
+// maxLimit is the largest limit of a key.
+const maxLimit = 9_000_000_000 * router.Dollar
+
+// attempts bounds how often a change that lost a race is made again, from what
+// is stored by then.
+const attempts = 64
+
+// Create makes a key with the settings of k and returns its text,
+// string(secret), which cannot be had again. Hash, Label, CreatedAt, UpdatedAt
+// and Version are set here. The account is the actor's, or k's where the
+// embedding program names none; the workspace is the account's default one and
+// the creator the actor's member unless k says otherwise.
+//
+// The embedding program alone makes management and provisioned keys and those
+// of other accounts, else ErrForbidden. A management key needs an owner as its
+// Creator, in an organization an admin.
+func (s *Service) Create(ctx context.Context, by router.Actor, k Key) (Record, router.Secret, error) {
+	program := by.Principal.KeyHash == ""
+	if program && by.Principal.Account == "" {
+		by.Principal.Account = k.Account
+	}
+	if k.Account == "" {
+		k.Account = by.Principal.Account
+	}
+	if k.Account != by.Principal.Account || !program && (k.Management || k.Provisioned) {
+		return Record{}, "", ErrForbidden
+	}
+	now := s.now()
+	if err := s.settle(ctx, by, &k, now); err != nil {
+		return Record{}, "", err
+	}
+	var raw [32]byte
+	if _, err := io.ReadFull(s.cfg.Random, raw[:]); err != nil {
+		return Record{}, "", fmt.Errorf("keys: no randomness: %w", err)
+	}
+	text := s.cfg.Prefix + "-v1-" + hex.EncodeToString(raw[:])
+	k.Hash, k.Label = hash(text), text[:12]+"..."+text[len(text)-4:]
+	k.CreatedAt, k.UpdatedAt, k.Version = now, now, 1
+	err := s.cfg.Store.Create(ctx, k, s.change(by, "create", nil, &k))
+	s.cache.forget(k.Hash)
+	if err != nil {
+		return Record{}, "", fmt.Errorf("keys: create: %w", err)
+	}
+	return Record{Key: k, Remaining: k.Limit}, router.Secret(text), nil
+}
+
+// settle checks the settings of a new key and fills in what it does not say.
+func (s *Service) settle(ctx context.Context, by router.Actor, k *Key, now time.Time) error {
+	k.ExpiresAt = k.ExpiresAt.UTC().Truncate(time.Microsecond)
+	var wrong issues
+	wrong.name(k.Name)
+	wrong.limit(k.Limit, k.Reset)
+	if !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(now) {
+		wrong.add("expires_at", "must be in the future")
+	}
+	if err := s.settleCreator(ctx, by, k, &wrong); err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		return &systemone.InvalidError{Issues: wrong}
+	}
+	if k.Management {
+		k.Workspace = "" // it is for the whole account
+		return nil
+	}
+	workspace, err := s.workspace(ctx, by, k.Workspace)
+	k.Workspace = workspace
+	return err
+}
+
+// settleCreator finds out whose key it becomes, and whether it may.
+func (s *Service) settleCreator(ctx context.Context, by router.Actor, k *Key, wrong *issues) error {
+	given := k.Creator != ""
+	if !given {
+		k.Creator = by.Principal.Member
+	}
+	if k.Management && k.Creator == "" {
+		wrong.add("creator_user_id", "a management key needs an owner")
+	}
+	if !given && !k.Management {
+		return nil
+	}
+	if s.cfg.Directory == nil {
+		if by.Principal.KeyHash != "" {
+			wrong.add("creator_user_id", "is for organizations")
+		}
+		return nil
+	}
+	m, err := s.cfg.Directory.Membership(ctx, k.Account, k.Creator)
+	if err != nil {
+		return fmt.Errorf("keys: whose key it is: %w", err)
+	}
+	switch {
+	case k.Management && k.Creator != "" && (!m.Member || m.Organization && !m.Admin):
+		wrong.add("creator_user_id", "must be the owner or an admin of the account")
+	case !k.Management && by.Principal.KeyHash != "" && !m.Organization:
+		wrong.add("creator_user_id", "is for organizations")
+	case !k.Management && !m.Member:
+		wrong.add("creator_user_id", "must be a member of the account")
+	}
+	return nil
+}
+
+// workspace returns the workspace that an actor means. The embedding program is
+// taken at its word where there is no directory.
+func (s *Service) workspace(ctx context.Context, by router.Actor, id string) (string, error) {
+	if s.cfg.Directory != nil {
+		return s.cfg.Directory.Workspace(ctx, by.Principal.Account, id)
+	}
+	if id != "" && by.Principal.KeyHash != "" {
+		return "", ErrNotFound
+	}
+	return id, nil
+}
+
+// Patch changes a key. It cannot move it, and the expiry is fixed.
+type Patch struct {
+	Name        router.Update[string]
+	Disabled    router.Update[bool]
+	Limit       router.Update[*router.USD] // nil: no limit
+	Reset       router.Update[router.Interval]
+	IncludeBYOK router.Update[bool]
+}
+
+// Update changes a key of the actor's account, all of p or nothing. It acts in
+// this process at once, in others within ten seconds; a new limit on the next
+// call that is admitted, and it forgives nothing that was spent. Keys that a
+// connect client provisioned are ErrProvisioned to everybody but the embedding
+// program.
+func (s *Service) Update(ctx context.Context, by router.Actor, hash string, p Patch) (Record, error) {
+	var wrong issues
+	if p.Name.Set {
+		wrong.name(p.Name.To)
+	}
+	wrong.limit(p.Limit.To, p.Reset.To)
+	if len(wrong) > 0 {
+		return Record{}, &systemone.InvalidError{Issues: wrong}
+	}
+	var k Key
+	err := s.retry(ctx, by, hash, func(before Key) error {
+		k = before
+		p.apply(&k)
+		// It moves also when two changes fall on one instant, or the clock back.
+		if k.UpdatedAt = s.now(); !k.UpdatedAt.After(before.UpdatedAt) {
+			k.UpdatedAt = before.UpdatedAt.Add(time.Microsecond)
+		}
+		return s.cfg.Store.Replace(ctx, k, s.change(by, "update", &before, &k))
+	})
+	if err != nil {
+		return Record{}, err
+	}
+	k.Version++
+	return s.record(ctx, k)
+}
+
+func (p *Patch) apply(k *Key) {
+	set(&k.Name, p.Name)
+	set(&k.Disabled, p.Disabled)
+	set(&k.Limit, p.Limit)
+	set(&k.Reset, p.Reset)
+	set(&k.IncludeBYOK, p.IncludeBYOK)
+}
+
+// set takes over what an update gives.
+func set[T any](to *T, u router.Update[T]) {
+	if u.Set {
+		*to = u.To
+	}
+}
+
+// Delete deletes a key of the actor's account for good: its text is refused
+// from then on, in other processes within ten seconds. What it has spent stays
+// in the books.
+func (s *Service) Delete(ctx context.Context, by router.Actor, hash string) error {
+	return s.retry(ctx, by, hash, func(k Key) error {
+		return s.cfg.Store.Delete(ctx, k, s.change(by, "delete", &k, nil))
+	})
+}
+
+// retry makes a change to a key that the actor may change, until it is not in
+// conflict with another one.
+func (s *Service) retry(ctx context.Context, by router.Actor, hash string, change func(Key) error) error {
+	for range attempts {
+		k, err := s.changeable(ctx, by, hash)
+		if err != nil {
+			return err
+		}
+		err = change(k)
+		// Also after a failure: the store may have done it all the same.
+		s.cache.forget(hash)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, ErrConflict) {
+			return fmt.Errorf("keys: change a key: %w", err)
+		}
+	}
+	return ErrConflict
+}
+
+// changeable returns a key that the actor may change.
+func (s *Service) changeable(ctx context.Context, by router.Actor, hash string) (Key, error) {
+	k, err := s.visible(ctx, by, hash)
+	if err == nil && k.Provisioned && by.Principal.KeyHash != "" {
+		err = ErrProvisioned
+	}
+	return k, err
+}
+
+// visible returns a key of the actor's account. Management keys are the
+// embedding program's.
+func (s *Service) visible(ctx context.Context, by router.Actor, hash string) (Key, error) {
+	k, err := s.cfg.Store.Get(ctx, hash)
+	switch {
+	case err != nil:
+		return Key{}, fmt.Errorf("keys: read: %w", err)
+	case k.Account != by.Principal.Account, k.Management && by.Principal.KeyHash != "":
+		return Key{}, ErrNotFound
+	}
+	return k, nil
+}

@@ -1,0 +1,227 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// ErrRateLimited is what every [*RateLimitError] is.
+var ErrRateLimited = errors.New("keys: rate limit exceeded")
+
+// Rate bounds requests. The zero value bounds nothing.
+type Rate struct {
+	// Requests may be made in any stretch of Per; all at once, if need be, and
+	// then one more whenever Per/Requests has passed. 0 is no bound.
+	Requests int
+	Per      time.Duration
+	// Concurrent requests may be under way at a time; 0 is no bound.
+	Concurrent int
+}
+
+// RateLimits bound the requests of every key, of all keys of a workspace, and
+// of all keys of an account. Each process counts for itself.
+type RateLimits struct {
+	Key, Workspace, Account Rate
+}
+
+func (l RateLimits) check() error {
+	for _, r := range []Rate{l.Key, l.Workspace, l.Account} {
+		if r.Requests < 0 || r.Per < 0 || r.Concurrent < 0 || (r.Requests > 0) != (r.Per > 0) {
+			return fmt.Errorf("%w: Rates need Requests and Per, or neither, and nothing negative", ErrConfig)
+		}
+	}
+	return nil
+}
+
+// RateLimitError is a request that comes too soon, or while too many others
+// are under way.
+type RateLimitError struct {
+	Limit      int // requests per interval, or at a time
+	Remaining  int // of them, at this instant: 0
+	Reset      time.Time
+	RetryAfter time.Duration // until Reset, when a request may fit again
+}
+
+// Error says when to come back.
+func (e *RateLimitError) Error() string {
+	return fmt.Sprintf("%v: %d requests, come back in %s", ErrRateLimited, e.Limit, e.RetryAfter)
+}
+
+// Unwrap returns ErrRateLimited.
+func (e *RateLimitError) Unwrap() error { return ErrRateLimited }
+
+// retryBusy is the wait that is asked for when too many requests are under way:
+// nobody knows when one ends.
+const retryBusy = time.Second
+
+// Admit counts an authenticated request, whatever becomes of it later, and
+// says whether it may go on: a refusal is a [*RateLimitError]. Whoever was
+// admitted must call release when the request is over; calling it again does
+// nothing. release is never nil.
+//
+// The rate is that of the generic cell rate algorithm, computed exactly. A
+// request that is refused here is counted nowhere, so that one key which asks
+// too often takes nothing from the others, and the wait that it is told is
+// true. Where several bounds refuse, the one that refuses longest is told.
+func (s *Service) Admit(p router.Principal) (release func(), err error) {
+	if !s.rates.on {
+		return func() {}, nil
+	}
+	return s.rates.admit(p, s.cfg.Now())
+}
+
+// The owners that rates are counted on.
+const scopes = 3
+
+// scope is whose requests are counted together.
+type scope struct {
+	kind int // index into limiter.limits
+	id   string
+}
+
+// bucket is the state of one scope.
+type bucket struct {
+	// next is when a request would come exactly on time if all came evenly: the
+	// theoretical arrival time of the algorithm, in nanoseconds since the epoch
+	// and a rest in parts of 1/Requests, so that nothing is rounded.
+	next, rest int64
+	busy       int // requests under way
+}
+
+// limiter counts requests. What has no effect any more is forgotten, so it
+// holds the scopes that asked within the last interval or are busy.
+type limiter struct {
+	limits [scopes]Rate
+	on     bool
+
+	mu      sync.Mutex
+	buckets map[scope]*bucket
+	sweepAt int // number of buckets
+}
+
+const firstSweep = 1024
+
+func newLimiter(l RateLimits) *limiter {
+	return &limiter{
+		limits: [scopes]Rate{l.Key, l.Workspace, l.Account}, on: l != RateLimits{},
+		buckets: map[scope]*bucket{}, sweepAt: firstSweep,
+	}
+}
+
+func (l *limiter) admit(p router.Principal, at time.Time) (func(), error) {
+	now := at.UnixNano()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sweep(now)
+	var found [scopes]*bucket
+	var refusal *RateLimitError
+	for kind, id := range [scopes]string{p.KeyHash, p.Workspace, p.Account} {
+		if id == "" || l.limits[kind] == (Rate{}) {
+			continue
+		}
+		found[kind] = l.bucket(scope{kind, id})
+		if e := found[kind].refuse(l.limits[kind], now); e != nil && (refusal == nil || e.RetryAfter > refusal.RetryAfter) {
+			refusal = e
+		}
+	}
+	if refusal != nil {
+		refusal.Reset = at.Add(refusal.RetryAfter)
+		return func() {}, refusal
+	}
+	for kind, b := range found {
+		if b != nil {
+			b.take(l.limits[kind], now)
+		}
+	}
+	var once sync.Once
+	return func() { once.Do(func() { l.release(found) }) }, nil
+}
+
+func (l *limiter) release(found [scopes]*bucket) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, b := range found {
+		if b != nil {
+			b.busy--
+		}
+	}
+}
+
+// bucket returns that of a scope.
+func (l *limiter) bucket(of scope) *bucket {
+	b := l.buckets[of]
+	if b == nil {
+		b = &bucket{}
+		l.buckets[of] = b
+	}
+	return b
+}
+
+// sweep forgets the buckets without effect, each time that their number has
+// doubled: so a request pays for a few of them at most.
+func (l *limiter) sweep(now int64) {
+	if len(l.buckets) < l.sweepAt {
+		return
+	}
+	for s, b := range l.buckets {
+		if b.busy == 0 && b.next < now {
+			delete(l.buckets, s)
+		}
+	}
+	l.sweepAt = max(firstSweep, 2*len(l.buckets))
+}
+
+// step is the time between two requests that come evenly: whole nanoseconds and
+// parts of 1/Requests.
+func (r Rate) step() (whole, rest int64) {
+	return int64(r.Per) / int64(r.Requests), int64(r.Per) % int64(r.Requests)
+}
+
+// after is the arrival time that the bucket would have after one more request
+// at now. A clock that was set back delays nobody for longer than the interval.
+func (b *bucket) after(r Rate, now int64) (next, rest int64) {
+	next, rest = b.next, b.rest
+	if latest := now + int64(r.Per); next > latest {
+		next, rest = latest, 0
+	}
+	if next < now {
+		next, rest = now, 0
+	}
+	whole, part := r.step()
+	next, rest = next+whole, rest+part
+	if rest >= int64(r.Requests) {
+		next, rest = next+1, rest-int64(r.Requests)
+	}
+	return next, rest
+}
+
+// refuse says why one more request does not fit at now, or nil.
+func (b *bucket) refuse(r Rate, now int64) *RateLimitError {
+	var e *RateLimitError
+	if r.Concurrent > 0 && b.busy >= r.Concurrent {
+		e = &RateLimitError{Limit: r.Concurrent, RetryAfter: retryBusy}
+	}
+	if r.Requests == 0 {
+		return e
+	}
+	next, rest := b.after(r, now)
+	if rest > 0 {
+		next++ // a part of a nanosecond is waited for as well
+	}
+	if wait := time.Duration(next - now - int64(r.Per)); wait > 0 && (e == nil || wait > e.RetryAfter) {
+		e = &RateLimitError{Limit: r.Requests, RetryAfter: wait}
+	}
+	return e
+}
+
+// take counts a request that fits.
+func (b *bucket) take(r Rate, now int64) {
+	b.busy++
+	if r.Requests > 0 {
+		b.next, b.rest = b.after(r, now)
+	}
+}
