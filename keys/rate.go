@@ -77,8 +77,8 @@ func (s *Service) Admit(p router.Principal) (release func(), err error) {
 // The owners that rates are counted on.
 const scopes = 3
 
-// scope is whose requests are counted together.
-type scope struct {
+// counted is whose requests are counted together.
+type counted struct {
 	kind int // index into limiter.limits
 	id   string
 }
@@ -99,7 +99,7 @@ type limiter struct {
 	on     bool
 
 	mu      sync.Mutex
-	buckets map[scope]*bucket
+	buckets map[counted]*bucket
 	sweepAt int // number of buckets
 }
 
@@ -108,7 +108,7 @@ const firstSweep = 1024
 func newLimiter(l RateLimits) *limiter {
 	return &limiter{
 		limits: [scopes]Rate{l.Key, l.Workspace, l.Account}, on: l != RateLimits{},
-		buckets: map[scope]*bucket{}, sweepAt: firstSweep,
+		buckets: map[counted]*bucket{}, sweepAt: firstSweep,
 	}
 }
 
@@ -123,7 +123,7 @@ func (l *limiter) admit(p router.Principal, at time.Time) (func(), error) {
 		if id == "" || l.limits[kind] == (Rate{}) {
 			continue
 		}
-		found[kind] = l.bucket(scope{kind, id})
+		found[kind] = l.bucket(counted{kind, id})
 		if e := found[kind].refuse(l.limits[kind], now); e != nil && (refusal == nil || e.RetryAfter > refusal.RetryAfter) {
 			refusal = e
 		}
@@ -152,7 +152,7 @@ func (l *limiter) release(found [scopes]*bucket) {
 }
 
 // bucket returns that of a scope.
-func (l *limiter) bucket(of scope) *bucket {
+func (l *limiter) bucket(of counted) *bucket {
 	b := l.buckets[of]
 	if b == nil {
 		b = &bucket{}
