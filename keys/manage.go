@@ -178,13 +178,6 @@ func (p *Patch) apply(k *Key) {
 	set(&k.IncludeBYOK, p.IncludeBYOK)
 }
 
-// set takes over what an update gives.
-func set[T any](to *T, u router.Update[T]) {
-	if u.Set {
-		*to = u.To
-	}
-}
-
 // Delete deletes a key of the actor's account for good: its text is refused
 // from then on, in other processes within ten seconds. What it has spent stays
 // in the books.
