@@ -59,7 +59,9 @@ func (b *bench) service(tb testing.TB, s organization.Store) *organization.Servi
 	tb.Helper()
 	service, err := organization.New(organization.Config{
 		Store: s, Audit: b.set.Audit, Ledger: b.books,
-		KeysIn: func(_ context.Context, account, workspace string) (int, error) { return b.keys[account+"/"+workspace], nil },
+		KeysIn: func(_ context.Context, account, workspace string) (int, error) {
+			return b.keys[account+"/"+workspace], nil
+		},
 		KeysOf: func(_ context.Context, account, workspace, member string) (int, error) {
 			return b.keys[account+"/"+workspace+"/"+member], nil
 		},
