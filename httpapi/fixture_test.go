@@ -153,7 +153,7 @@ func newRig(tb testing.TB, options ...option) *rig {
 	g.keys = secrets
 	api := httpapi.Config{Keys: service, Logger: slog.New(slog.NewJSONHandler(g.log, nil))}
 	engine := router.Config{Catalog: catalog, Seed: func() uint64 { return 7 }}
-	for _, o := range options {
+	for _, o := range append(services(tb), options...) {
 		o(&api, &engine)
 	}
 	var err error

@@ -1,0 +1,23 @@
+package httpapi_test
+
+import (
+	"slices"
+	"testing"
+)
+
+// services gives every rig what it needs for all routes to be there.
+func services(tb testing.TB) []option {
+	tb.Helper()
+	return []option{
+		withPresets(newPresets(tb, nil)),
+	}
+}
+
+// allScenarios are those of every route of both handlers.
+func allScenarios() []scenario {
+	return slices.Concat(
+		scenarios(),
+		nativeScenarios(),
+		presetScenarios(),
+	)
+}
