@@ -1,0 +1,177 @@
+package guardrails
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const (
+	// A phrase is looked for as far around the words that it must have.
+	phraseBytes = 160
+	// As far apart the two words of a phrase may stand.
+	phraseGap = 120
+)
+
+// InjectionDetector finds texts that try to give orders to a model: phrases of
+// nine groups, see phrases, and the same hidden by scrambled letters, spaces
+// between letters, base64 or hexadecimal digits. It is safe for concurrent use.
+//
+// One automaton looks for the words that the phrases must have. A regular
+// expression runs only where two of them stand close together.
+type InjectionDetector struct {
+	words  *automaton
+	first  []uint64 // of each word: the phrases that need it, as bits
+	second []uint64 // of each word: the phrases that need it besides a first
+	single uint64   // phrases that have no second word
+	list   []*regexp.Regexp
+	cased  uint64 // phrases in which capitals count
+}
+
+// NewInjectionDetector makes a detector. It takes about a millisecond, so share
+// it between scanners.
+func NewInjectionDetector() (*InjectionDetector, error) {
+	d := &InjectionDetector{}
+	all := phrases()
+	index := map[string]int{}
+	var words []string
+	number := func(w string) int {
+		n, ok := index[w]
+		if !ok {
+			n = len(words)
+			index[w] = n
+			words = append(words, w)
+			d.first, d.second = append(d.first, 0), append(d.second, 0)
+		}
+		return n
+	}
+	for i, p := range all {
+		re, err := regexp.Compile(strings.ReplaceAll(p.expr, "~", `[^a-zA-Z0-9]{1,6}`))
+		if err != nil {
+			return nil, fmt.Errorf("guardrails: phrase %d: %w", i, err)
+		}
+		d.list = append(d.list, re)
+		bit := uint64(1) << i
+		for w := range strings.FieldsSeq(p.first) {
+			d.first[number(w)] |= bit
+		}
+		for w := range strings.FieldsSeq(p.second) {
+			d.second[number(w)] |= bit
+		}
+		if p.second == "" {
+			d.single |= bit
+		}
+		if p.cased {
+			d.cased |= bit
+		}
+	}
+	d.words = newAutomaton(words)
+	return d, nil
+}
+
+// find adds what is suspicious in b.
+func (d *InjectionDetector) find(out []span, b []byte) []span {
+	had := len(out)
+	out = d.phrases(out, b)
+	out = d.disguised(out, b)
+	if len(out)-had < 2 {
+		return out
+	}
+	found := out[had:]
+	slices.SortFunc(found, bySpan)
+	merged := found[:1]
+	for _, s := range found[1:] {
+		if last := &merged[len(merged)-1]; s.start < last.end {
+			last.end = max(last.end, s.end)
+		} else {
+			merged = append(merged, s)
+		}
+	}
+	return out[:had+len(merged)]
+}
+
+// window is a part of a text and the phrases that may stand in it.
+type window struct {
+	span
+
+	phrases uint64
+}
+
+// phrases adds the phrases in b.
+func (d *InjectionDetector) phrases(out []span, b []byte) []span {
+	var lower []byte
+	var current window
+	flush := func() {
+		if current.phrases == 0 {
+			return
+		}
+		if lower == nil && current.phrases&^d.cased != 0 {
+			lower = lowered(b)
+		}
+		out = d.match(out, b, lower, current)
+	}
+	var lastFirst, lastSecond [64]int // where a word ended, plus one
+	d.words.each(b, func(word, end int) {
+		start := end - d.words.length(word)
+		if isLetter(b[start]) && start > 0 && isLetter(b[start-1]) {
+			return
+		}
+		ready := d.first[word] & d.single
+		for set := d.first[word] &^ d.single; set != 0; set &= set - 1 {
+			i := bits.TrailingZeros64(set)
+			lastFirst[i] = end + 1
+			if lastSecond[i] > 0 && end-lastSecond[i] < phraseGap {
+				ready |= 1 << i
+			}
+		}
+		for set := d.second[word]; set != 0; set &= set - 1 {
+			i := bits.TrailingZeros64(set)
+			lastSecond[i] = end + 1
+			if lastFirst[i] > 0 && end-lastFirst[i] < phraseGap {
+				ready |= 1 << i
+			}
+		}
+		if ready == 0 {
+			return
+		}
+		around := span{max(0, start-phraseBytes-phraseGap), min(len(b), end+phraseBytes)}
+		if current.phrases != 0 && around.start <= current.end {
+			current.end = around.end
+			current.phrases |= ready
+			return
+		}
+		flush()
+		current = window{around, ready}
+	})
+	flush()
+	return out
+}
+
+// match adds the phrases in a window.
+func (d *InjectionDetector) match(out []span, b, lower []byte, w window) []span {
+	for set := w.phrases; set != 0; set &= set - 1 {
+		i := bits.TrailingZeros64(set)
+		text := lower
+		if d.cased&(1<<i) != 0 {
+			text = b
+		}
+		for _, m := range d.list[i].FindAllIndex(text[w.start:w.end], -1) {
+			out = append(out, span{w.start + m[0], w.start + m[1]})
+		}
+	}
+	return out
+}
+
+// lowered returns b with small ASCII letters, every byte in its place.
+func lowered(b []byte) []byte {
+	out := bytes.Clone(b)
+	for i, c := range out {
+		if c-'A' <= 25 {
+			out[i] = c | 0x20
+		}
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package guardrails
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"unicode/utf8"
+)
+
+// ErrPattern is what every error of [CompilePattern] is.
+var ErrPattern = errors.New("invalid regular expression")
+
+const (
+	maxPattern = 100_000 // characters
+	maxNesting = 200     // groups in groups
+	maxRepeat  = 1000
+	// A program may have so many instructions, and two more for each byte of
+	// its pattern: lists of words may be long, repetitions may not multiply.
+	maxProgram = 3_000
+	// After so many matches of one pattern in one string the rest of the string
+	// counts as found. It bounds the work of patterns that look far ahead.
+	maxMatches = 2_000
+)
+
+// Pattern is a regular expression in ECMAScript syntax, ready for use. It is
+// safe for concurrent use.
+type Pattern struct {
+	source  string
+	re      *regexp.Regexp
+	literal []byte // every match holds it; empty is unknown
+}
+
+// CompilePattern reads a regular expression in the syntax of ECMAScript without
+// flags, and makes one of the same meaning that takes linear time. It refuses
+//
+//   - look-around, back-references and quantifiers without an upper bound inside
+//     of another such, as in (a+)+, or of equal alternatives, as in (a|a)*;
+//   - letters and digits that are escaped without need, such as \A, which mean
+//     different things in different languages;
+//   - half of a surrogate pair, counts above 1,000, more than 100,000
+//     characters, and what is small to write but large to run.
+//
+// The error is an [ErrPattern] and says what is wrong and where; it may be
+// shown to whoever sent the pattern.
+func CompilePattern(pattern string) (*Pattern, error) {
+	switch {
+	case pattern == "":
+		return nil, fmt.Errorf("%w: it is empty", ErrPattern)
+	case !utf8.ValidString(pattern):
+		return nil, fmt.Errorf("%w: it is not valid UTF-8", ErrPattern)
+	case utf8.RuneCountInString(pattern) > maxPattern:
+		return nil, fmt.Errorf("%w: it is longer than 100,000 characters", ErrPattern)
+	}
+	t := translator{in: pattern}
+	translated, _, err := t.alternatives(0)
+	if err == nil && t.pos < len(pattern) {
+		err = t.fail("unmatched )")
+	}
+	if err != nil {
+		return nil, err
+	}
+	tree, err := syntax.Parse(translated, syntax.Perl)
+	if err != nil {
+		return nil, refused(err)
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return nil, refused(err)
+	}
+	if len(program.Inst) > maxProgram+2*len(pattern) {
+		return nil, fmt.Errorf("%w: it is too expensive to run", ErrPattern)
+	}
+	re, err := regexp.Compile(translated)
+	if err != nil {
+		return nil, refused(err)
+	}
+	return &Pattern{source: pattern, re: re, literal: []byte(required(tree))}, nil
+}
+
+// refused makes an error of regexp/syntax one that does not show the
+// translation.
+func refused(err error) error {
+	code := "unsupported syntax"
+	if e, ok := errors.AsType[*syntax.Error](err); ok {
+		code = e.Code.String()
+	}
+	return fmt.Errorf("%w: %s", ErrPattern, code)
+}
+
+// String returns the pattern as it was written.
+func (p *Pattern) String() string { return p.source }
+
+// find adds the parts of b that match, without empty ones.
+func (p *Pattern) find(out []span, b []byte) []span {
+	if len(p.literal) > 0 && !bytes.Contains(b, p.literal) {
+		return out
+	}
+	matches := p.re.FindAllIndex(b, maxMatches)
+	for _, m := range matches {
+		if m[0] < m[1] {
+			out = append(out, span{m[0], m[1]})
+		}
+	}
+	if len(matches) == maxMatches && len(out) > 0 {
+		out[len(out)-1].end = len(b)
+	}
+	return out
+}
+
+// required returns a text that every match of a tree holds: the longest one
+// that the tree shows at once.
+func required(tree *syntax.Regexp) string {
+	switch tree.Op {
+	case syntax.OpLiteral:
+		if tree.Flags&syntax.FoldCase == 0 {
+			return string(tree.Rune)
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(tree.Sub[0])
+	case syntax.OpRepeat:
+		if tree.Min > 0 {
+			return required(tree.Sub[0])
+		}
+	case syntax.OpConcat:
+		longest := ""
+		for _, sub := range tree.Sub {
+			if s := required(sub); len(s) > len(longest) {
+				longest = s
+			}
+		}
+		return longest
+	default:
+	}
+	return ""
+}
