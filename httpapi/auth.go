@@ -16,6 +16,8 @@ func (x *exchange) authenticate(ctx context.Context, need access) error {
 		return errClosed
 	case x.s.Open && need == management:
 		return errNotManagement // who asks without a key administers nothing
+	case x.s.Open && need == anyKey:
+		return errNoCredential
 	case x.s.Open:
 		return nil
 	}
@@ -33,13 +35,26 @@ func (x *exchange) authenticate(ctx context.Context, need access) error {
 		return err
 	}
 	x.principal = p
+	// Every request of a key counts, also one that is refused; the kind of key
+	// is the first thing to be told.
+	tooMany := x.admit()
 	switch {
 	case need == inference && p.Management:
 		return keys.ErrManagement
 	case need == management && !p.Management:
 		return errNotManagement
 	}
-	return nil
+	return tooMany
+}
+
+// admit counts the request of a known key.
+func (x *exchange) admit() error {
+	if x.s.admitter == nil {
+		return nil
+	}
+	release, err := x.s.admitter.Admit(x.principal)
+	x.release = release
+	return err
 }
 
 // credential returns the one key text of a request, or "" when there is none.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/activity"
+	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/presets"
 	"github.com/signalbox/signalbox/router"
@@ -29,17 +30,29 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, secret router.Secret) (router.Principal, error)
 }
 
+// Admitter limits how often the holders of keys ask. An Authenticator that is
+// one as well is asked by every route as soon as it knows the key, before the
+// body is read. Its refusals are those of keys.Service.Admit; release is called
+// once when the exchange ends, however it ends, and may be nil where there is an
+// error.
+type Admitter interface {
+	Admit(p router.Principal) (release func(), err error)
+}
+
 // Config says what a [Handler] serves. Write it with field names: fields are
 // added in minor versions.
 type Config struct {
 	Router *router.Router // required
-	// Keys checks credentials. It is required unless Open is set, so that
+	// Keys checks credentials, and limits rates if it is an [Admitter]. It is required unless Open is set, so that
 	// nobody opens a router to the world by leaving a field out.
 	Keys Authenticator
 	// Open serves every caller as the embedding program itself, without
 	// looking at credentials. Routes for management keys stay closed. It
 	// excludes Keys.
 	Open bool
+	// ManagedKeys makes, shows and changes keys; nil leaves its routes out. It is
+	// the service that Keys asks, or one with the same store in front of it.
+	ManagedKeys *keys.Service
 	// Activity reports what was used; nil leaves its route out.
 	Activity *activity.Service
 	// Presets keeps the settings that requests name; nil leaves its routes out.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -44,6 +45,9 @@ func (x *exchange) fail(ctx context.Context, err error) {
 	x.status, x.out = p.status, x.out[:0]
 	if re, ok := errors.AsType[*router.Error](err); ok {
 		x.retryAfter = retrySeconds(p.status, re.RetryAfter)
+	}
+	if e, ok := errors.AsType[*keys.RateLimitError](err); ok {
+		x.rate, x.retryAfter = e, retrySeconds(p.status, e.RetryAfter)
 	}
 	x.logFailure(ctx, p, err)
 

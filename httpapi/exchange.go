@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -23,10 +24,12 @@ type exchange struct {
 	principal router.Principal
 	call      *router.Call // nil until a decision was asked for
 	held      int64        // bytes of the server's inFlight
+	release   func()       // tells the Admitter that the exchange is over; may be nil
 
 	status     int
-	out        []byte // the reply's body
-	retryAfter int    // seconds; 0 says nothing
+	out        []byte               // the reply's body
+	retryAfter int                  // seconds; 0 says nothing
+	rate       *keys.RateLimitError // that refused, or nil
 	sent       bool
 }
 
@@ -105,7 +108,17 @@ func (x *exchange) refusalHeaders(h http.Header) {
 	case http.StatusMethodNotAllowed:
 		h["Allow"] = x.probe.header["Allow"]
 	}
+	if e := x.rate; e != nil {
+		h["X-Ratelimit-Limit"] = []string{strconv.Itoa(e.Limit)}
+		h["X-Ratelimit-Remaining"] = []string{strconv.Itoa(e.Remaining)}
+		h["X-Ratelimit-Reset"] = []string{strconv.FormatInt(millis(e.Reset), 10)}
+	}
 	if x.retryAfter > 0 {
 		h["Retry-After"] = []string{strconv.Itoa(x.retryAfter)}
 	}
+}
+
+// millis is t in milliseconds since the epoch, rounded up: by then it is past.
+func millis(t time.Time) int64 {
+	return t.Add(time.Millisecond - time.Nanosecond).UnixMilli()
 }

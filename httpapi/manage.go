@@ -16,6 +16,7 @@ import (
 // managementRoutes are those of every service that there is.
 func (s *server) managementRoutes() []route {
 	return slices.Concat(
+		s.keyRoutes(),
 		s.activityRoutes(),
 		s.presetRoutes(),
 		s.organizationRoutes(),

@@ -21,6 +21,7 @@ const (
 	public            // a key is not needed; one that is sent must be sound
 	inference         // keys that ask for decisions
 	management        // keys that administer
+	anyKey            // both
 )
 
 // route is one entry of a surface's table. There is no other way to serve a
@@ -71,6 +72,7 @@ type server struct {
 	metadataHeader string // X-Router-Metadata, canonical
 	exchanges      sync.Pool
 	inFlight       atomic.Int64 // bytes that bodies hold
+	admitter       Admitter     // nil: no rate is limited
 }
 
 func newServer(cfg Config) *server {
@@ -79,6 +81,7 @@ func newServer(cfg Config) *server {
 		metadataMember: cfg.Brand + "_metadata",
 		metadataHeader: http.CanonicalHeaderKey("X-" + cfg.Brand + "-Metadata"),
 	}
+	s.admitter, _ = cfg.Keys.(Admitter)
 	return s
 }
 
@@ -139,6 +142,9 @@ func (x *exchange) run(ctx context.Context) error {
 // room of its body.
 func (x *exchange) end(ctx context.Context) {
 	x.letGo()
+	if x.release != nil {
+		x.release()
+	}
 	if v := recover(); v != nil {
 		x.s.Logger.ErrorContext(ctx, "panic while serving a request",
 			slog.String("request_id", x.requestID), slog.Any("panic", v), slog.String("stack", string(debug.Stack())))

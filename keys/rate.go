@@ -74,6 +74,9 @@ func (s *Service) Admit(p router.Principal) (release func(), err error) {
 	return s.rates.admit(p, s.cfg.Now())
 }
 
+// KeyRate is what bounds the requests of one key, to be shown.
+func (s *Service) KeyRate() Rate { return s.cfg.Rates.Key }
+
 // The owners that rates are counted on.
 const scopes = 3
 
