@@ -104,7 +104,7 @@ func (x *exchange) listKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if workspace != "" {
+	if query.Has("workspace_id") {
 		var ok bool
 		if q.Workspace, ok = uuidOf(workspace); !ok {
 			return badRequest("workspace_id", "must be a UUID")
