@@ -13,9 +13,8 @@ import (
 var (
 	ErrNotFound = errors.New("guardrails: no such guardrail")
 	ErrExists   = errors.New("guardrails: the guardrail exists already")
-	ErrDefault  = errors.New("guardrails: a workspace's default guardrail cannot be made, assigned, renamed or deleted")
-	ErrNoUpdate = errors.New("guardrails: no update fields provided")
 	ErrConflict = errors.New("guardrails: the guardrail was changed meanwhile")
+	ErrNoUpdate = errors.New("guardrails: no update fields provided")
 	ErrConfig   = errors.New("guardrails: invalid configuration")
 )
 

@@ -1,0 +1,138 @@
+package guardrails
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// maxSubjects is how many keys or members one action may name.
+const maxSubjects = 10_000
+
+// Assign makes a guardrail cover keys or members of the account, in place of
+// those that covered them, and returns for how many of them that is new. A
+// subject that the account does not have is a [*systemone.InvalidError], and
+// nothing happens then; so is a workspace's default guardrail, which covers
+// its workspace.
+func (s *Service) Assign(ctx context.Context, by router.Actor, id uuid.UUID, kind Kind, subjects []string) (int, error) {
+	account := by.Principal.Account
+	g, err := s.cfg.Store.Get(ctx, account, id)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("guardrails: assign: %w", err)
+	case g.Default:
+		return 0, invalid("id", "is a workspace's default guardrail, which cannot be assigned")
+	}
+	if err := checkSubjects(kind, subjects); err != nil {
+		return 0, err
+	}
+	rows, err := s.rows(ctx, by, id, kind, subjects)
+	if err != nil {
+		return 0, err
+	}
+	change := s.change(by, "assign", id, nil, record{kind.member(): subjects})
+	count, err := s.cfg.Store.Assign(ctx, rows, change)
+	s.cache.forget(account)
+	if err != nil {
+		return 0, fmt.Errorf("guardrails: assign: %w", err)
+	}
+	return count, nil
+}
+
+// rows makes an assignment for each subject, once.
+func (s *Service) rows(ctx context.Context, by router.Actor, id uuid.UUID, kind Kind, subjects []string) ([]Assignment, error) {
+	var (
+		rows   = make([]Assignment, 0, len(subjects))
+		issues []systemone.Issue
+		now    = s.now()
+		seen   = make(map[string]bool, len(subjects))
+	)
+	for i, subject := range subjects {
+		if seen[subject] {
+			continue
+		}
+		seen[subject] = true
+		row := Assignment{Guardrail: id, Account: by.Principal.Account, Kind: kind, Subject: subject, By: by.Principal.Member, CreatedAt: now}
+		ok, err := s.describe(ctx, &row)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("guardrails: assign: %w", err)
+		case !ok:
+			issues = append(issues, systemone.Issue{Path: kind.member() + "[" + strconv.Itoa(i) + "]", Message: "is not in the account"})
+		}
+		row.ID = s.cfg.NewID()
+		rows = append(rows, row)
+	}
+	if issues != nil {
+		return nil, &systemone.InvalidError{Issues: issues}
+	}
+	return rows, nil
+}
+
+// describe gives a row the name and label that its key has now, and says
+// whether the account has the key or member at all.
+func (s *Service) describe(ctx context.Context, row *Assignment) (bool, error) {
+	if row.Kind == MemberKind {
+		return s.cfg.IsMember(ctx, row.Account, row.Subject)
+	}
+	name, label, ok, err := s.cfg.Key(ctx, row.Account, row.Subject)
+	if ok && err == nil {
+		row.Name, row.Label = name, label
+	}
+	return ok, err
+}
+
+// Unassign ends the cover of keys or members by a guardrail and returns how
+// many there were. Those that it does not cover are passed over.
+func (s *Service) Unassign(ctx context.Context, by router.Actor, id uuid.UUID, kind Kind, subjects []string) (int, error) {
+	if err := checkSubjects(kind, subjects); err != nil {
+		return 0, err
+	}
+	change := s.change(by, "unassign", id, record{kind.member(): subjects}, nil)
+	count, err := s.cfg.Store.Unassign(ctx, by.Principal.Account, id, kind, subjects, change)
+	s.cache.forget(by.Principal.Account)
+	if err != nil {
+		return 0, fmt.Errorf("guardrails: unassign: %w", err)
+	}
+	return count, nil
+}
+
+// Assignments returns at most limit assignments of a guardrail, or of all with
+// uuid.Nil, after the first offset, the latest first, and how many there are in
+// all. Names and labels are those of today while the key exists.
+func (s *Service) Assignments(ctx context.Context, by router.Actor, id uuid.UUID, kind Kind, offset, limit int) ([]Assignment, int, error) {
+	rows, total, err := s.cfg.Store.Assignments(ctx, by.Principal.Account, id, kind, offset, limit)
+	if err != nil {
+		return nil, 0, fmt.Errorf("guardrails: assignments: %w", err)
+	}
+	if kind == MemberKind {
+		return rows, total, nil
+	}
+	for i := range rows {
+		if _, err := s.describe(ctx, &rows[i]); err != nil {
+			return nil, 0, fmt.Errorf("guardrails: assignments: %w", err)
+		}
+	}
+	return rows, total, nil
+}
+
+// member is the name of the kind's list in the interface.
+func (k Kind) member() string {
+	if k == MemberKind {
+		return "member_user_ids"
+	}
+	return "key_hashes"
+}
+
+func checkSubjects(kind Kind, subjects []string) error {
+	if len(subjects) == 0 || len(subjects) > maxSubjects || slices.Contains(subjects, "") {
+		return invalid(kind.member(), "must have 1 to "+strconv.Itoa(maxSubjects)+" entries, none of them empty")
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package guardrails
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// Intercept applies the guardrails of a call's workspace, member and key: it
+// adds their rules and budgets, and has the request scanned. It stands behind
+// what names the models, such as presets, because a model that does not exist
+// is told before anything about the content.
+//
+// A call whose guardrails cannot be read fails. One without an account, of the
+// embedding program itself, has none.
+func (s *Service) Intercept(next router.Decider) router.Decider {
+	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+		pol, err := s.policy(ctx, c.Principal)
+		switch {
+		case err != nil:
+			return nil, &router.Error{Class: router.Server, Err: err}
+		case pol == nil:
+			return next(ctx, c)
+		}
+		c.Policy, c.Budgets = extend(c.Policy, pol.Rules), extend(c.Budgets, pol.Budgets)
+		if pol.scanner != nil {
+			if err := pol.scan(ctx, c); err != nil {
+				return nil, err
+			}
+		}
+		return next(ctx, c)
+	}
+}
+
+// extend appends without writing into either list, and without copying where one
+// is empty.
+func extend[T any](have, more []T) []T {
+	switch {
+	case len(more) == 0:
+		return have
+	case len(have) == 0:
+		return slices.Clip(more)
+	}
+	return append(slices.Clip(have), more...)
+}
+
+// scan refuses the request or puts a redacted one in its place, and reports
+// what was found.
+func (p *policy) scan(ctx context.Context, c *router.Call) error {
+	if _, err := c.Resolve(); err != nil {
+		return err
+	}
+	verdict, err := p.scanner.Scan(ctx, c.Request)
+	if err != nil {
+		if _, ok := errors.AsType[*router.Error](err); ok {
+			return err
+		}
+		return &router.Error{Class: router.Server, Err: err}
+	}
+	c.Report.Pipeline = append(c.Report.Pipeline, verdict.Stages...)
+	if verdict.Blocked != nil {
+		return verdict.Blocked
+	}
+	c.Request = verdict.Request
+	return nil
+}
+
+// Policy returns the rules that the guardrails of a principal come to, for
+// listing the models that it can use.
+func (s *Service) Policy(ctx context.Context, p router.Principal) ([]router.Rule, error) {
+	pol, err := s.policy(ctx, p)
+	if err != nil || pol == nil {
+		return nil, err
+	}
+	return slices.Clone(pol.Rules), nil
+}
+
+// policy returns what applies to p, from memory while that is fresh.
+func (s *Service) policy(ctx context.Context, p router.Principal) (*policy, error) {
+	if p.Account == "" {
+		return nil, nil //nolint:nilnil // nil is the policy that restricts nothing
+	}
+	pol, changes, ok := s.cache.get(p, s.cfg.Now())
+	if ok {
+		return pol, nil
+	}
+	// Many calls of one key ask once. What this process changed is not asked
+	// for together with what was asked before.
+	key := strings.Join([]string{p.Account, p.Workspace, p.Member, p.KeyHash, strconv.FormatUint(changes, 16)}, "\x00")
+	v, err, _ := s.cache.flight.Do(key, func() (any, error) { return s.load(ctx, p, changes) })
+	if err != nil {
+		if ctx.Err() == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+			return s.load(ctx, p, changes) // another call's context, not this one's
+		}
+		return nil, err
+	}
+	pol, _ = v.(*policy)
+	return pol, nil
+}
+
+// load reads the guardrails of p and makes a policy of them, unless there is
+// one of the same guardrails.
+func (s *Service) load(ctx context.Context, p router.Principal, changes uint64) (*policy, error) {
+	until := s.cfg.Now().Add(s.cfg.Staleness)
+	applied, err := s.cfg.Store.Applied(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("guardrails: %w", err)
+	}
+	of := combine(applied)
+	pol, ok := s.cache.ready(of)
+	if !ok {
+		if pol, err = s.compile(applied); err != nil {
+			return nil, err
+		}
+		s.cache.keepReady(of, pol)
+	}
+	s.cache.keep(p, pol, until, changes)
+	return pol, nil
+}
+
+// compile makes a policy of guardrails.
+func (s *Service) compile(a Applied) (*policy, error) {
+	merged := Merge(a.Workspace, a.Member, a.Key)
+	if merged.Rules == nil && merged.Budgets == nil && merged.Filters == nil {
+		return nil, nil //nolint:nilnil // nil is the policy that restricts nothing
+	}
+	pol := &policy{Policy: merged}
+	if merged.Filters != nil {
+		var err error
+		if pol.scanner, err = NewScanner(merged.Filters, s.cfg.Scan); err != nil {
+			return nil, fmt.Errorf("guardrails: %w", err)
+		}
+	}
+	return pol, nil
+}

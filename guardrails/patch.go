@@ -1,0 +1,210 @@
+package guardrails
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// Bounds of a guardrail. Lengths are in characters.
+const (
+	maxName        = 200
+	maxDescription = 1000
+	maxEntries     = 10_000 // of a list of models or providers
+	maxFilters     = 100    // of each of the two lists
+	maxLabel       = 100
+	maxLimit       = 9_000_000_000 * router.Dollar
+)
+
+// Patch says what becomes of a guardrail's fields. The zero value of a member
+// leaves the field as it is, which for a new guardrail is nothing at all.
+type Patch struct {
+	Name                               router.Update[string] // 1 to 200 characters
+	Description                        router.Update[*string]
+	AllowedModels, IgnoredModels       router.Update[[]string] // nil or at least one entry
+	AllowedProviders, IgnoredProviders router.Update[[]string]
+	Limit                              router.Update[*router.USD] // 0 to 9,000,000,000 dollars
+	Reset                              router.Update[router.Interval]
+	BYOK                               router.Update[bool]
+	// ZDR is copied into those of the five switches that are not given.
+	ZDR                                         router.Update[*bool]
+	Anthropic, OpenAI, Google, XAI, Other       router.Update[*bool]
+	PaidTraining, FreeTraining, FreePublication router.Update[*bool]
+	Builtins                                    router.Update[[]Filter] // with a Slug
+	Filters                                     router.Update[[]Filter] // with a Pattern of 1 to 100,000 characters and a Label up to 100
+}
+
+// PatternError is a patch with a pattern that cannot be used. It is an
+// [ErrPattern], and wraps a [*systemone.InvalidError] with all problems.
+type PatternError struct{ Issues []systemone.Issue }
+
+// Error tells how many problems there are.
+func (e *PatternError) Error() string {
+	return fmt.Sprintf("%v: %d problems", ErrPattern, len(e.Issues))
+}
+
+// Unwrap returns what the error also is.
+func (e *PatternError) Unwrap() []error {
+	return []error{ErrPattern, &systemone.InvalidError{Issues: e.Issues}}
+}
+
+// Check finds everything that is wrong with p, under the names of the
+// interface: nil, a [*systemone.InvalidError], or a [*PatternError] when a
+// pattern is among it.
+func (p Patch) Check() error {
+	var c checker
+	if p.Name.Set {
+		c.length("name", p.Name.To, 1, maxName)
+	}
+	if p.Description.To != nil {
+		c.length("description", *p.Description.To, 0, maxDescription)
+	}
+	c.list("allowed_models", p.AllowedModels.To)
+	c.list("ignored_models", p.IgnoredModels.To)
+	c.list("allowed_providers", p.AllowedProviders.To)
+	c.list("ignored_providers", p.IgnoredProviders.To)
+	if limit := p.Limit.To; limit != nil && (*limit < 0 || *limit > maxLimit) {
+		c.wrong("limit_usd", "must be from 0 to 9000000000")
+	}
+	if _, ok := router.ParseInterval(p.Reset.To.String()); !ok {
+		c.wrong("reset_interval", "must be daily, weekly, monthly or null")
+	}
+	c.builtins(p.Builtins.To)
+	c.filters(p.Filters.To)
+	switch {
+	case c.pattern:
+		return &PatternError{Issues: c.issues}
+	case len(c.issues) > 0:
+		return &systemone.InvalidError{Issues: c.issues}
+	}
+	return nil
+}
+
+// checker gathers what is wrong with a patch.
+type checker struct {
+	issues  []systemone.Issue
+	pattern bool // among them a pattern
+}
+
+func (c *checker) wrong(path, message string) {
+	c.issues = append(c.issues, systemone.Issue{Path: path, Message: message})
+}
+
+func (c *checker) length(path, text string, from, most int) {
+	switch n := utf8.RuneCountInString(text); {
+	case n < from:
+		c.wrong(path, "must not be empty")
+	case n > most:
+		c.wrong(path, "must have at most "+strconv.Itoa(most)+" characters")
+	}
+}
+
+func (c *checker) list(path string, list []string) {
+	if list != nil && (len(list) == 0 || len(list) > maxEntries) {
+		c.wrong(path, "must be null or have 1 to "+strconv.Itoa(maxEntries)+" entries")
+		return
+	}
+	for i, entry := range list {
+		if entry == "" {
+			c.wrong(path+"["+strconv.Itoa(i)+"]", "must not be empty")
+		}
+	}
+}
+
+// filterList notes a list that is too long.
+func (c *checker) filterList(path string, list []Filter) bool {
+	if len(list) > maxFilters {
+		c.wrong(path, "must have at most "+strconv.Itoa(maxFilters)+" entries")
+		return false
+	}
+	return true
+}
+
+func (c *checker) builtins(list []Filter) {
+	const path = "content_filter_builtins"
+	if !c.filterList(path, list) {
+		return
+	}
+	for i, f := range list {
+		at := path + "[" + strconv.Itoa(i) + "]"
+		if BuiltinLabel(f.Slug) == "" {
+			c.wrong(at+".slug", "is no builtin filter")
+		}
+		c.action(at, f.Action)
+	}
+}
+
+func (c *checker) filters(list []Filter) {
+	const path = "content_filters"
+	if !c.filterList(path, list) {
+		return
+	}
+	for i, f := range list {
+		at := path + "[" + strconv.Itoa(i) + "]"
+		c.action(at, f.Action)
+		c.length(at+".label", f.Label, 0, maxLabel)
+		known := len(c.issues)
+		if c.length(at+".pattern", f.Pattern, 1, maxPattern); len(c.issues) > known {
+			continue
+		}
+		if _, err := CompilePattern(f.Pattern); err != nil {
+			c.wrong(at+".pattern", err.Error())
+			c.pattern = true
+		}
+	}
+}
+
+func (c *checker) action(at string, a Action) {
+	if a >= actions {
+		c.wrong(at+".action", "must be redact, block or flag")
+	}
+}
+
+// empty says whether p changes nothing.
+func (p Patch) empty() bool {
+	return !slices.Contains([]bool{
+		p.Name.Set, p.Description.Set,
+		p.AllowedModels.Set, p.IgnoredModels.Set, p.AllowedProviders.Set, p.IgnoredProviders.Set,
+		p.Limit.Set, p.Reset.Set, p.BYOK.Set,
+		p.ZDR.Set, p.Anthropic.Set, p.OpenAI.Set, p.Google.Set, p.XAI.Set, p.Other.Set,
+		p.PaidTraining.Set, p.FreeTraining.Set, p.FreePublication.Set,
+		p.Builtins.Set, p.Filters.Set,
+	}, true)
+}
+
+// apply returns g with p's changes.
+func (p Patch) apply(g Guardrail) Guardrail {
+	if p.ZDR.Set {
+		g.ZDR = ZDR{General: p.ZDR.To, Anthropic: p.ZDR.To, OpenAI: p.ZDR.To, Google: p.ZDR.To, XAI: p.ZDR.To, Other: p.ZDR.To}
+	}
+	set(&g.ZDR.Anthropic, p.Anthropic)
+	set(&g.ZDR.OpenAI, p.OpenAI)
+	set(&g.ZDR.Google, p.Google)
+	set(&g.ZDR.XAI, p.XAI)
+	set(&g.ZDR.Other, p.Other)
+	set(&g.Name, p.Name)
+	set(&g.Description, p.Description)
+	set(&g.AllowedModels, p.AllowedModels)
+	set(&g.IgnoredModels, p.IgnoredModels)
+	set(&g.AllowedProviders, p.AllowedProviders)
+	set(&g.IgnoredProviders, p.IgnoredProviders)
+	set(&g.Limit, p.Limit)
+	set(&g.Reset, p.Reset)
+	set(&g.BYOK, p.BYOK)
+	set(&g.PaidTraining, p.PaidTraining)
+	set(&g.FreeTraining, p.FreeTraining)
+	set(&g.FreePublication, p.FreePublication)
+	set(&g.Builtins, p.Builtins)
+	set(&g.Filters, p.Filters)
+	return g
+}
+
+func set[T any](field *T, u router.Update[T]) {
+	if u.Set {
+		*field = u.To
+	}
+}

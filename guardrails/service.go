@@ -1,0 +1,237 @@
+package guardrails
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// DefaultName is the name of every workspace's default guardrail.
+const DefaultName = "Workspace default"
+
+// maxTries is how often an update that loses to others is tried again.
+const maxTries = 32
+
+// Config sets up a [Service]. What it does not know of does not exist: without
+// Key nothing can be assigned to keys, for example.
+type Config struct {
+	Store Store // required
+	// Workspace returns the id of an account's workspace that has the given id,
+	// and of its default workspace for ""; ErrNotFound where there is none. nil
+	// is for programs without workspaces, where "" is the only one.
+	Workspace func(ctx context.Context, account, id string) (string, error)
+	// DefaultOf returns the id of the workspace whose default guardrail has the
+	// id, or ErrNotFound. A workspace has the same one for good.
+	DefaultOf func(ctx context.Context, account string, guardrail uuid.UUID) (string, error)
+	// Key returns the name and the label of a key, and whether the account has
+	// it.
+	Key func(ctx context.Context, account, hash string) (name, label string, ok bool, err error)
+	// IsMember says whether the account has a member.
+	IsMember func(ctx context.Context, account, user string) (bool, error)
+	Scan     ScanConfig
+	// Staleness is for how long a change that another process makes may go
+	// unseen; default 5 s. Changes of this process act at once.
+	Staleness time.Duration
+	// MaxCached is for how many principals the guardrails are remembered;
+	// default 10,000.
+	MaxCached int
+	Now       func() time.Time // default time.Now
+	NewID     func() uuid.UUID // makes ids that were never used; default UUIDv7
+}
+
+// Service manages guardrails and applies them to requests. It is safe for
+// concurrent use. Its methods for management act within the account of the
+// actor; what belongs to another is [ErrNotFound].
+type Service struct {
+	cfg   Config
+	cache cache
+}
+
+// New checks cfg and fills in its defaults. A mistake is [ErrConfig].
+func New(cfg Config) (*Service, error) {
+	switch {
+	case cfg.Store == nil:
+		return nil, fmt.Errorf("%w: Store is required", ErrConfig)
+	case cfg.Staleness < 0, cfg.MaxCached < 0:
+		return nil, fmt.Errorf("%w: Staleness and MaxCached must not be negative", ErrConfig)
+	}
+	cfg.lookups()
+	if cfg.Staleness == 0 {
+		cfg.Staleness = 5 * time.Second
+	}
+	if cfg.MaxCached == 0 {
+		cfg.MaxCached = 10_000
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.NewID == nil {
+		// Must cannot fail here: crypto/rand never does.
+		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+	}
+	if cfg.Scan.Injection == nil {
+		detector, err := NewInjectionDetector()
+		if err != nil {
+			return nil, err
+		}
+		cfg.Scan.Injection = detector
+	}
+	if _, err := NewScanner(nil, cfg.Scan); err != nil {
+		return nil, err
+	}
+	return &Service{cfg: cfg, cache: newCache(cfg.MaxCached)}, nil
+}
+
+// lookups replaces what is nil by what knows nothing.
+func (cfg *Config) lookups() {
+	if cfg.Workspace == nil {
+		cfg.Workspace = func(_ context.Context, _, id string) (string, error) {
+			if id != "" {
+				return "", ErrNotFound
+			}
+			return "", nil
+		}
+	}
+	if cfg.DefaultOf == nil {
+		cfg.DefaultOf = func(context.Context, string, uuid.UUID) (string, error) { return "", ErrNotFound }
+	}
+	if cfg.Key == nil {
+		cfg.Key = func(context.Context, string, string) (string, string, bool, error) { return "", "", false, nil }
+	}
+	if cfg.IsMember == nil {
+		cfg.IsMember = func(context.Context, string, string) (bool, error) { return false, nil }
+	}
+}
+
+// now is the time to the microsecond, which is what every store keeps.
+func (s *Service) now() time.Time { return s.cfg.Now().UTC().Truncate(time.Microsecond) }
+
+// Create makes a guardrail in a workspace; "" is the default one. What is wrong
+// with it is what [Patch.Check] says; p needs a Name.
+func (s *Service) Create(ctx context.Context, by router.Actor, workspace string, p Patch) (Guardrail, error) {
+	if err := p.Check(); err != nil {
+		return Guardrail{}, err
+	}
+	if !p.Name.Set {
+		return Guardrail{}, invalid("name", "is required")
+	}
+	workspace, err := s.cfg.Workspace(ctx, by.Principal.Account, workspace)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return Guardrail{}, invalid("workspace_id", "is no workspace of the account")
+	case err != nil:
+		return Guardrail{}, fmt.Errorf("guardrails: create: %w", err)
+	}
+	now := s.now()
+	g := p.apply(Guardrail{ID: s.cfg.NewID(), Account: by.Principal.Account, Workspace: workspace, CreatedAt: now, UpdatedAt: now, Revision: 1})
+	if err := s.cfg.Store.Create(ctx, g, s.change(by, "create", g.ID, nil, g.record())); err != nil {
+		return Guardrail{}, fmt.Errorf("guardrails: create: %w", err)
+	}
+	return g, nil // it is assigned to nobody, so nothing cached is stale
+}
+
+// Get returns a guardrail. A workspace's default one is not found until it was
+// first updated.
+func (s *Service) Get(ctx context.Context, by router.Actor, id uuid.UUID) (Guardrail, error) {
+	g, err := s.cfg.Store.Get(ctx, by.Principal.Account, id)
+	if err != nil {
+		return Guardrail{}, fmt.Errorf("guardrails: get: %w", err)
+	}
+	return g, nil
+}
+
+// List returns at most limit guardrails of a workspace after the first offset,
+// the latest first, and how many there are in all. "" is the default
+// workspace; one that does not exist is ErrNotFound.
+func (s *Service) List(ctx context.Context, by router.Actor, workspace string, offset, limit int) ([]Guardrail, int, error) {
+	workspace, err := s.cfg.Workspace(ctx, by.Principal.Account, workspace)
+	if err != nil {
+		return nil, 0, fmt.Errorf("guardrails: list: %w", err)
+	}
+	list, total, err := s.cfg.Store.List(ctx, by.Principal.Account, workspace, offset, limit)
+	if err != nil {
+		return nil, 0, fmt.Errorf("guardrails: list: %w", err)
+	}
+	return list, total, nil
+}
+
+// Update changes fields of a guardrail; a workspace's default one is made by
+// its first update. What is wrong is what [Patch.Check] says; a patch without
+// fields is [ErrNoUpdate]. One that keeps losing to others is [ErrConflict].
+func (s *Service) Update(ctx context.Context, by router.Actor, id uuid.UUID, p Patch) (Guardrail, error) {
+	if err := p.Check(); err != nil {
+		return Guardrail{}, err
+	}
+	if p.empty() {
+		return Guardrail{}, ErrNoUpdate
+	}
+	for range maxTries {
+		g, err := s.update(ctx, by, id, p)
+		if !errors.Is(err, ErrConflict) && !errors.Is(err, ErrExists) {
+			return g, err
+		}
+	}
+	return Guardrail{}, ErrConflict
+}
+
+func (s *Service) update(ctx context.Context, by router.Actor, id uuid.UUID, p Patch) (Guardrail, error) {
+	before, err := s.cfg.Store.Get(ctx, by.Principal.Account, id)
+	if errors.Is(err, ErrNotFound) {
+		before, err = s.unmade(ctx, by.Principal.Account, id)
+	}
+	if err != nil {
+		return Guardrail{}, fmt.Errorf("guardrails: update: %w", err)
+	}
+	if before.Default && p.Name.Set && p.Name.To != before.Name {
+		return Guardrail{}, invalid("name", "of a workspace's default guardrail cannot change")
+	}
+	after := p.apply(before)
+	after.UpdatedAt = s.now()
+	after.Revision++
+	if before.Revision == 0 {
+		after.CreatedAt = after.UpdatedAt
+		err = s.cfg.Store.Create(ctx, after, s.change(by, "create", id, nil, after.record()))
+	} else {
+		err = s.cfg.Store.Replace(ctx, after, s.change(by, "update", id, before.record(), after.record()))
+	}
+	s.cache.forget(by.Principal.Account) // also when it failed: who knows whether it was written
+	if err != nil {
+		return Guardrail{}, fmt.Errorf("guardrails: update: %w", err)
+	}
+	return after, nil
+}
+
+// unmade returns the default guardrail that has the id, as it is before its
+// first update.
+func (s *Service) unmade(ctx context.Context, account string, id uuid.UUID) (Guardrail, error) {
+	workspace, err := s.cfg.DefaultOf(ctx, account, id)
+	return Guardrail{ID: id, Account: account, Workspace: workspace, Default: true, Name: DefaultName}, err
+}
+
+// Delete removes a guardrail and its assignments. A workspace's default one
+// cannot be deleted.
+func (s *Service) Delete(ctx context.Context, by router.Actor, id uuid.UUID) error {
+	g, err := s.cfg.Store.Get(ctx, by.Principal.Account, id)
+	switch {
+	case err != nil:
+		return fmt.Errorf("guardrails: delete: %w", err)
+	case g.Default:
+		return invalid("id", "is a workspace's default guardrail, which cannot be deleted")
+	}
+	err = s.cfg.Store.Delete(ctx, g.Account, id, s.change(by, "delete", id, g.record(), nil))
+	s.cache.forget(g.Account)
+	if err != nil {
+		return fmt.Errorf("guardrails: delete: %w", err)
+	}
+	return nil
+}
+
+func invalid(path, message string) error {
+	return &systemone.InvalidError{Issues: []systemone.Issue{{Path: path, Message: message}}}
+}
