@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/activity"
+	"github.com/signalbox/signalbox/guardrails"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/presets"
@@ -55,6 +56,9 @@ type Config struct {
 	ManagedKeys *keys.Service
 	// Activity reports what was used; nil leaves its route out.
 	Activity *activity.Service
+	// Guardrails restricts what requests may use, spend and say; nil leaves its
+	// routes out.
+	Guardrails *guardrails.Service
 	// Presets keeps the settings that requests name; nil leaves its routes out.
 	Presets *presets.Service
 	// Organization administers accounts, workspaces, budgets and credits; nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/activity"
+	"github.com/signalbox/signalbox/guardrails"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/presets"
@@ -27,8 +28,11 @@ var (
 	errPanic         = errors.New("httpapi: panic")
 )
 
-// methodNotAllowed is the one error_type that no class of the router has.
+// methodNotAllowed is an error_type that no class of the router has.
 const methodNotAllowed router.Class = "method_not_allowed"
+
+// invalidPattern is the error_type of filters that cannot be used.
+const invalidPattern router.Class = "invalid_regex_pattern"
 
 // The statuses that net/http has no names for.
 const (
@@ -68,6 +72,10 @@ var refusals = []struct {
 	{nil, problem{statusTimeout, router.Timeout, "Request timed out. Please try again later."}},
 	{nil, problem{statusOverloaded, router.ProviderOverloaded, "Provider returned error"}},
 
+	{guardrails.ErrPattern, problem{http.StatusBadRequest, invalidPattern, "Invalid request parameters"}},
+	{guardrails.ErrNoUpdate, problem{http.StatusBadRequest, router.InvalidRequest, "No update fields provided"}},
+	{guardrails.ErrNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
+	{guardrails.ErrConflict, problem{http.StatusConflict, router.Conflict, "Resource conflict. Please try again later."}},
 	{systemone.ErrInvalid, problem{http.StatusBadRequest, router.InvalidRequest, "Invalid request parameters"}},
 	{errNoUpdate, problem{http.StatusBadRequest, router.InvalidRequest, "No update fields provided"}},
 	{organization.ErrNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},

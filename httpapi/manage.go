@@ -20,6 +20,7 @@ func (s *server) managementRoutes() []route {
 		s.activityRoutes(),
 		s.presetRoutes(),
 		s.organizationRoutes(),
+		s.guardrailRoutes(),
 	)
 }
 

@@ -1,0 +1,144 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/guardrails"
+)
+
+// guardrailRoutes are the routes of guardrails and of what they are assigned to.
+func (s *server) guardrailRoutes() []route {
+	if s.Guardrails == nil {
+		return nil
+	}
+	routes := []route{
+		{get, "/guardrails", management, (*exchange).listGuardrails},
+		{post, "/guardrails", management, (*exchange).createGuardrail},
+		{get, "/guardrails/{id}", management, (*exchange).getGuardrail},
+		{patch, "/guardrails/{id}", management, (*exchange).updateGuardrail},
+		{remove, "/guardrails/{id}", management, (*exchange).deleteGuardrail},
+	}
+	for _, kind := range []assignmentKind{
+		{guardrails.KeyKind, "keys", "key_hashes", describeKeyAssignment},
+		{guardrails.MemberKind, "members", "member_user_ids", describeMemberAssignment},
+	} {
+		routes = append(routes,
+			route{get, "/guardrails/assignments/" + kind.word, management, kind.listAll},
+			route{get, "/guardrails/{id}/assignments/" + kind.word, management, kind.list},
+			route{post, "/guardrails/{id}/assignments/" + kind.word, management, kind.assign},
+			route{post, "/guardrails/{id}/assignments/" + kind.word + "/remove", management, kind.unassign},
+		)
+	}
+	return routes
+}
+
+// guardrailID is the guardrail that a path names.
+func (x *exchange) guardrailID() (uuid.UUID, error) {
+	text, err := x.pathID("id")
+	if err != nil {
+		return uuid.Nil, err
+	}
+	return uuid.Parse(text)
+}
+
+// listGuardrails serves GET /guardrails.
+func (x *exchange) listGuardrails(ctx context.Context) error {
+	p, err := x.listPage()
+	if err != nil {
+		return err
+	}
+	query := x.r.URL.Query()
+	workspace, err := queryText(query, "workspace_id")
+	if err != nil {
+		return err
+	}
+	if query.Has("workspace_id") {
+		id, ok := uuidOf(workspace)
+		if !ok {
+			return badRequest("workspace_id", "must be a UUID")
+		}
+		workspace = id
+	}
+	list, total, err := x.s.Guardrails.List(ctx, x.actor(), workspace, p.offset, p.limit)
+	if err != nil {
+		return err
+	}
+	rows := make([]guardrailObject, len(list))
+	for i, g := range list {
+		rows[i] = describeGuardrail(g)
+	}
+	x.reply(http.StatusOK, counted{rows, total})
+	return nil
+}
+
+// createGuardrail serves POST /guardrails.
+func (x *exchange) createGuardrail(ctx context.Context) error {
+	o, err := x.object()
+	if err != nil {
+		return err
+	}
+	workspace := o.id("workspace_id")
+	p := readGuardrail(o)
+	o.require("name")
+	if err := checkGuardrail(o, p); err != nil {
+		return err
+	}
+	g, err := x.s.Guardrails.Create(ctx, x.actor(), workspace.To, p)
+	if err != nil {
+		return err
+	}
+	x.reply(http.StatusCreated, data{describeGuardrail(g)})
+	return nil
+}
+
+// getGuardrail serves GET /guardrails/{id}.
+func (x *exchange) getGuardrail(ctx context.Context) error {
+	id, err := x.guardrailID()
+	if err != nil {
+		return err
+	}
+	g, err := x.s.Guardrails.Get(ctx, x.actor(), id)
+	if err != nil {
+		return err
+	}
+	x.reply(http.StatusOK, data{describeGuardrail(g)})
+	return nil
+}
+
+// updateGuardrail serves PATCH /guardrails/{id}.
+func (x *exchange) updateGuardrail(ctx context.Context) error {
+	id, err := x.guardrailID()
+	if err != nil {
+		return err
+	}
+	o, err := x.object()
+	if err != nil {
+		return err
+	}
+	p := readGuardrail(o)
+	if err := checkGuardrail(o, p); err != nil {
+		return err
+	}
+	g, err := x.s.Guardrails.Update(ctx, x.actor(), id, p)
+	if err != nil {
+		return err
+	}
+	x.reply(http.StatusOK, data{describeGuardrail(g)})
+	return nil
+}
+
+// deleteGuardrail serves DELETE /guardrails/{id}.
+func (x *exchange) deleteGuardrail(ctx context.Context) error {
+	id, err := x.guardrailID()
+	if err != nil {
+		return err
+	}
+	if err := x.s.Guardrails.Delete(ctx, x.actor(), id); err != nil {
+		return err
+	}
+	x.reply(http.StatusOK, deleted{true})
+	return nil
+}
