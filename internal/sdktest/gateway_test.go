@@ -12,6 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/httpapi"
 	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/presets"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/router/systemonehttp"
 	"github.com/signalbox/signalbox/store/memory"
@@ -50,19 +51,22 @@ func refuse(next router.Decider) router.Decider {
 func newGateway(t *testing.T) *gateway {
 	t.Helper()
 	g := &gateway{lab: newUpstream(t, labScript), careless: newUpstream(t, carelessScript)}
-	ks, err := keys.New(keys.Config{Store: memory.New().Keys})
+	set := memory.New()
+	ks, err := keys.New(keys.Config{Store: set.Keys})
 	require.NoError(t, err)
 	g.inference = newKey(t, ks, keys.Key{Name: "inference", Account: "a", Creator: "user-1"})
 	g.management = newKey(t, ks, keys.Key{Name: "management", Account: "a", Creator: "user-1", Management: true})
 	g.disabled = newKey(t, ks, keys.Key{Name: "disabled", Account: "a", Creator: "user-1", Disabled: true})
+	saved, err := presets.New(presets.Config{Store: set.Presets, Workspace: oneWorkspace})
+	require.NoError(t, err)
 	rt, err := router.New(router.Config{
 		Catalog:        g.catalog(t),
 		UserKey:        []byte("for tests"), // else no user goes upstream
-		Interceptors:   []router.Interceptor{ks.Intercept, refuse},
+		Interceptors:   []router.Interceptor{ks.Intercept, saved.Intercept, refuse},
 		AttemptTimeout: 3 * time.Second, // as long as the hanging upstream is waited for
 	})
 	require.NoError(t, err)
-	api, err := httpapi.New(httpapi.Config{Router: rt, Keys: ks, Brand: "openrouter"})
+	api, err := httpapi.New(httpapi.Config{Router: rt, Keys: ks, Brand: "openrouter", Presets: saved})
 	require.NoError(t, err)
 	mux := http.NewServeMux()
 	mux.Handle("/api/v1/", http.StripPrefix("/api/v1", api))
@@ -72,6 +76,16 @@ func newGateway(t *testing.T) *gateway {
 	g.url = server.URL
 	return g
 }
+
+// oneWorkspace is the workspace of a program that has one.
+func oneWorkspace(_ context.Context, _, id string) (string, error) {
+	if id != "" && id != workspaceID {
+		return "", presets.ErrNotFound
+	}
+	return workspaceID, nil
+}
+
+const workspaceID = "0190f5a0-0000-7000-8000-000000000001"
 
 func newKey(t *testing.T, ks *keys.Service, k keys.Key) string {
 	t.Helper()
