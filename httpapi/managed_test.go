@@ -10,6 +10,7 @@ func services(tb testing.TB) []option {
 	tb.Helper()
 	return []option{
 		withPresets(newPresets(tb, nil)),
+		withOrganization(newOrganization(tb)),
 	}
 }
 
@@ -19,5 +20,6 @@ func allScenarios() []scenario {
 		scenarios(),
 		nativeScenarios(),
 		presetScenarios(),
+		organizationScenarios(),
 	)
 }
