@@ -27,6 +27,9 @@ func (x *exchange) decide(ctx context.Context) error {
 		return err
 	}
 	x.call = &router.Call{Request: req, Principal: x.principal, RequestID: x.requestID, Timeout: timeout}
+	if x.s.Limits == x.s.Router.Limits() {
+		x.call.Validated = req
+	}
 	res, err := x.s.Router.Decide(ctx, x.call)
 	if err != nil {
 		return err

@@ -2,10 +2,6 @@ package router
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,8 +39,7 @@ func (s *served) release() { s.tracker.inflight.Add(-1) }
 // attempt asks one endpoint, at which it has a place, and records how that
 // went, unless nothing was sent. It returns the result, or whether the walk
 // ends here.
-func (r *Router) attempt(ctx context.Context, s *served, by Candidate, out *outgoing) (res *Result, ended bool) {
-	defer s.release()
+func (r *Router) attempt(ctx context.Context, s *served, by *Candidate, out *outgoing) (res *Result, ended bool) {
 	limited, cancel := context.WithTimeout(ctx, r.cfg.AttemptTimeout)
 	defer cancel()
 	deadline, _ := limited.Deadline()
@@ -93,9 +88,12 @@ func timeIsUp(ctx, limited context.Context) bool {
 
 // Statuses that the router names itself; it knows nothing else of HTTP.
 const (
-	statusAnswered  = 200
-	statusForbidden = 403
-	statusBadReply  = 502 // what an answer that failed the check counts as
+	statusAnswered     = 200
+	statusUnauthorized = 401
+	statusPayment      = 402
+	statusForbidden    = 403
+	statusUnknown      = 404
+	statusBadReply     = 502 // what an answer that failed the check counts as
 )
 
 // fail classifies an error of the provider. Time that ran out is a timeout
@@ -180,7 +178,7 @@ func (rec *AttemptRecord) countsAgainstUptime() bool {
 	case InvalidRequest, PayloadTooLarge, RateLimitExceeded:
 		return false
 	default:
-		return rec.Status != statusForbidden && !errors.Is(rec.Err, errRefused) && !rec.local()
+		return rec.Status != statusForbidden && !errors.Is(rec.Err, errRefused) && !rec.local() && !rec.ofAccount()
 	}
 }
 
@@ -190,10 +188,24 @@ func (rec *AttemptRecord) local() bool {
 	return ok && up.Local
 }
 
+// ofAccount reports whether the failure is that of the caller's own account at
+// the provider: one that is refused, or at its limit, says nothing about the
+// endpoint.
+func (rec *AttemptRecord) ofAccount() bool {
+	if rec.Credential == nil {
+		return false
+	}
+	switch rec.Status {
+	case statusUnauthorized, statusPayment, statusForbidden, statusUnknown:
+		return true
+	}
+	return rec.Class == RateLimitExceeded
+}
+
 // rest is how long the endpoint wants to be left alone.
 func (rec *AttemptRecord) rest() time.Duration {
 	switch {
-	case !hintsRest(rec.Class), rec.local():
+	case !hintsRest(rec.Class), rec.local(), rec.ofAccount():
 		return 0
 	case rec.RetryAfter > 0:
 		return rec.RetryAfter
@@ -210,12 +222,8 @@ func hintsRest(c Class) bool {
 // charge says what an answer costs: the caller's own account is charged
 // upstream, so nothing is charged here.
 func (rec *AttemptRecord) charge() {
-	price := rec.Endpoint.Pricing.Cost(rec.Usage.InputTokens, rec.Usage.OutputTokens)
-	if rec.Credential != nil {
-		rec.OwnCost = price
-	} else {
-		rec.Cost = price
-	}
+	cost := priced(rec.Endpoint.Pricing.Cost(rec.Usage.InputTokens, rec.Usage.OutputTokens), rec.Credential)
+	rec.Cost, rec.OwnCost = cost.Credit, cost.BYOK()
 }
 
 func result(c *Call, s *served, m *Model, rec AttemptRecord, answers systemone.Answers) *Result {
@@ -232,66 +240,4 @@ func result(c *Call, s *served, m *Model, rec AttemptRecord, answers systemone.A
 		Endpoint: s.endpoint,
 		Cost:     rec.Cost,
 	}
-}
-
-// outgoing makes what providers are given of a call: nothing but what they
-// need. What several attempts share is made once.
-type outgoing struct {
-	call    *Call
-	catalog *Catalog
-	userKey []byte
-
-	whole, unwrapped *systemone.Request
-	user             string
-}
-
-func (o *outgoing) attempt(s *served, own *Credential, deadline time.Time) Attempt {
-	a := Attempt{
-		Request:   o.request(s.endpoint.Limits.Parts),
-		Model:     s.endpoint.UpstreamModel,
-		Options:   o.catalog.Options(o.call.Request.Provider, s.endpoint),
-		RequestID: o.call.RequestID,
-		Deadline:  deadline,
-	}
-	if own != nil {
-		a.Credential = own.Secret
-	}
-	if slices.Contains(s.endpoint.Parameters, "user") {
-		a.User = o.hashedUser()
-	}
-	return a
-}
-
-// request returns what may leave the house, with parts or without.
-func (o *outgoing) request(parts bool) *systemone.Request {
-	if o.whole == nil {
-		q := o.call.Request
-		o.whole = &systemone.Request{Dialect: q.Dialect, State: q.State, Questions: q.Questions}
-	}
-	if parts {
-		return o.whole
-	}
-	if o.unwrapped == nil {
-		q := *o.whole
-		q.State = systemone.UnwrapParts(q.State)
-		o.unwrapped = &q
-	}
-	return o.unwrapped
-}
-
-// hashedUser is HMAC-SHA-256 over account and user, so that a user is the same
-// in all requests of an account, and no upstream can tell whose it is or
-// compare accounts. Without a key there is none.
-func (o *outgoing) hashedUser() string {
-	user := o.call.Request.User
-	if o.user != "" || user == "" || len(o.userKey) == 0 {
-		return o.user
-	}
-	account := o.call.Principal.Account
-	mac := hmac.New(sha256.New, o.userKey)
-	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(account))))
-	mac.Write([]byte(account))
-	mac.Write([]byte(user))
-	o.user = hex.EncodeToString(mac.Sum(nil))
-	return o.user
 }

@@ -20,20 +20,25 @@ const (
 // Line names the owner's spending in the books of a [Ledger], for the window
 // given; the zero Line when the principal has no such owner.
 func (o Owner) Line(p Principal, window string) Line {
-	var owner string
-	switch {
-	case o == OwnerAccount && p.Account != "":
-		owner = "account:" + p.Account
-	case o == OwnerWorkspace && p.Workspace != "":
-		owner = "workspace:" + p.Workspace
-	case o == OwnerMember && p.Member != "":
-		owner = "member:" + p.Account + "/" + p.Member
-	case o == OwnerKey && p.KeyHash != "":
-		owner = "key:" + p.KeyHash
-	default:
+	owner := o.append(nil, p)
+	if len(owner) == 0 {
 		return Line{}
 	}
-	return Line{Owner: owner, Window: window}
+	return Line{Owner: string(owner), Window: window}
+}
+
+func (o Owner) append(dst []byte, p Principal) []byte {
+	switch {
+	case o == OwnerAccount && p.Account != "":
+		return append(append(dst, "account:"...), p.Account...)
+	case o == OwnerWorkspace && p.Workspace != "":
+		return append(append(dst, "workspace:"...), p.Workspace...)
+	case o == OwnerMember && p.Member != "":
+		return append(append(append(append(dst, "member:"...), p.Account...), '/'), p.Member...)
+	case o == OwnerKey && p.KeyHash != "":
+		return append(append(dst, "key:"...), p.KeyHash...)
+	}
+	return dst
 }
 
 // Check is a kind of limit, in the order in which they are asked.
@@ -60,7 +65,8 @@ func (c Check) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 // Budget is a limit on a call's spending, which an interceptor appends to
 // [Call.Budgets]. Whatever the order of the interceptors, budgets are asked by
 // Check, then by Owner, then by Interval, the broadest first; the first that
-// has no room for a candidate decides.
+// has no room for a candidate decides. A budget of an owner that the principal
+// does not have limits nothing.
 type Budget struct {
 	Check    Check
 	Owner    Owner

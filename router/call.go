@@ -14,6 +14,10 @@ import (
 // [Router.Decide] has returned, except what Report points to.
 type Call struct {
 	Request *systemone.Request // required; interceptors may replace it, not change it in place
+	// Validated is Request where that was held to the router's limits before,
+	// as [systemone.Decoder] does; the router then does not do it again. A
+	// request that replaces it is not the one validated.
+	Validated *systemone.Request
 	// Secret is the caller's key text where an interceptor is to authenticate
 	// it; "" where Principal is known already.
 	Secret Secret
@@ -27,8 +31,9 @@ type Call struct {
 	Credentials []Credential
 	RequestID   string // ties logs together; made when empty
 	ID          string // the generation id, "gen-dec-…"; made when empty
-	// Admitted is the instant that the request belongs to; set by the router
-	// when zero.
+	// Admitted is the instant that the request belongs to, for limits, usage
+	// and activity; set by the router when zero. Those that a router sets never
+	// step back, even where its clock does.
 	Admitted time.Time
 	// Timeout is the total deadline; 0 or less is the router's.
 	Timeout time.Duration
@@ -37,7 +42,11 @@ type Call struct {
 	// Report is filled while the call proceeds, also when it fails.
 	Report Report
 
-	clock func() time.Time // the router's, for interceptors
+	clock    func() time.Time // the router's, for interceptors
+	world    *world           // that the call began in
+	limits   systemone.Limits
+	holdID   uuid.UUID // of what the call sets aside
+	resolved resolved
 }
 
 // Principal says on whose behalf a call is made, so that policies can find

@@ -3,10 +3,7 @@ package router
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
-
-	"github.com/signalbox/signalbox/systemone"
 )
 
 // maxRetryAfter is the longest that a caller is told to wait.
@@ -20,26 +17,16 @@ type PreviousError struct {
 	Status   int    `json:"status,omitempty"` // 0 without an HTTP reply
 }
 
-var errPreset = errors.New("router: no interceptor resolved the preset")
-
 // execute is the engine: the Decider inside all interceptors.
 func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
 	if c == nil || c.Request == nil { // Decide had both
 		return nil, &Error{Class: Server, Err: errRequestLost}
 	}
-	if err := c.Request.Validate(r.cfg.Limits); err != nil {
-		return nil, invalid(err)
-	}
-	if c.Request.Preset != "" {
-		return nil, &Error{Class: NotFound, Err: errPreset}
-	}
-	w := r.world.Load()
-	names := requested(c.Request)
-	c.Report.Requested = strings.Join(names, ", ")
-	models, err := w.catalog.Resolve(c.Request.Model, c.Request.Models...)
+	models, err := c.Resolve()
 	if err != nil {
 		return nil, err
 	}
+	w := c.world
 	now := r.cfg.Now()
 	c.Report.Plan = NewPlan(PlanInput{
 		Catalog:     w.catalog,
@@ -54,70 +41,13 @@ func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
 		Now:         now,
 		Seed:        c.Seed,
 	})
-	if err := c.Report.Plan.Err(names); err != nil {
+	if err := c.Report.Plan.Err(requested(c.Request)); err != nil {
 		return nil, err
 	}
-	return r.walk(ctx, w, c, models)
+	return r.walk(ctx, c, models, now)
 }
 
 var errRequestLost = errors.New("router: an interceptor passed on no request")
-
-// requested lists the models that a request names, as it names them.
-func requested(q *systemone.Request) []string {
-	names := make([]string, 0, 1+len(q.Models))
-	if q.Model != "" {
-		names = append(names, q.Model)
-	}
-	return append(names, q.Models...)
-}
-
-// walk asks one candidate of the plan after another. A candidate whose
-// endpoint or client is busy is passed over: that is no attempt.
-func (r *Router) walk(ctx context.Context, w *world, c *Call, models []ModelRef) (*Result, error) {
-	budget := w.budgets[models[0].Model.ID]
-	out := outgoing{call: c, catalog: w.catalog, userKey: r.cfg.UserKey}
-	for _, candidate := range c.Report.Plan.Candidates {
-		if len(c.Report.Attempts) >= r.cfg.MaxAttempts || ctx.Err() != nil {
-			break
-		}
-		s := w.byEndpoint[candidate.Endpoint.ID]
-		if !s.acquire() {
-			continue
-		}
-		before, now := len(c.Report.Attempts), r.cfg.Now()
-		if !budget.allow(before, now) {
-			s.release()
-			break
-		}
-		res, ended := r.attempt(ctx, s, candidate, &out)
-		if len(c.Report.Attempts) == before {
-			budget.forget(before, now)
-			continue
-		}
-		if res != nil {
-			r.pin(ctx, c, models, candidate, r.cfg.Now())
-			return res, nil
-		}
-		if ended {
-			break
-		}
-	}
-	return nil, r.failure(ctx, c.Report.Attempts)
-}
-
-// failure says why the walk ended without an answer.
-func (r *Router) failure(ctx context.Context, attempts []AttemptRecord) *Error {
-	switch err := ctx.Err(); {
-	case errors.Is(err, context.Canceled):
-		return &Error{Class: Timeout, Err: err}
-	case len(attempts) > 0:
-		return ofAttempts(attempts)
-	case err != nil:
-		return &Error{Class: Timeout, Err: err}
-	default:
-		return &Error{Class: NoCapacity, Err: errBusy}
-	}
-}
 
 var errBusy = errors.New("router: every candidate is at its limit")
 

@@ -35,6 +35,12 @@ type Config struct {
 	// Sessions remembers sticky sessions. Default: the last 65,536 of this
 	// process.
 	Sessions Sessions
+	// Ledger counts what calls spend, and holds them to their budgets: before
+	// each attempt the most that it can cost is set aside on all lines of the
+	// call's principal, and an answer is charged to them. Nil counts and limits
+	// nothing. The program has it expire holds now and then, in case a process
+	// dies.
+	Ledger Ledger
 	// Now is the clock. Default time.Now. It may step back.
 	Now func() time.Time
 	// NewID makes ids that were never used before, of calls and of requests.
@@ -59,6 +65,9 @@ type Router struct {
 	statistics statistics
 	reload     sync.Mutex // serialises SetCatalog
 	world      atomic.Pointer[world]
+	admissions admissions
+	windows    latestWindows
+	overruns   overruns
 }
 
 // New returns a router, or an error that is [ErrConfig].
@@ -168,11 +177,7 @@ func (r *Router) Decide(ctx context.Context, c *Call) (*Result, error) {
 		return nil, &Error{Class: Server, Err: errDecided}
 	}
 	r.begin(c)
-	timeout := c.Timeout
-	if timeout <= 0 {
-		timeout = r.cfg.Timeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, r.timeout(c))
 	defer cancel()
 
 	res, err := r.decide(ctx, c)
@@ -193,13 +198,15 @@ var (
 
 // begin fills what the caller left for the router to make.
 func (r *Router) begin(c *Call) {
-	c.clock = r.cfg.Now
+	c.clock, c.world, c.limits = r.cfg.Now, r.world.Load(), r.cfg.Limits
 	if c.Admitted.IsZero() {
-		c.Admitted = r.cfg.Now()
+		c.Admitted = r.admissions.admit(r.cfg.Now())
+	}
+	if c.ID == "" || r.cfg.Ledger != nil {
+		c.holdID = r.cfg.NewID()
 	}
 	if c.ID == "" {
-		id := r.cfg.NewID()
-		c.ID = "gen-dec-" + strings.ReplaceAll(id.String(), "-", "")
+		c.ID = "gen-dec-" + strings.ReplaceAll(c.holdID.String(), "-", "")
 	}
 	if !validRequestID(c.RequestID) {
 		c.RequestID = r.cfg.NewID().String()
@@ -208,6 +215,17 @@ func (r *Router) begin(c *Call) {
 		c.Seed = max(r.cfg.Seed(), 1) // 0 would be drawn anew in a replay
 	}
 }
+
+// timeout is the total time of a call.
+func (r *Router) timeout(c *Call) time.Duration {
+	if c.Timeout > 0 {
+		return c.Timeout
+	}
+	return r.cfg.Timeout
+}
+
+// Limits are those that requests are held to, as they were configured.
+func (r *Router) Limits() systemone.Limits { return r.cfg.Limits }
 
 // validRequestID holds ids to visible ASCII, because they go into the headers
 // of upstream requests.

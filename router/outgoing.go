@@ -1,0 +1,74 @@
+package router
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// outgoing makes what providers are given of a call: nothing but what they
+// need. What several attempts share is made once.
+type outgoing struct {
+	call    *Call
+	catalog *Catalog
+	userKey []byte
+
+	whole, unwrapped *systemone.Request
+	user             string
+}
+
+func (o *outgoing) attempt(s *served, own *Credential, deadline time.Time) Attempt {
+	a := Attempt{
+		Request:   o.request(s.endpoint.Limits.Parts),
+		Model:     s.endpoint.UpstreamModel,
+		Options:   o.catalog.Options(o.call.Request.Provider, s.endpoint),
+		RequestID: o.call.RequestID,
+		Deadline:  deadline,
+	}
+	if own != nil {
+		a.Credential = own.Secret
+	}
+	if slices.Contains(s.endpoint.Parameters, "user") {
+		a.User = o.hashedUser()
+	}
+	return a
+}
+
+// request returns what may leave the house, with parts or without.
+func (o *outgoing) request(parts bool) *systemone.Request {
+	if o.whole == nil {
+		q := o.call.Request
+		o.whole = &systemone.Request{Dialect: q.Dialect, State: q.State, Questions: q.Questions}
+	}
+	if parts {
+		return o.whole
+	}
+	if o.unwrapped == nil {
+		q := *o.whole
+		q.State = systemone.UnwrapParts(q.State)
+		o.unwrapped = &q
+	}
+	return o.unwrapped
+}
+
+// hashedUser is HMAC-SHA-256 over account and user, so that a user is the same
+// in all requests of an account, and no upstream can tell whose it is or
+// compare accounts. Without a key there is none.
+func (o *outgoing) hashedUser() string {
+	user := o.call.Request.User
+	if o.user != "" || user == "" || len(o.userKey) == 0 {
+		return o.user
+	}
+	account := o.call.Principal.Account
+	mac := hmac.New(sha256.New, o.userKey)
+	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(account))))
+	mac.Write([]byte(account))
+	mac.Write([]byte(user))
+	o.user = hex.EncodeToString(mac.Sum(nil))
+	return o.user
+}

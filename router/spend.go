@@ -1,0 +1,201 @@
+package router
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// holdGrace is how long after the call's deadline expiry may close its
+	// hold: by then the call has settled it or given it back.
+	holdGrace = 30 * time.Second
+	// settleTime is what the ledger gets to close a hold, also when the call's
+	// own time is up.
+	settleTime = 10 * time.Second
+)
+
+var errCap = errors.New("router: the ledger refused for a limit that it was not given")
+
+// purse is what a call has set aside while it walks. The zero value, of a
+// call whose spending nobody counts, sets nothing aside and refuses nothing.
+type purse struct {
+	router  *Router
+	hold    Hold
+	budgets []Budget // those of the hold's caps, in their order
+	held    bool     // the ledger may have the hold, and it is open
+
+	prompt, completion int64 // tokens at most
+}
+
+// purse makes ready what the attempts of a call need. Every owner is counted
+// in every window, so that a limit that is set later finds what was spent
+// before.
+func (r *Router) purse(c *Call, now time.Time) purse {
+	if r.cfg.Ledger == nil || c.Principal == (Principal{}) {
+		return purse{}
+	}
+	lines, first := linesOf(c.Principal, r.windows.of(c.Admitted))
+	if len(lines) == 0 {
+		return purse{}
+	}
+	s := purse{router: r, hold: Hold{ID: c.holdID, Lines: lines, Deadline: now.Add(r.timeout(c) + holdGrace)}}
+	s.prompt, s.completion = bound(c.Request)
+	if s.budgets = inOrder(c.Budgets, first); len(s.budgets) > 0 {
+		s.hold.Caps = make([]Cap, len(s.budgets))
+	}
+	for i, b := range s.budgets {
+		line := lines[first[b.Owner]+int(b.Interval)%intervals]
+		s.hold.Caps[i] = Cap{Line: line, Max: b.Max, BYOK: b.BYOK}
+	}
+	return s
+}
+
+// linesOf names all lines of a principal, and where those of each owner begin:
+// -1 where it has none.
+func linesOf(p Principal, windows *windows) (lines []Line, first [owners]int) {
+	var buffer [256]byte
+	var ends [owners]int
+	text := buffer[:0]
+	for o := range Owner(owners) {
+		text = o.append(text, p)
+		ends[o] = len(text)
+	}
+	names := string(text) // one for all owners
+	lines = make([]Line, 0, owners*intervals)
+	begin := 0
+	for o, end := range ends {
+		first[o] = -1
+		if end > begin {
+			first[o] = len(lines)
+		}
+		for i := range windows.names {
+			if end > begin {
+				lines = append(lines, Line{Owner: names[begin:end], Window: windows.names[i]})
+			}
+		}
+		begin = end
+	}
+	return lines, first
+}
+
+// inOrder returns budgets in the order in which they are asked, without those
+// of owners that the principal does not have.
+func inOrder(budgets []Budget, first [owners]int) []Budget {
+	nobodys := func(b Budget) bool { return b.Owner >= owners || first[b.Owner] < 0 }
+	order := func(a, b Budget) int {
+		return cmp.Or(cmp.Compare(a.Check, b.Check), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Interval, b.Interval))
+	}
+	if !slices.ContainsFunc(budgets, nobodys) && slices.IsSortedFunc(budgets, order) {
+		return budgets
+	}
+	budgets = slices.DeleteFunc(slices.Clone(budgets), nobodys)
+	slices.SortStableFunc(budgets, order)
+	return budgets
+}
+
+// reserve sets aside the most that a candidate may cost. It returns the budget
+// that has no room for it, or an error of the ledger. What the call holds
+// already is never let go, only raised.
+func (s *purse) reserve(ctx context.Context, by *Candidate) (*Budget, error) {
+	if s.router == nil {
+		return nil, nil //nolint:nilnil // no budget refuses, and nothing is wrong
+	}
+	most := priced(by.Endpoint.Pricing.Bound(s.prompt, s.completion), by.Credential)
+	if most.Total == 0 || s.held && s.hold.Amount.Max(most) == s.hold.Amount {
+		return nil, nil //nolint:nilnil // what adds nothing is never refused
+	}
+	raised := s.hold
+	raised.Amount = s.hold.Amount.Max(most)
+	before := s.held
+	s.held = true // even when the ledger fails: nobody knows how far it came
+	err := s.router.cfg.Ledger.Reserve(ctx, raised)
+	if err == nil {
+		s.hold.Amount = raised.Amount
+		return nil, nil //nolint:nilnil // it fits
+	}
+	refused, ok := errors.AsType[*LimitError](err)
+	if !ok {
+		return nil, err
+	}
+	s.held = before
+	if refused.Cap < 0 || refused.Cap >= len(s.budgets) {
+		return nil, errCap
+	}
+	return &s.budgets[refused.Cap], nil
+}
+
+// priced is an amount as it counts: with the caller's own credential nothing is
+// charged here.
+func priced(price USD, own *Credential) Amount {
+	if own != nil {
+		return Amount{Total: price}
+	}
+	return Amount{Credit: price, Total: price}
+}
+
+// settle charges an answer, also when the caller has hung up. When that fails
+// the hold is left to expire: the money is spent.
+func (s *purse) settle(ctx context.Context, rec *AttemptRecord) error {
+	if !s.held {
+		return nil
+	}
+	s.held = false
+	cost := Amount{Credit: rec.Cost, Total: rec.Cost + rec.OwnCost}
+	over := max(cost.Credit-s.hold.Amount.Credit, cost.Total-s.hold.Amount.Total)
+	if over > 0 {
+		s.router.overruns.add(over)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	return s.router.cfg.Ledger.Settle(ctx, s.hold.ID, cost)
+}
+
+// void gives back what is still set aside. A hold that cannot be given back
+// expires.
+func (s *purse) void(ctx context.Context) error {
+	if !s.held {
+		return nil
+	}
+	s.held = false
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	return s.router.cfg.Ledger.Void(ctx, s.hold.ID)
+}
+
+// refusal is what a caller is told whose call had no room in a budget.
+func (b *Budget) refusal() *Error {
+	if b.Refusal != nil {
+		return new(*b.Refusal)
+	}
+	if b.Check <= CheckKey {
+		return &Error{Class: PaymentRequired}
+	}
+	return &Error{Class: PermissionDenied}
+}
+
+// overruns counts the costs above their holds.
+type overruns struct{ count, amount atomic.Int64 }
+
+func (o *overruns) add(amount USD) {
+	o.count.Add(1)
+	for {
+		had := o.amount.Load()
+		if o.amount.CompareAndSwap(had, had+min(int64(amount), math.MaxInt64-had)) {
+			return
+		}
+	}
+}
+
+// Overruns returns how many answers cost more than was set aside for them, and
+// how much more, since the router was made. They were charged in full, so that
+// a limit may be passed by that much; whatever comes next is refused. It is 0
+// unless an upstream counts more tokens than its request and its reply have
+// bytes.
+func (r *Router) Overruns() (count int64, amount USD) {
+	return r.overruns.count.Load(), USD(r.overruns.amount.Load())
+}
