@@ -41,7 +41,7 @@ func (p *planner) ownOf(model int32) {
 	for i := range p.in.Credentials {
 		c := &p.in.Credentials[i]
 		if provider, ok := p.payee(c, model); ok {
-			p.own = append(p.own, own{credential: int32(i), provider: provider}) //nolint:gosec // a short list
+			p.own = append(p.own, own{credential: int32(i), provider: provider})
 		}
 	}
 }
