@@ -37,8 +37,9 @@ func (p *planner) draw() {
 		}
 	}
 	p.weights = weights
+	share := 1 / sum
 	for i := range p.weights {
-		p.weights[i] /= sum
+		p.weights[i] *= share
 	}
 	p.raise(p.pick())
 }

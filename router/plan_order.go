@@ -138,12 +138,18 @@ func (p *planner) makeKey(k *key, a *asked) {
 	spec, m := p.spec(a), &p.modes[a.place]
 	s := p.stats(spec.index)
 	rank, reason := p.rank(a, m, s.Outage)
-	rank |= uint64(p.tier(s))<<tierShift | payerShared
+	rank |= payerShared
+	if p.cutLatency || p.cutThroughput {
+		rank |= uint64(p.tier(s)) << tierShift
+	}
 	if p.grouped {
 		rank |= uint64(min(a.place, maxPlace)) << placeShift //nolint:gosec // never negative
 	}
 	k.lead = rank
-	k.figure = figure(m.by, s)
+	k.figure = 0
+	if m.by != "" {
+		k.figure = figure(m.by, s)
+	}
 	k.price = spec.pricing.amount(p.in.Shape.PromptTokens, p.in.Shape.CompletionTokens)
 	k.spec, k.own = a.spec, shared
 	k.reason = reason

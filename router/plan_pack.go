@@ -61,9 +61,18 @@ func (p *packing) windowOf(differ uint64, room *int) window {
 }
 
 func (p *packing) number(k *key, index int) uint64 {
-	n := k.lead >> p.lead.shift & p.lead.mask
-	n = n<<p.figure.width | k.figure>>p.figure.shift&p.figure.mask
-	n = n<<p.hi.width | k.price.hi>>p.hi.shift&p.hi.mask
-	n = n<<p.lo.width | k.price.lo>>p.lo.shift&p.lo.mask
-	return n<<p.indexBits | uint64(index) //nolint:gosec // never negative
+	n := p.lead.add(0, k.lead)
+	n = p.figure.add(n, k.figure)
+	n = p.hi.add(n, k.price.hi)
+	n = p.lo.add(n, k.price.lo)
+	return n<<(p.indexBits%wordBits) | uint64(index) //nolint:gosec // never negative
+}
+
+// wordBits is more than any shift here: telling so spares the processor the
+// question.
+const wordBits = 64
+
+// add puts the part of a word that is kept below what n holds already.
+func (w window) add(n, word uint64) uint64 {
+	return n<<(w.width%wordBits) | word>>(w.shift%wordBits)&w.mask
 }
