@@ -83,7 +83,6 @@ func streetBefore(b []byte, i int) span {
 	}
 	word := b[start : i-1]
 	if at(b, i-2) == '.' { // Hauptstr. 12
-		word = b[:i-2]
 		for start = i - 2; start > 0 && i-start < 40 && wordBefore(b, start) > 0; {
 			start -= wordBefore(b, start)
 		}

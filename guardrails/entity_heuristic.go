@@ -42,13 +42,17 @@ func persons(out []span, b []byte) []span {
 		word := b[i:end]
 		start := i
 		i = end
+		first, _, _ := bytes.Cut(word, []byte("-")) // of Hans-Peter
 		switch {
 		case isTitle(word):
 			next := afterTitle(b, end)
+			for stop := wordEnd(b, next); isParticle(b[next:stop]) && at(b, stop) == ' '; stop = wordEnd(b, next) {
+				next = stop + 1
+			}
 			if stop, n := nameEnd(b, next); n > 0 {
 				out, i = append(out, span{start, stop}), stop
 			}
-		case isGivenName(word):
+		case isGivenName(first):
 			if stop, n := nameEnd(b, start); n > 1 {
 				out, i = append(out, span{start, stop}), stop
 			} else if introduced(b, start) {
@@ -91,7 +95,7 @@ func nameEnd(b []byte, i int) (end, words int) {
 			i = stop + 1
 		case words > 0 && isParticle(word):
 			i = stop
-		case isNameWord(word) && !(words > 0 && isCommonCapital(word)):
+		case isNameWord(word) && (words == 0 || !isCommonCapital(word)):
 			words++
 			end, i = stop, stop
 		default:
@@ -139,7 +143,7 @@ func introduced(b []byte, i int) bool {
 	near := bytes.ToLower(b[max(0, i-24):i])
 	for _, intro := range [...]string{
 		"my name is ", "name's ", "i am called ", "this is ", "dear ", "regards, ", "regards,\n", "sincerely, ",
-		"sincerely,\n", "signed, ", "signed by ", "name: ", "patient ", "customer ", "spoke with ", "spoke to ",
+		"sincerely,\n", "signed, ", "signed by ", "patient ", "customer ", "spoke with ", "spoke to ",
 		"contact ", "attn: ", "mein name ist ", "ich heiße ", "je m'appelle ", "me llamo ", "herr ", "frau ",
 	} {
 		if bytes.HasSuffix(near, []byte(intro)) && wordBefore(near, len(near)-len(intro)) == 0 {

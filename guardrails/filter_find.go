@@ -44,6 +44,7 @@ func (z *scan) find(place where) error {
 				return err
 			}
 			continue
+		default:
 		}
 		for _, s := range z.spans {
 			z.hit(i, place, z.text.inDecoded(snap(b, s)))

@@ -214,11 +214,12 @@ func ipv6s(out []span, b []byte) []span {
 		if n < 0 {
 			return out
 		}
-		start, end, colons, digits := i+n, i+n, 0, 0
+		start, colons, digits := i+n, 0, 0
 		for start > i && isAddress6(b[start-1]) {
 			start--
 		}
-		for end = start; end < len(b) && isAddress6(b[end]); end++ {
+		end := start
+		for ; end < len(b) && isAddress6(b[end]); end++ {
 			switch c := b[end]; {
 			case c == ':':
 				colons++

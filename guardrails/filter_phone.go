@@ -11,7 +11,7 @@ type number struct {
 }
 
 // readNumber reads the groups of digits from i on. Between two of them stand
-// one or two of space, hyphen, dot, slash and parentheses.
+// one to three of space, hyphen, dot, slash and parentheses.
 func readNumber(b []byte, i int) number {
 	var num number
 	for num.n < maxGroups {
@@ -22,10 +22,10 @@ func readNumber(b []byte, i int) number {
 		num.groups[num.n], num.ends[num.n] = b[start:i], i
 		num.n++
 		next := i
-		for next < len(b) && next-i < 3 && isPhoneGap(b[next]) {
+		for next < len(b) && next-i < 4 && isPhoneGap(b[next]) {
 			next++
 		}
-		if next == i || next-i > 2 || !isDigit(at(b, next)) {
+		if next == i || next-i > 3 || !isDigit(at(b, next)) {
 			break
 		}
 		i = next
@@ -92,7 +92,7 @@ func phone(b []byte, i int) span {
 		return span{}
 	}
 	num := readNumber(b, i)
-	end := 0
+	var end int
 	switch {
 	case plus:
 		end = num.international(b)
@@ -144,7 +144,7 @@ func (p *number) american(b []byte, k int) int {
 	if k == 0 && p.shape(0, 1) && p.groups[0][0] == '1' {
 		k = 1
 	}
-	if !(p.shape(k, 3, 3, 4) || p.shape(k, 3, 7)) || p.groups[k][0] < '2' || p.groups[k+1][0] < '2' {
+	if !p.shape(k, 3, 3, 4) && !p.shape(k, 3, 7) || p.groups[k][0] < '2' || p.groups[k+1][0] < '2' {
 		return 0
 	}
 	last := k + 1
@@ -160,7 +160,7 @@ func (p *number) american(b []byte, k int) int {
 }
 
 func (p *number) national(b []byte) int {
-	if p.shape(0, 2, 2, 4) || p.shape(0, 4, 2, 2) { // a date
+	if p.shape(0, 1) || p.shape(0, 2, 2, 4) || p.shape(0, 4, 2, 2) { // 0.123, a date
 		return 0
 	}
 	abroad := len(p.groups[0]) > 1 && p.groups[0][1] == '0'

@@ -39,6 +39,7 @@ func NewInjectionDetector() (*InjectionDetector, error) {
 	index := map[string]int{}
 	var words []string
 	number := func(w string) int {
+		w = strings.ReplaceAll(w, "_", " ")
 		n, ok := index[w]
 		if !ok {
 			n = len(words)

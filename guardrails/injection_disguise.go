@@ -35,7 +35,7 @@ func (d *InjectionDetector) disguised(out []span, b []byte) []span {
 			out = loose.add(d, out, b, span{start, i})
 			continue
 		}
-		out = loose.end(d, out, b)
+		out = loose.end(d, out)
 		word := b[start:i]
 		if isScrambled(word) {
 			if start-scrambled.end <= maxScrambled || nearTarget(b, i) {
@@ -57,7 +57,7 @@ func (d *InjectionDetector) disguised(out []span, b []byte) []span {
 			i = stop
 		}
 	}
-	return loose.end(d, out, b)
+	return loose.end(d, out)
 }
 
 func isEncodedMark(c byte) bool {
@@ -122,7 +122,7 @@ type run struct {
 func (r *run) add(d *InjectionDetector, out []span, b []byte, piece span) []span {
 	size := piece.end - piece.start
 	if len(r.letters) > 0 && (size != r.size || piece.start-r.place.end > 3) {
-		out = r.end(d, out, b)
+		out = r.end(d, out)
 	}
 	if len(r.letters) == 0 {
 		r.place.start = piece.start
@@ -134,7 +134,7 @@ func (r *run) add(d *InjectionDetector, out []span, b []byte, piece span) []span
 }
 
 // end judges the run.
-func (r *run) end(d *InjectionDetector, out []span, b []byte) []span {
+func (r *run) end(d *InjectionDetector, out []span) []span {
 	letters, place := r.letters, r.place
 	r.letters = r.letters[:0]
 	switch {

@@ -18,7 +18,7 @@ const (
 
 // literal writes a character so that it stands for itself, also in a class.
 func literal(r rune) string {
-	if r < utf8.RuneSelf && !isWord(byte(r)) {
+	if r < utf8.RuneSelf && !isWord(byte(r)) { //nolint:gosec // it is ASCII
 		return fmt.Sprintf(`\x%02x`, r)
 	}
 	return string(r)

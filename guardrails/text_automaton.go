@@ -29,13 +29,18 @@ func newAutomaton(words []string) *automaton {
 			}
 		}
 	}
+	for _, c := range []byte("_-\t\r\n") { // between words
+		if a.class[' '] != 0 && a.class[c] == 0 {
+			a.class[c] = a.class[' ']
+		}
+	}
 	a.grow()
 	for n, w := range words {
 		state := 0
 		for i := range len(w) {
 			slot := state<<classBits | int(a.class[w[i]])
 			if a.next[slot] == 0 {
-				a.next[slot] = uint16(a.grow())
+				a.next[slot] = uint16(a.grow()) //nolint:gosec // a few thousand states at most
 			}
 			state = int(a.next[slot])
 		}

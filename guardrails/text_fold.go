@@ -110,11 +110,7 @@ func foldLow(r rune) (to byte, same bool) {
 func foldHigh(r rune) (to byte, same bool) {
 	switch {
 	case r <= 0x1d6a3: // mathematical
-		if n := byte((r - 0x1d400) % 52); n < 26 {
-			return 'A' + n, false
-		} else {
-			return 'a' + n - 26, false
-		}
+		return "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[(r-0x1d400)%52], false
 	case 0x1d7ce <= r && r <= 0x1d7ff:
 		return byte((r-0x1d7ce)%10) + '0', false
 	case 0xe0020 <= r && r <= 0xe007e: // tags, which hide ASCII
