@@ -127,6 +127,7 @@ func (l *limiter) admit(p router.Principal, at time.Time) (func(), error) {
 			continue
 		}
 		found[kind] = l.bucket(counted{kind, id})
+		found[kind].rewind(l.limits[kind], now)
 		if e := found[kind].refuse(l.limits[kind], now); e != nil && (refusal == nil || e.RetryAfter > refusal.RetryAfter) {
 			refusal = e
 		}
@@ -184,14 +185,18 @@ func (r Rate) step() (whole, rest int64) {
 	return int64(r.Per) / int64(r.Requests), int64(r.Per) % int64(r.Requests)
 }
 
-// after is the arrival time that the bucket would have after one more request
-// at now. A clock that was set back delays nobody for longer than the interval.
-func (b *bucket) after(r Rate, now int64) (next, rest int64) {
-	next, rest = b.next, b.rest
-	if latest := now + int64(r.Per); next > latest {
-		next, rest = latest, 0
+// rewind sees to it that a clock that was set back delays nobody for longer
+// than the interval.
+func (b *bucket) rewind(r Rate, now int64) {
+	if latest := now + int64(r.Per); b.next > latest {
+		b.next, b.rest = latest, 0
 	}
-	if next < now {
+}
+
+// after is the arrival time that the bucket would have after one more request
+// at now.
+func (b *bucket) after(r Rate, now int64) (next, rest int64) {
+	if next, rest = b.next, b.rest; next < now {
 		next, rest = now, 0
 	}
 	whole, part := r.step()
