@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/presets"
+	"github.com/signalbox/signalbox/router"
 )
 
 // TestChangesActInTime has a service that makes changes and one of another
@@ -34,9 +35,10 @@ func TestChangesActInTime(t *testing.T) {
 	g.now = g.now.Add(10 * time.Second)
 	assert.Equal(t, miniOfP, ask(t, there, use))
 
+	assert.Equal(t, miniOfP, ask(t, here, use), "which is remembered from now on")
 	_, err := g.SetStatus(t.Context(), manager, shop, "p", presets.Archived)
 	require.NoError(t, err)
-	assert.Equal(t, notFound, ask(t, here, use))
+	assert.Equal(t, notFound, ask(t, here, use), "at once")
 	assert.Equal(t, miniOfP, ask(t, there, use))
 	g.now = g.now.Add(10 * time.Second)
 	assert.Equal(t, notFound, ask(t, there, use))
@@ -88,6 +90,12 @@ func TestLookUpsAreCached(t *testing.T) {
 		assert.Equal(t, notFound, ask(t, r, fmt.Sprintf(`"preset":"none-%d"`, i)))
 	}
 	assert.Equal(t, allOfP, ask(t, r, `"preset":"p"`), "whatever else was asked for")
+	g.make(t, shop, "new", presetP)
+	before := s.reads
+	for range 5 {
+		assert.Equal(t, allOfP, ask(t, r, `"preset":"new"`))
+	}
+	assert.Equal(t, before+1, s.reads, "a full cache makes room")
 }
 
 // TestAChangeDuringALookUpIsNotHidden makes a version between the moment a
@@ -104,4 +112,13 @@ func TestAChangeDuringALookUpIsNotHidden(t *testing.T) {
 	r := newRouter(t, g.Intercept)
 	assert.Equal(t, allOfP, ask(t, r, `"preset":"p"`), "it began before the change")
 	assert.Equal(t, miniOfP, ask(t, r, `"preset":"p"`))
+}
+
+func TestTheDefaultWorkspaceIsReadOnce(t *testing.T) {
+	g := newRig(t)
+	s := &counting{Store: g.set.Presets}
+	c := &router.Call{Request: request(t, `"preset":"none"`), Principal: router.Principal{Account: "acme", Workspace: usual}}
+	_, err := newRouter(t, g.another(t, s).Intercept).Decide(t.Context(), c)
+	require.Error(t, err)
+	assert.Equal(t, 1, s.reads)
 }
