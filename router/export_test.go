@@ -1,6 +1,10 @@
 package router
 
-import "github.com/google/uuid"
+import (
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/systemone"
+)
 
 // StatsOf is what a plan that is made now knows of an endpoint.
 func (r *Router) StatsOf(id uuid.UUID) Stats {
@@ -24,3 +28,6 @@ func NewMemorySessions(kept int) Sessions { return newMemorySessions(kept) }
 
 // Digest is the key's digest.
 func (k SessionKey) Digest() [32]byte { return k.digest() }
+
+// BoundOf is the most tokens that a request may take.
+func BoundOf(q *systemone.Request) (prompt, completion int64) { return bound(q) }
