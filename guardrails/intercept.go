@@ -52,6 +52,9 @@ func extend[T any](have, more []T) []T {
 // scan refuses the request or puts a redacted one in its place, and reports
 // what was found.
 func (p *policy) scan(ctx context.Context, c *router.Call) error {
+	if _, err := c.Resolve(); err != nil {
+		return err
+	}
 	verdict, err := p.scanner.Scan(ctx, c.Request)
 	if err != nil {
 		if _, ok := errors.AsType[*router.Error](err); ok {

@@ -51,6 +51,10 @@ func TestContentCases(t *testing.T) {
 			guardrails: patches{m: {AllowedModels: router.To([]string{modelN})}, k: filtering(guardrails.Email, guardrails.Block)},
 			class:      router.PermissionDenied, message: "Request blocked by content filter: Email address", stages: []string{"key block"},
 		},
+		{
+			name: "R88e", guardrails: patches{k: filtering(guardrails.Email, guardrails.Block)}, model: "acme/none",
+			class: router.InvalidRequest, message: "acme/none is not a valid model ID",
+		},
 		{name: "flag alone", guardrails: patches{w: filtering(guardrails.Email, guardrails.Flag)}, sent: state, stages: []string{"workspace flag"}},
 		{name: "nothing found", guardrails: patches{w: filtering(guardrails.SSN, guardrails.Block)}, sent: state},
 	} {
