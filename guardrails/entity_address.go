@@ -89,7 +89,7 @@ func streetBefore(b []byte, i int) span {
 		word = b[start : i-2]
 	}
 	end := houseEnd(b, i)
-	if end == 0 || len(word) < 5 || !hasStreetEnding(bytes.ToLower(word)) || !isNameWord(word) {
+	if end == 0 || len(word) < 5 || !isNameWord(word) || !hasStreetEnding(bytes.ToLower(word)) {
 		return span{}
 	}
 	return span{start, end}
@@ -106,7 +106,11 @@ func hasStreetEnding(lower []byte) bool {
 
 // box returns the place of "PO Box 123" whose number begins at i.
 func box(b []byte, i int) span {
-	near := bytes.ToLower(b[max(0, i-10):i])
+	if at(b, i-1) != ' ' || at(b, i-2)|0x20 != 'x' && at(b, i-2) != 'h' {
+		return span{}
+	}
+	var buffer [nearBytes]byte
+	near := before(&buffer, b, i, 10)
 	for _, words := range [...]string{"po box ", "p.o. box ", "p. o. box ", "postfach "} {
 		if start := i - len(words); bytes.HasSuffix(near, []byte(words)) && wordBefore(b, start) == 0 {
 			if end := houseEnd(b, i); end != 0 {

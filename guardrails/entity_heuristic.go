@@ -140,7 +140,11 @@ func afterTitle(b []byte, i int) int {
 
 // introduced reports whether the words before i say that a name follows.
 func introduced(b []byte, i int) bool {
-	near := bytes.ToLower(b[max(0, i-24):i])
+	if c := at(b, i-1); c != ' ' && c != '\n' {
+		return false
+	}
+	var buffer [nearBytes]byte
+	near := before(&buffer, b, i, 24)
 	for _, intro := range [...]string{
 		"my name is ", "name's ", "i am called ", "this is ", "dear ", "regards, ", "regards,\n", "sincerely, ",
 		"sincerely,\n", "signed, ", "signed by ", "patient ", "customer ", "spoke with ", "spoke to ",

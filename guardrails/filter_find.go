@@ -16,7 +16,7 @@ func (z *scan) find(place where) error {
 		z.starts = digitRuns(z.starts[:0], b)
 	}
 	for i, r := range z.rules {
-		if !r.acts[place].on {
+		if !r.acts[place].on || z.again && (r.acts[place].action != Redact || !z.builtin(r.kind)) {
 			continue
 		}
 		z.spans = z.spans[:0]
@@ -51,6 +51,13 @@ func (z *scan) find(place where) error {
 		}
 	}
 	return nil
+}
+
+// builtin reports whether what finds a kind is part of this package, so that
+// asking again costs little.
+func (z *scan) builtin(k kind) bool {
+	_, heuristic := z.cfg.Recognizer.(Heuristic)
+	return k != kindPattern && (heuristic || k != kindPerson && k != kindAddress)
 }
 
 func (z *scan) hit(rule int, place where, s span) {

@@ -38,14 +38,11 @@ func freeAfter(b []byte, i int) bool {
 	}
 }
 
-// contextBytes is how far before a bare number a word that explains it is
-// looked for.
-const contextBytes = 40
-
 // hasContext reports whether one of some words, in lower case, stands shortly
 // before i.
 func hasContext(b []byte, i int, words ...string) bool {
-	near := bytes.ToLower(b[max(0, i-contextBytes):i])
+	var buffer [nearBytes]byte
+	near := before(&buffer, b, i, nearBytes)
 	for _, w := range words {
 		if n := bytes.LastIndex(near, []byte(w)); n >= 0 && wordBefore(near, n) == 0 {
 			return true
@@ -196,7 +193,8 @@ func ipv4(b []byte, i int) int {
 
 // isVersion reports whether the word before i says that a number is no address.
 func isVersion(b []byte, i int) bool {
-	near := bytes.ToLower(bytes.TrimRight(b[max(0, i-16):i], " :="))
+	var buffer [nearBytes]byte
+	near := bytes.TrimRight(before(&buffer, b, i, 16), " :=")
 	for _, w := range []string{"version", "ver.", "release", "build", "section", "chapter", "firmware"} {
 		if bytes.HasSuffix(near, []byte(w)) {
 			return true

@@ -65,6 +65,8 @@ type scan struct {
 	patterns []string // what looked like prompt injection, for the report
 	scanned  int      // since the context was asked
 
+	again bool // the current string was redacted and is looked at once more
+
 	entities entityCall
 }
 
@@ -160,11 +162,13 @@ func (z *scan) field(value *json.RawMessage, place where) (changed bool, err err
 		if err := z.find(place); err != nil {
 			return false, err
 		}
-		for _, r := range z.redactions(place) {
-			at := z.text.inRaw(r.span)
-			out = append(out, in[copied:start+at.start]...)
-			out = appendQuoted(out, z.rules[r.rule].label)
-			copied = start + at.end
+		replaced, err := z.settle(place)
+		if err != nil {
+			return false, err
+		}
+		if replaced != nil {
+			out = append(append(out, in[copied:start]...), replaced...)
+			copied = end
 		}
 	}
 	if out == nil {
@@ -172,6 +176,37 @@ func (z *scan) field(value *json.RawMessage, place where) (changed bool, err err
 	}
 	*value = append(out, in[copied:]...)
 	return true, nil
+}
+
+// maxPasses is how often a string is looked at. What stood next to a redacted
+// part, and was no number or name by that, may be one then.
+const maxPasses = 5
+
+// settle returns the current string with what is to be redacted replaced, nil
+// if that is nothing.
+func (z *scan) settle(place where) (replaced []byte, err error) {
+	defer func() { z.again = false }()
+	for range maxPasses {
+		list := z.redactions(place)
+		if len(list) == 0 {
+			break
+		}
+		var out []byte
+		copied := 0
+		for _, r := range list {
+			part := z.text.inRaw(r.span)
+			out = append(out, z.text.raw[copied:part.start]...)
+			out = appendQuoted(out, z.rules[r.rule].label)
+			copied = part.end
+		}
+		replaced = append(out, z.text.raw[copied:]...)
+		z.again = true
+		z.text.set(replaced, bytes.IndexByte(replaced, '\\') >= 0)
+		if err := z.find(place); err != nil {
+			return nil, err
+		}
+	}
+	return replaced, nil
 }
 
 // spend asks now and then whether the scan is still wanted.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
-	"slices"
 	"unicode/utf8"
 )
 
@@ -195,14 +194,15 @@ func isScrambled(word []byte) bool {
 	if len(w) != len(word) || word[last]|0x20 != w[last] {
 		return false
 	}
-	lower := lowered(word)
-	if string(lower) == w {
-		return false
+	var balance [128]int8
+	same := true
+	for i := range w {
+		c := word[i] | 0x20
+		balance[c&127]++
+		balance[w[i]]--
+		same = same && c == w[i]
 	}
-	slices.Sort(lower[1:last])
-	sorted := []byte(w)
-	slices.Sort(sorted[1:last])
-	return bytes.Equal(lower, sorted)
+	return !same && balance == [128]int8{}
 }
 
 // nearTarget reports whether one of the words that scrambled orders aim at

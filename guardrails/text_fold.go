@@ -175,6 +175,22 @@ func wordBefore(b []byte, i int) int {
 	return size
 }
 
+// nearBytes is how much of the text before something is looked at for words
+// that explain it.
+const nearBytes = 40
+
+// before fills buffer with what stands before i, at most size bytes, in small
+// ASCII letters.
+func before(buffer *[nearBytes]byte, b []byte, i, size int) []byte {
+	n := copy(buffer[:size], b[max(0, i-size):i])
+	for k, c := range buffer[:n] {
+		if c-'A' <= 25 {
+			buffer[k] = c | 0x20
+		}
+	}
+	return buffer[:n]
+}
+
 // at returns a byte of b, 0 before and after it.
 func at(b []byte, i int) byte {
 	if uint(i) < uint(len(b)) {
