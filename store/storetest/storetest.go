@@ -27,6 +27,7 @@ func Run(t *testing.T, open Open) {
 		run  func(t *testing.T, open Open)
 	}{
 		{"Keys", testKeys},
+		{"Ledger", testLedger},
 		{"Guardrails", testGuardrails},
 		{"Organization", testOrganization},
 		{"Audit", testAudit},
