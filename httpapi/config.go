@@ -64,6 +64,17 @@ type Config struct {
 	// Organization administers accounts, workspaces, budgets and credits; nil
 	// leaves its routes out.
 	Organization *organization.Service
+	// Credentials keeps the accounts' own credentials at providers; nil leaves
+	// its routes out.
+	Credentials *keys.Credentials
+	// Policy returns what is allowed to a caller beyond the preferences of a
+	// request: guardrails and the settings of account and workspace. GET
+	// /models/user and GET /endpoints/zdr list what it leaves. nil allows
+	// everything.
+	Policy func(ctx context.Context, p router.Principal) ([]router.Rule, error)
+	// FilteredCatalog says whether GET /models, too, lists only what Policy
+	// leaves when it is asked with one of an account's keys. nil says no.
+	FilteredCatalog func(ctx context.Context, account string) (bool, error)
 	// Brand is the word in the names of the metadata member and of the header
 	// that asks for it: "router" (the default) gives router_metadata and
 	// X-Router-Metadata. Lower-case letters and digits, 1 to 32.
@@ -184,6 +195,8 @@ func New(cfg Config) (*Handler, error) {
 		api: newSurface(s, surface{dualErrors: cfg.DualErrors}, slices.Concat([]route{
 			{method: http.MethodPost, path: "/systemone", keys: inference, serve: (*exchange).decide},
 			{method: http.MethodGet, path: "/models", keys: public, serve: (*exchange).listModels},
+			{method: http.MethodGet, path: "/models/user", keys: anyKey, serve: (*exchange).listUserModels},
+			{method: http.MethodGet, path: "/endpoints/zdr", keys: anyKey, serve: (*exchange).listZDREndpoints},
 			{method: http.MethodGet, path: "/models/{author}/{slug}/endpoints", keys: public, serve: (*exchange).listEndpoints},
 			{method: http.MethodGet, path: "/providers", keys: public, serve: (*exchange).listProviders},
 		}, s.managementRoutes())),

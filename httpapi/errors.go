@@ -94,6 +94,7 @@ var refusals = []struct {
 	{errClosed, problem{http.StatusForbidden, router.PermissionDenied, "Only management keys can perform this operation"}},
 	{presets.ErrNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
 	{presets.ErrConflict, problem{http.StatusConflict, router.Conflict, "Resource conflict. Please try again later."}},
+	{keys.ErrNoCredential, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
 	{errNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
 	{errMethod, problem{http.StatusMethodNotAllowed, methodNotAllowed, "Method not allowed"}},
 	{errTooLarge, problem{http.StatusRequestEntityTooLarge, router.PayloadTooLarge, "Request payload too large"}},

@@ -21,6 +21,7 @@ func (s *server) managementRoutes() []route {
 		s.presetRoutes(),
 		s.organizationRoutes(),
 		s.guardrailRoutes(),
+		s.credentialRoutes(),
 	)
 }
 

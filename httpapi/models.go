@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -79,9 +80,14 @@ type served struct {
 	endpoints []*router.Endpoint
 }
 
-// listModels serves GET /models: the public catalog.
-func (x *exchange) listModels(context.Context) error {
-	list, _, err := x.models()
+// listModels serves GET /models: the public catalog, or what the caller may
+// use where the caller's account has it so.
+func (x *exchange) listModels(ctx context.Context) error {
+	usable, err := x.shown(ctx)
+	if err != nil {
+		return err
+	}
+	list, _, err := x.models(usable)
 	if err != nil {
 		return err
 	}
@@ -90,8 +96,12 @@ func (x *exchange) listModels(context.Context) error {
 }
 
 // listNativeModels serves the native GET /models: both forms in one object.
-func (x *exchange) listNativeModels(context.Context) error {
-	list, page, err := x.models()
+func (x *exchange) listNativeModels(ctx context.Context) error {
+	usable, err := x.shown(ctx)
+	if err != nil {
+		return err
+	}
+	list, page, err := x.models(usable)
 	if err != nil {
 		return err
 	}
@@ -107,24 +117,17 @@ func (x *exchange) listNativeModels(context.Context) error {
 	return nil
 }
 
-// models returns one page of the models that some endpoint serves. A model
-// that none serves has no price and cannot be asked.
-func (x *exchange) models() (modelList, []served, error) {
+// models returns one page of the models given. A model that no endpoint serves
+// is not among them: it has no price and cannot be asked.
+func (x *exchange) models(all []served) (modelList, []served, error) {
 	p, err := pageOf(x.r.URL.Query())
 	if err != nil {
 		return modelList{}, nil, err
 	}
-	catalog := x.s.Router.Catalog()
-	var all []served
-	for _, m := range catalog.Models() {
-		if endpoints := catalog.EndpointsOf(m); len(endpoints) > 0 {
-			all = append(all, served{m, endpoints})
-		}
-	}
 	part := cut(p, all)
 	list := modelList{Data: make([]modelObject, 0, len(part)), TotalCount: len(all)}
 	list.Links.Next = p.next(x.r, len(all))
-	base := requestPath(x.r)
+	base := strings.TrimSuffix(requestPath(x.r), "/user")
 	for _, m := range part {
 		o := describeModel(m)
 		if !x.s.native { // which has no such route

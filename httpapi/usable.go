@@ -1,0 +1,87 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// listUserModels serves GET /models/user: the models that the caller may use,
+// at the prices of the endpoints that the caller may use.
+func (x *exchange) listUserModels(ctx context.Context) error {
+	usable, err := x.usable(ctx)
+	if err != nil {
+		return err
+	}
+	list, _, err := x.models(usable)
+	if err != nil {
+		return err
+	}
+	x.out = appendJSON(x.out, list)
+	return nil
+}
+
+// listZDREndpoints serves GET /endpoints/zdr: the endpoints without retention
+// among those that the caller may use.
+func (x *exchange) listZDREndpoints(ctx context.Context) error {
+	usable, err := x.usable(ctx)
+	if err != nil {
+		return err
+	}
+	list := []endpointObject{}
+	for _, m := range usable {
+		for _, e := range m.endpoints {
+			if e.ZDR {
+				list = append(list, x.s.describeEndpoint(m.Model, e))
+			}
+		}
+	}
+	x.out = appendJSON(x.out, data{list})
+	return nil
+}
+
+// shown returns the public catalog, or what the caller may
+// use where the caller's account wants its keys to see no more.
+func (x *exchange) shown(ctx context.Context) ([]served, error) {
+	if x.principal.KeyHash != "" && x.s.FilteredCatalog != nil {
+		filtered, err := x.s.FilteredCatalog(ctx, x.principal.Account)
+		if err != nil {
+			return nil, fmt.Errorf("httpapi: whether the catalog is filtered: %w", err)
+		}
+		if filtered {
+			return x.usable(ctx)
+		}
+	}
+	return servedBy(x.s.Router.Catalog(), nil), nil
+}
+
+// usable returns what the caller may use.
+func (x *exchange) usable(ctx context.Context) ([]served, error) {
+	var rules []router.Rule
+	if x.s.Policy != nil {
+		var err error
+		if rules, err = x.s.Policy(ctx, x.principal); err != nil {
+			return nil, fmt.Errorf("httpapi: what the caller may use: %w", err)
+		}
+	}
+	return servedBy(x.s.Router.Catalog(), rules), nil
+}
+
+// servedBy returns the models that some endpoint serves which the rules leave,
+// in the catalog's order.
+func servedBy(catalog *router.Catalog, rules []router.Rule) []served {
+	endpoints := router.Usable(catalog, rules)
+	var all []served
+	for _, m := range catalog.Models() {
+		n := 0
+		for n < len(endpoints) && endpoints[n].Model == m.ID {
+			n++
+		}
+		if n > 0 {
+			all = append(all, served{m, endpoints[:n]})
+		}
+		endpoints = endpoints[n:]
+	}
+	return all
+}
