@@ -11,15 +11,19 @@ func services(tb testing.TB) []option {
 	return []option{
 		withPresets(newPresets(tb, nil)),
 		withOrganization(newOrganization(tb)),
+		withCredentials(newCredentials(tb, nil)),
 	}
 }
 
 // allScenarios are those of every route of both handlers.
-func allScenarios() []scenario {
+func allScenarios(tb testing.TB) []scenario {
+	tb.Helper()
 	return slices.Concat(
 		scenarios(),
 		nativeScenarios(),
 		presetScenarios(),
 		organizationScenarios(),
+		credentialScenarios(tb),
+		usableScenarios(tb),
 	)
 }

@@ -82,7 +82,7 @@ func TestOpenAPIDescribesEveryReply(t *testing.T) {
 	d := openAPI(t)
 	operations := d.operations()
 	seen := map[string]bool{}
-	for _, s := range allScenarios() {
+	for _, s := range allScenarios(t) {
 		for _, asked := range []bool{false, true} {
 			if asked {
 				s.header = maps.Clone(s.header)

@@ -77,7 +77,7 @@ func orText(a, b string) string {
 }
 
 func TestScenarios(t *testing.T) {
-	for _, s := range allScenarios() {
+	for _, s := range allScenarios(t) {
 		t.Run(orText(s.mount, "/api/v1")+" "+s.name, func(t *testing.T) {
 			_, _, got := s.play(t)
 			require.Equal(t, s.status, got.status, "%s", got.body)
