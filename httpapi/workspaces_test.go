@@ -89,13 +89,8 @@ func badWorkspaces() []scenario {
 		`"default_provider_sort":"cheap"`: "default_provider_sort", `"default_provider_sort":{}`: "default_provider_sort",
 	} {
 		bad("PATCH", "/workspaces/east", "{"+member+"}", issue)
-		rest := ""
-		for name, sound := range map[string]string{"name": `,"name":"N"`, "slug": `,"slug":"n"`} {
-			if issue != name {
-				rest += sound
-			}
-		}
-		bad("POST", "/workspaces", "{"+member+rest+"}", issue)
+		rest := map[string]string{"name": `,"slug":"n"`, "slug": `,"name":"N"`}
+		bad("POST", "/workspaces", "{"+member+orText(rest[issue], `,"name":"N","slug":"n"`)+"}", issue)
 	}
 	bad("POST", "/workspaces", `{}`, "name")
 	bad("POST", "/workspaces", `{"name":"N"}`, "slug")

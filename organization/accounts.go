@@ -30,7 +30,7 @@ func (s *Service) CreateAccount(ctx context.Context, by router.Actor, n NewAccou
 	n.Owner.Role = RoleAdmin
 	wrong := n.Owner.wrong("owner.")
 	checkName(&wrong, n.Name)
-	if err := wrong.err(); err != nil {
+	if err := refuse(wrong); err != nil {
 		return Account{}, err
 	}
 	if n.ID == "" {
@@ -79,7 +79,7 @@ func (s *Service) UpdateAccount(ctx context.Context, by router.Actor, u AccountU
 	}
 	checkSlugs(&wrong, "allowed", u.Allowed.To)
 	checkSlugs(&wrong, "ignored", u.Ignored.To)
-	if err := wrong.err(); err != nil {
+	if err := refuse(wrong); err != nil {
 		return Account{}, err
 	}
 	return s.changeAccount(ctx, by, func(a *Account) error {

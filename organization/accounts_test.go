@@ -110,7 +110,7 @@ func TestSettings(t *testing.T) {
 
 func TestMembersComeAndGo(t *testing.T) {
 	b := newBench(t)
-	b.member(t, "bob", organization.RoleMember)
+	b.member(t, "bob")
 	m, err := b.UpdateMember(t.Context(), b.by, organization.Member{ID: "bob", Email: "b@x", FirstName: "Bob", Role: organization.RoleAdmin})
 	require.NoError(t, err)
 	got, err := b.Member(t.Context(), "acme", "bob")
@@ -130,8 +130,8 @@ func TestMembersComeAndGo(t *testing.T) {
 func TestEveryChangeLeavesARecord(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()
-	b.member(t, "bob", organization.RoleMember)
-	w := b.workspace(t, "east")
+	b.member(t, "bob")
+	w := b.east(t)
 	steps := []struct {
 		action, kind string
 		do           func() error

@@ -35,7 +35,7 @@ func (s *Service) SetBudget(
 		if byok.Set && byok.To != w.IncludeBYOK {
 			w.IncludeBYOK, w.UpdatedAt = byok.To, now
 		}
-		return decreasing(w.Budgets, interval).err()
+		return refuse(decreasing(w.Budgets, interval))
 	})
 }
 

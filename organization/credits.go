@@ -24,7 +24,7 @@ func (s *Service) TopUp(ctx context.Context, by router.Actor, payment string, am
 	if amount <= 0 || amount > maxAmount {
 		wrong.add("amount", "must be above 0 and at most %s", maxAmount)
 	}
-	if err := wrong.err(); err != nil {
+	if err := refuse(wrong); err != nil {
 		return Account{}, err
 	}
 	p := Payment{ID: payment, Account: by.Principal.Account, Amount: amount, At: s.now()}

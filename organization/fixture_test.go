@@ -81,18 +81,18 @@ func (b *bench) pass(d time.Duration) {
 	b.now = b.now.Add(d)
 }
 
-// workspace makes another workspace.
-func (b *bench) workspace(tb testing.TB, slug string) organization.Workspace {
+// east makes another workspace.
+func (b *bench) east(tb testing.TB) organization.Workspace {
 	tb.Helper()
-	w, err := b.CreateWorkspace(tb.Context(), b.by, organization.NewWorkspace{Name: slug, Slug: slug})
+	w, err := b.CreateWorkspace(tb.Context(), b.by, organization.NewWorkspace{Name: "East", Slug: "east"})
 	require.NoError(tb, err)
 	return w
 }
 
-// member adds a member.
-func (b *bench) member(tb testing.TB, id string, role organization.Role) {
+// member adds a member who is no admin.
+func (b *bench) member(tb testing.TB, id string) {
 	tb.Helper()
-	_, err := b.AddMember(tb.Context(), b.by, organization.Member{ID: id, Email: id + "@acme.example", Role: role})
+	_, err := b.AddMember(tb.Context(), b.by, organization.Member{ID: id, Email: id + "@acme.example", Role: organization.RoleMember})
 	require.NoError(tb, err)
 }
 

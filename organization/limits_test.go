@@ -211,7 +211,8 @@ func TestR36TheWorkspacesSortIsThatOfRequestsWithNone(t *testing.T) {
 		"R36d": {&systemone.Preferences{AllowFallbacks: new(false)}, nil, "ant"},
 		"R36e": {
 			&systemone.Preferences{Sort: systemone.Sort{By: systemone.SortLatency}},
-			[]router.Stats{latency(0.9), latency(0.2), {}}, "bee ant cat",
+			[]router.Stats{latency(0.9), latency(0.2), {}},
+			"bee ant cat",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

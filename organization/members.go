@@ -26,7 +26,7 @@ func (m Member) wrong(path string) issues {
 // AddMember adds a member to the actor's organization. One with the same id is
 // ErrExists; a personal account takes none.
 func (s *Service) AddMember(ctx context.Context, by router.Actor, m Member) (Member, error) {
-	if err := m.wrong("").err(); err != nil {
+	if err := refuse(m.wrong("")); err != nil {
 		return Member{}, err
 	}
 	if err := s.takesMembers(ctx, by); err != nil {
@@ -46,7 +46,7 @@ func (s *Service) AddMember(ctx context.Context, by router.Actor, m Member) (Mem
 // UpdateMember replaces a member's address, names and role. The role in every
 // workspace follows.
 func (s *Service) UpdateMember(ctx context.Context, by router.Actor, m Member) (Member, error) {
-	if err := m.wrong("").err(); err != nil {
+	if err := refuse(m.wrong("")); err != nil {
 		return Member{}, err
 	}
 	err := retry(func() error {

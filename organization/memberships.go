@@ -82,7 +82,7 @@ func (s *Service) AddToWorkspace(ctx context.Context, by router.Actor, ref strin
 func (s *Service) newMemberships(ctx context.Context, account, workspace string, users []string) ([]Membership, error) {
 	var wrong issues
 	checkUsers(&wrong, users)
-	if err := wrong.err(); err != nil {
+	if err := refuse(wrong); err != nil {
 		return nil, err
 	}
 	list := make([]Membership, 0, len(users))
@@ -100,7 +100,7 @@ func (s *Service) newMemberships(ctx context.Context, account, workspace string,
 			list = append(list, membershipOf(workspace, m))
 		}
 	}
-	return list, wrong.err()
+	return list, refuse(wrong)
 }
 
 // storedMemberships shows those that were there before as they are.
@@ -137,7 +137,7 @@ func (s *Service) RemoveFromWorkspace(ctx context.Context, by router.Actor, ref 
 	if isDefault {
 		wrong.add("id", "every member of the account is in its default workspace")
 	}
-	if err := wrong.err(); err != nil {
+	if err := refuse(wrong); err != nil {
 		return 0, err
 	}
 	for i, user := range users {
@@ -149,7 +149,7 @@ func (s *Service) RemoveFromWorkspace(ctx context.Context, by router.Actor, ref 
 			wrong.add(fmt.Sprintf("user_ids[%d]", i), "has created API keys in the workspace")
 		}
 	}
-	if err := wrong.err(); err != nil {
+	if err := refuse(wrong); err != nil {
 		return 0, err
 	}
 	change, err := s.change(by, "remove_members", "workspace", w.ID, map[string][]string{"Users": users}, nil)

@@ -125,7 +125,8 @@ func (list *issues) add(path, format string, args ...any) {
 	*list = append(*list, systemone.Issue{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-func (list issues) err() error {
+// refuse is the refusal of everything in the list, or nil.
+func refuse(list issues) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -136,5 +137,5 @@ func (list issues) err() error {
 func invalid(path, format string, args ...any) error {
 	var list issues
 	list.add(path, format, args...)
-	return list.err()
+	return refuse(list)
 }

@@ -38,16 +38,17 @@ type standings struct {
 // standing returns what is put on the calls of a place, as it was at most 10 s
 // ago and not before the last change by this Service.
 func (s *Service) standing(ctx context.Context, p place) (*standing, error) {
-	s.cache.mu.RLock()
-	st, changes := s.cache.byPlace[p], s.cache.changes
-	s.cache.mu.RUnlock()
-	if st != nil && s.cfg.Now().Before(st.until) {
+	st, changes := s.kept(p)
+	if st != nil {
 		return st, nil
 	}
 	// Callers of one place wait for one reading, which goes on when the caller
 	// that began it gives up.
 	key := p.account + "\x00" + p.workspace + "\x00" + strconv.FormatUint(changes, 10)
 	done := s.loads.DoChan(key, func() (any, error) {
+		if st, _ := s.kept(p); st != nil { // since it was looked for
+			return st, nil
+		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
 		defer cancel()
 		st, err := s.load(ctx, p)
@@ -64,6 +65,18 @@ func (s *Service) standing(ctx context.Context, p place) (*standing, error) {
 		st, _ := r.Val.(*standing)
 		return st, r.Err
 	}
+}
+
+// kept returns the standing that was read at most 10 s ago, if any, and how many
+// changes there were.
+func (s *Service) kept(p place) (*standing, uint64) {
+	s.cache.mu.RLock()
+	st, changes := s.cache.byPlace[p], s.cache.changes
+	s.cache.mu.RUnlock()
+	if st == nil || !s.cfg.Now().Before(st.until) {
+		return nil, changes
+	}
+	return st, changes
 }
 
 // load reads a standing.

@@ -38,7 +38,7 @@ func (s *Service) CreateWorkspace(ctx context.Context, by router.Actor, n NewWor
 		CreatedBy: by.Principal.Member, DefaultGuardrail: s.newID(), DefaultSort: n.DefaultSort,
 		CreatedAt: now, UpdatedAt: now, Version: 1,
 	}
-	if err := w.wrong().err(); err != nil {
+	if err := refuse(w.wrong()); err != nil {
 		return Workspace{}, err
 	}
 	change, err := s.change(by, "create", "workspace", w.ID, nil, w)
@@ -74,7 +74,7 @@ func (s *Service) UpdateWorkspace(ctx context.Context, by router.Actor, ref stri
 			w.Description = clone(u.Description.To)
 		}
 		w.UpdatedAt = s.now()
-		return w.wrong().err()
+		return refuse(w.wrong())
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 
 func TestWorkspacesRefuseBadValues(t *testing.T) {
 	b := newBench(t)
-	b.workspace(t, "east")
+	b.east(t)
 	for name, c := range map[string]struct {
 		w    organization.NewWorkspace
 		want []string
@@ -58,7 +58,7 @@ func TestWorkspacesRefuseBadValues(t *testing.T) {
 
 func TestUpdateWorkspaceChangesOnlyWhatIsGiven(t *testing.T) {
 	b := newBench(t)
-	w := b.workspace(t, "east")
+	w := b.east(t)
 	b.pass(1e9)
 	got, err := b.UpdateWorkspace(t.Context(), b.by, "east", organization.WorkspaceUpdate{DefaultSort: router.To(systemone.SortPrice)})
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestUpdateWorkspaceChangesOnlyWhatIsGiven(t *testing.T) {
 
 func TestDeleteWorkspace(t *testing.T) {
 	b := newBench(t)
-	w := b.workspace(t, "east")
+	w := b.east(t)
 	assert.Equal(t, []string{"id"}, paths(t, b.DeleteWorkspace(t.Context(), b.by, "default")))
 	b.keys["acme/"+w.ID] = 1
 	assert.Equal(t, []string{"id"}, paths(t, b.DeleteWorkspace(t.Context(), b.by, "east")))
@@ -121,9 +121,9 @@ func TestOneOfManyRivalsGetsASlug(t *testing.T) {
 func TestWorkspaceMembers(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()
-	b.member(t, "bob", organization.RoleMember)
+	b.member(t, "bob")
 	b.pass(1e9)
-	w := b.workspace(t, "east")
+	w := b.east(t)
 
 	list, added, err := b.AddToWorkspace(ctx, b.by, "east", []string{"bob", "ann", "bob"})
 	require.NoError(t, err)
@@ -166,7 +166,7 @@ func TestEverybodyIsInTheDefaultWorkspace(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()
 	b.pass(1e9)
-	b.member(t, "bob", organization.RoleMember)
+	b.member(t, "bob")
 	list, total, err := b.Memberships(ctx, "acme", "default", 1, 50)
 	require.NoError(t, err)
 	assert.Equal(t, 2, total)
@@ -182,11 +182,11 @@ func TestEverybodyIsInTheDefaultWorkspace(t *testing.T) {
 
 func TestOneToAHundredUsers(t *testing.T) {
 	b := newBench(t)
-	b.workspace(t, "east")
+	b.east(t)
 	var users []string
 	for i := range 101 {
 		users = append(users, "u"+strconv.Itoa(i))
-		b.member(t, users[i], organization.RoleMember)
+		b.member(t, users[i])
 	}
 	for _, list := range [][]string{nil, users} {
 		_, _, err := b.AddToWorkspace(t.Context(), b.by, "east", list)

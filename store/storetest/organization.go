@@ -56,6 +56,7 @@ func orgSeed(t *testing.T, s organization.Store) {
 }
 
 func orgCreateTwice(t *testing.T, set store.Set) {
+	t.Helper()
 	s := set.Organization
 	orgSeed(t, s)
 	err := s.CreateAccount(t.Context(), organization.Account{ID: "a", Name: "other"}, organization.Member{ID: "eve"},
@@ -71,6 +72,7 @@ func orgCreateTwice(t *testing.T, set store.Set) {
 }
 
 func orgForeign(t *testing.T, set store.Set) {
+	t.Helper()
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
 	require.NoError(t, s.AddPayment(ctx, organization.Payment{ID: "p", Account: "b", Amount: 1},
@@ -108,6 +110,7 @@ func orgForeign(t *testing.T, set store.Set) {
 }
 
 func orgCopies(t *testing.T, set store.Set) {
+	t.Helper()
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
 	text, lists := "d", []string{"ant"}
@@ -133,6 +136,7 @@ func orgCopies(t *testing.T, set store.Set) {
 }
 
 func orgVersions(t *testing.T, set store.Set) {
+	t.Helper()
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
 	change, payments := router.Change{Account: "a"}, 0
@@ -163,6 +167,7 @@ func orgVersions(t *testing.T, set store.Set) {
 }
 
 func orgRivals(t *testing.T, set store.Set) {
+	t.Helper()
 	s := set.Organization
 	orgSeed(t, s)
 	var won atomic.Int32
@@ -182,6 +187,7 @@ func orgRivals(t *testing.T, set store.Set) {
 }
 
 func orgPayments(t *testing.T, set store.Set) {
+	t.Helper()
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
 	p := organization.Payment{ID: "p", Account: "a", Amount: 7, At: orgNoon}
@@ -202,6 +208,7 @@ func orgPayments(t *testing.T, set store.Set) {
 }
 
 func orgContext(t *testing.T, set store.Set) {
+	t.Helper()
 	s := set.Organization
 	orgSeed(t, s)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 )
 
 func orgMembers(t *testing.T, set store.Set) {
+	t.Helper()
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
 	m := organization.Member{
@@ -38,6 +40,7 @@ func orgMembers(t *testing.T, set store.Set) {
 }
 
 func orgSlugs(t *testing.T, set store.Set) {
+	t.Helper()
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
 	change := router.Change{Account: "a"}
@@ -68,6 +71,7 @@ func orgSlugs(t *testing.T, set store.Set) {
 }
 
 func orgMemberships(t *testing.T, set store.Set) {
+	t.Helper()
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
 	change := router.Change{Account: "a"}
@@ -112,6 +116,7 @@ func orgMemberships(t *testing.T, set store.Set) {
 }
 
 func orgRemoval(t *testing.T, set store.Set) {
+	t.Helper()
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
 	change := router.Change{Account: "a"}
@@ -141,6 +146,7 @@ func orgRemoval(t *testing.T, set store.Set) {
 }
 
 func orgPages(t *testing.T, set store.Set) {
+	t.Helper()
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
 	change := router.Change{Account: "a"}
@@ -152,26 +158,27 @@ func orgPages(t *testing.T, set store.Set) {
 	for _, c := range []struct {
 		offset, limit       int
 		members, workspaces string
-	}{{0, 0, "ann b c d ", "w1 b c d "}, {1, 2, "b c ", "b c "}, {3, 50, "d ", "d "}, {4, 1, "", ""}, {99, 0, "", ""}} {
-		var members, workspaces string
+	}{{0, 0, "ann b c d", "w1 b c d"}, {1, 2, "b c", "b c"}, {3, 50, "d", "d"}, {4, 1, "", ""}, {99, 0, "", ""}} {
+		var members, workspaces []string
 		list, total, err := s.Members(ctx, "a", c.offset, c.limit)
 		require.NoError(t, err)
 		assert.Equal(t, 4, total)
 		for _, m := range list {
-			members += m.ID + " "
+			members = append(members, m.ID)
 		}
 		places, total, err := s.Workspaces(ctx, "a", c.offset, c.limit)
 		require.NoError(t, err)
 		assert.Equal(t, 4, total)
 		for _, w := range places {
-			workspaces += w.ID + " "
+			workspaces = append(workspaces, w.ID)
 		}
-		assert.Equal(t, c.members, members)
-		assert.Equal(t, c.workspaces, workspaces)
+		assert.Equal(t, c.members, strings.Join(members, " "))
+		assert.Equal(t, c.workspaces, strings.Join(workspaces, " "))
 	}
 }
 
 func orgRecords(t *testing.T, set store.Set) {
+	t.Helper()
 	if set.Audit == nil {
 		t.Skip("no Audit")
 	}
