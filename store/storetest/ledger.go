@@ -75,7 +75,9 @@ func (b *books) hold(credit, total router.USD, caps ...router.Cap) router.Hold {
 	return h
 }
 
-func capOn(owner string, most router.USD) router.Cap { return router.Cap{Line: lineOf(owner), Max: most} }
+func capOn(owner string, most router.USD) router.Cap {
+	return router.Cap{Line: lineOf(owner), Max: most}
+}
 
 // reserve reserves what fits.
 func (b *books) reserve(h router.Hold) uuid.UUID {
