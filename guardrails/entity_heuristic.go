@@ -58,8 +58,8 @@ func persons(out []span, b []byte) []span {
 			} else if introduced(b, start) {
 				out = append(out, span{start, end})
 			}
-		case introduced(b, start) && !isCommonCapital(word):
-			if stop, n := nameEnd(b, start); n > 1 {
+		case !isCommonCapital(word):
+			if stop, n := nameEnd(b, start); n > 1 && introduced(b, start) {
 				out, i = append(out, span{start, stop}), stop
 			}
 		}

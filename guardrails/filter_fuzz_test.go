@@ -85,8 +85,11 @@ func TestRecognizer(t *testing.T) {
 	finds := recognizer(func(_ context.Context, text string) ([]guardrails.Entity, error) {
 		calls++
 		return []guardrails.Entity{
-			{Slug: guardrails.PersonName, Start: 0, End: 4}, {Slug: guardrails.Address, Start: 5, End: 7},
-			{Slug: guardrails.Email, Start: 0, End: 1}, {Slug: guardrails.PersonName, Start: -1, End: 400}, {Slug: guardrails.PersonName, Start: 5, End: 4},
+			{Slug: guardrails.PersonName, Start: 0, End: 4},
+			{Slug: guardrails.Address, Start: 5, End: 7},
+			{Slug: guardrails.Email, Start: 0, End: 1},
+			{Slug: guardrails.PersonName, Start: -1, End: 400},
+			{Slug: guardrails.PersonName, Start: 5, End: 4},
 		}, nil
 	})
 	s, err := guardrails.NewScanner(filters, guardrails.ScanConfig{Recognizer: finds})
