@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -10,14 +9,11 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/signalbox/signalbox/httpapi"
-	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/examples/server/stack"
 	"github.com/signalbox/signalbox/router"
-	"github.com/signalbox/signalbox/store/memory"
 )
 
 // service is everything between the catalog and the listener.
@@ -29,64 +25,20 @@ type service struct {
 }
 
 func newService(ctx context.Context, catalog *router.Catalog, log *slog.Logger) (*service, error) {
-	ks, err := keys.New(keys.Config{Store: memory.New().Keys})
+	st, err := stack.New(stack.Config{Catalog: catalog, Log: log})
 	if err != nil {
 		return nil, err
 	}
-	s := &service{log: log}
-	if _, s.access.management, err = ks.Create(ctx, router.Actor{}, keys.Key{Name: "management", Account: "demo", Creator: "admin", Management: true}); err != nil {
-		return nil, err
-	}
-	if _, s.access.inference, err = ks.Create(ctx, router.Actor{}, keys.Key{Name: "inference", Account: "demo", Creator: "admin"}); err != nil {
-		return nil, err
-	}
-	userKey := make([]byte, 32)
-	_, _ = rand.Read(userKey) // never fails
-	rt, err := router.New(router.Config{
-		Catalog:      catalog,
-		Interceptors: policies(ks, log),
-		UserKey:      userKey,
-	})
+	seeded, err := st.Seed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	api, err := httpapi.New(httpapi.Config{Router: rt, Keys: ks, Logger: log})
-	if err != nil {
-		return nil, err
-	}
-	s.handler, s.model = mount(api), firstModel(catalog)
-	return s, nil
-}
-
-// mount puts both dialects under their prefixes. It is no http.ServeMux, which
-// would answer an unusual path such as /api/v1//models with a redirect: under
-// the mounts every answer is the handler's own.
-func mount(api *httpapi.Handler) http.Handler {
-	const documented, native = "/api/v1", "/v1"
-	under := func(path, prefix string) bool {
-		rest, ok := strings.CutPrefix(path, prefix)
-		return ok && (rest == "" || rest[0] == '/')
-	}
-	documentedAPI, nativeAPI := http.StripPrefix(documented, api), http.StripPrefix(native, api.Native())
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case under(r.URL.Path, documented):
-			documentedAPI.ServeHTTP(w, r)
-		case under(r.URL.Path, native):
-			nativeAPI.ServeHTTP(w, r)
-		default:
-			http.NotFound(w, r)
-		}
-	})
-}
-
-// policies lists what is around every decision, outermost first. The order
-// matters: what the keys refuse is in the log too.
-func policies(ks *keys.Service, log *slog.Logger) []router.Interceptor {
-	return []router.Interceptor{
-		router.Log(log),
-		ks.Intercept,
-	}
+	return &service{
+		handler: st.Handler,
+		access:  access{management: seeded.Management, inference: seeded.Inference},
+		model:   firstModel(catalog),
+		log:     log,
+	}, nil
 }
 
 // firstModel is the first model that can be asked, or "".

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -15,11 +12,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/signalbox/signalbox/keys"
-	"github.com/signalbox/signalbox/router"
-	"github.com/signalbox/signalbox/store/memory"
-	"github.com/signalbox/signalbox/systemone"
 )
 
 // newTestService is the service of a configuration, without a listener.
@@ -30,95 +22,6 @@ func newTestService(t *testing.T, c config) *service {
 	s, err := newService(t.Context(), catalog, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	return s
-}
-
-// wrap puts the policies around a decider as router.New does.
-func wrap(list []router.Interceptor, d router.Decider) router.Decider {
-	for i := range list {
-		d = list[len(list)-1-i](d)
-	}
-	return d
-}
-
-func TestPoliciesRefuseWhoHasNoKeyAndLogIt(t *testing.T) {
-	ks, err := keys.New(keys.Config{Store: memory.New().Keys})
-	require.NoError(t, err)
-	_, secret, err := ks.Create(t.Context(), router.Actor{}, keys.Key{Name: "inference"})
-	require.NoError(t, err)
-	_, managing, err := ks.Create(t.Context(), router.Actor{}, keys.Key{Name: "management", Creator: "admin", Management: true})
-	require.NoError(t, err)
-	for name, c := range map[string]struct {
-		secret router.Secret
-		class  router.Class // "" is let through
-	}{
-		"no principal":   {"", router.Authentication},
-		"unknown key":    {"sk-rt-v1-unknown", router.Authentication},
-		"management key": {managing, router.PermissionDenied},
-		"inference key":  {secret, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var log bytes.Buffer
-			asked := 0
-			decide := wrap(policies(ks, slog.New(slog.NewJSONHandler(&log, nil))), func(context.Context, *router.Call) (*router.Result, error) {
-				asked++
-				return &router.Result{Response: systemone.Response{}}, nil
-			})
-			_, err := decide(t.Context(), &router.Call{ID: "gen-dec-1", Request: &systemone.Request{}, Secret: c.secret})
-			var line map[string]any
-			require.NoError(t, json.Unmarshal(log.Bytes(), &line), "one line for every call: %q", log.String())
-			assert.Equal(t, "gen-dec-1", line["id"])
-			if c.class == "" {
-				require.NoError(t, err)
-				assert.Equal(t, 1, asked)
-				return
-			}
-			var refused *router.Error
-			require.ErrorAs(t, err, &refused)
-			assert.Equal(t, c.class, refused.Class)
-			assert.Equal(t, string(c.class), line["class"])
-			assert.Zero(t, asked)
-		})
-	}
-}
-
-// TestChecksComeInTheDocumentedOrder breaks two neighbouring rules with each
-// request: the earlier one answers.
-func TestChecksComeInTheDocumentedOrder(t *testing.T) {
-	c, err := decodeConfig([]byte(plainConfig)) // nobody listens at its provider's address
-	require.NoError(t, err)
-	s := newTestService(t, c)
-	const question = `{"q":{"type":"noul","instructions":"?"}}`
-	body := func(model, questions, provider string) string {
-		return fmt.Sprintf(`{"model":%q,"state":"x","questions":%s,"provider":{%s}}`, model, questions, provider)
-	}
-	const nobody = `"only":["nobody"]`
-	tooLarge := strings.Repeat("x", 5<<20)
-	for name, c := range map[string]struct {
-		key    router.Secret
-		body   string
-		status int
-		want   string
-	}{
-		"key before size":       {"", tooLarge, 401, "Missing Authentication header"},
-		"key before body":       {"x", "{", 401, "Invalid API key"},
-		"kind of key before it": {s.access.management, tooLarge, 403, "Management keys cannot be used for inference"},
-		"size before syntax":    {s.access.inference, tooLarge, 413, "Request payload too large"},
-		"body before models":    {s.access.inference, body("acme/nobody", "{}", ""), 400, `"path":"questions"`},
-		"models before plan":    {s.access.inference, body("acme/nobody", question, nobody), 400, "acme/nobody is not a valid model ID"},
-		"plan before attempts":  {s.access.inference, body("acme/judge", question, nobody), 404, `"not_found"`},
-		"attempts":              {s.access.inference, body("acme/judge", question, ""), 502, `"provider_unavailable"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/systemone", strings.NewReader(c.body))
-			if c.key != "" {
-				r.Header.Set("Authorization", "Bearer "+string(c.key))
-			}
-			w := httptest.NewRecorder()
-			s.handler.ServeHTTP(w, r)
-			assert.Equal(t, c.status, w.Code)
-			assert.Contains(t, w.Body.String(), c.want)
-		})
-	}
 }
 
 func TestSwitchedOffIsPlannedLast(t *testing.T) {
