@@ -21,7 +21,9 @@ func TestPlanAllocations(t *testing.T) {
 		sorted.Preferences = &systemone.Preferences{Sort: systemone.Sort{By: systemone.SortLatency}}
 		busy := plain
 		busy.Preferences = busyPreferences(20)
-		for name, in := range map[string]router.PlanInput{"none": plain, "sort": sorted, "several": busy} {
+		owned := busy
+		owned.Credentials = []router.Credential{{Provider: "p000", Secret: "s"}, {Provider: "p002", Models: []string{"judge-latest"}, Fallback: true, Secret: "s"}}
+		for name, in := range map[string]router.PlanInput{"none": plain, "sort": sorted, "several": busy, "own": owned} {
 			allocs := testing.AllocsPerRun(200, func() {
 				in.Seed++
 				router.NewPlan(in)
