@@ -33,7 +33,7 @@ func (r record) json() json.RawMessage {
 }
 
 // record has every field that a patch can change, under the interface's names.
-func (g Guardrail) record() record {
+func (g *Guardrail) record() record {
 	return record{
 		"name": g.Name, "description": g.Description, "workspace_id": g.Workspace,
 		"allowed_models": g.AllowedModels, "ignored_models": g.IgnoredModels,

@@ -22,7 +22,7 @@ const (
 )
 
 // endpoint is an endpoint of M, or of N, at a price for a million tokens.
-func endpoint(tag string, model string, price router.USD, more func(*router.Endpoint)) router.Endpoint {
+func endpoint(tag, model string, price router.USD, more func(*router.Endpoint)) router.Endpoint {
 	provider, variant, _ := strings.Cut(tag, "/")
 	e := router.Endpoint{Provider: provider, Variant: variant, Model: model, Pricing: router.Pricing{Prompt: price * router.Dollar}}
 	if more != nil {
@@ -34,6 +34,7 @@ func endpoint(tag string, model string, price router.USD, more func(*router.Endp
 func zdr(group string) func(*router.Endpoint) {
 	return func(e *router.Endpoint) { e.ZDR, e.Group = true, group }
 }
+
 func group(name string) func(*router.Endpoint) { return func(e *router.Endpoint) { e.Group = name } }
 func collects(e *router.Endpoint)              { e.CollectsData = true }
 

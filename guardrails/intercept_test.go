@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -155,11 +156,11 @@ func TestTheCacheIsBounded(t *testing.T) {
 	s, err := guardrails.New(cfg)
 	require.NoError(t, err)
 	for i := range 10 {
-		require.NoError(t, passed(t, s, &router.Call{Principal: key(fmt.Sprint(i))}))
+		require.NoError(t, passed(t, s, &router.Call{Principal: key(strconv.Itoa(i))}))
 	}
 	require.EqualValues(t, 10, r.reads.Load())
 	for i := range 10 {
-		require.NoError(t, passed(t, s, &router.Call{Principal: key(fmt.Sprint(i))}))
+		require.NoError(t, passed(t, s, &router.Call{Principal: key(strconv.Itoa(i))}))
 	}
 	assert.GreaterOrEqual(t, r.reads.Load(), int64(18), "two of ten are remembered")
 }

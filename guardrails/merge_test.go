@@ -49,8 +49,8 @@ func TestEachRestrictionIsARuleOfItsGuardrail(t *testing.T) {
 }
 
 func TestEachBudgetStandsAlone(t *testing.T) {
-	limit := func(max router.USD, reset router.Interval, byok bool) *guardrails.Guardrail {
-		return &guardrails.Guardrail{Limit: &max, Reset: reset, BYOK: byok}
+	limit := func(most router.USD, reset router.Interval, byok bool) *guardrails.Guardrail {
+		return &guardrails.Guardrail{Limit: &most, Reset: reset, BYOK: byok}
 	}
 	got := guardrails.Merge(
 		limit(100*router.Dollar, router.Monthly, false),
