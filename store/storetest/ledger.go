@@ -46,6 +46,7 @@ func testLedger(t *testing.T, open Open) {
 	} {
 		t.Run(name, func(t *testing.T) { test(&books{t: t, Ledger: open(t).Ledger}) })
 	}
+	t.Run("any history ends as the model says", func(t *testing.T) { ledgerHistories(t, open) })
 }
 
 // books are an empty ledger under test.
