@@ -128,7 +128,7 @@ const maxCredentialEntries = 1000
 
 // getCredential serves GET /byok/{id}.
 func (x *exchange) getCredential(ctx context.Context) error {
-	id, err := x.pathID("id")
+	id, err := x.pathID()
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (x *exchange) getCredential(ctx context.Context) error {
 
 // updateCredential serves PATCH /byok/{id}.
 func (x *exchange) updateCredential(ctx context.Context) error {
-	id, err := x.pathID("id")
+	id, err := x.pathID()
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (x *exchange) updateCredential(ctx context.Context) error {
 
 // deleteCredential serves DELETE /byok/{id}.
 func (x *exchange) deleteCredential(ctx context.Context) error {
-	id, err := x.pathID("id")
+	id, err := x.pathID()
 	if err != nil {
 		return err
 	}

@@ -56,12 +56,12 @@ func assigner(a guardrails.Assignment) *string {
 }
 
 // listAll serves GET /guardrails/assignments/….
-func (k assignmentKind) listAll(x *exchange, ctx context.Context) error {
+func (k assignmentKind) listAll(ctx context.Context, x *exchange) error {
 	return k.rows(ctx, x, uuid.Nil)
 }
 
 // list serves GET /guardrails/{id}/assignments/….
-func (k assignmentKind) list(x *exchange, ctx context.Context) error {
+func (k assignmentKind) list(ctx context.Context, x *exchange) error {
 	id, err := x.guardrailID()
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (k assignmentKind) rows(ctx context.Context, x *exchange, id uuid.UUID) err
 }
 
 // assign serves POST /guardrails/{id}/assignments/….
-func (k assignmentKind) assign(x *exchange, ctx context.Context) error {
+func (k assignmentKind) assign(ctx context.Context, x *exchange) error {
 	id, subjects, err := k.read(x)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (k assignmentKind) assign(x *exchange, ctx context.Context) error {
 }
 
 // unassign serves POST /guardrails/{id}/assignments/…/remove.
-func (k assignmentKind) unassign(x *exchange, ctx context.Context) error {
+func (k assignmentKind) unassign(ctx context.Context, x *exchange) error {
 	id, subjects, err := k.read(x)
 	if err != nil {
 		return err

@@ -21,15 +21,18 @@ func (s *server) guardrailRoutes() []route {
 		{patch, "/guardrails/{id}", management, (*exchange).updateGuardrail},
 		{remove, "/guardrails/{id}", management, (*exchange).deleteGuardrail},
 	}
+	of := func(serve func(context.Context, *exchange) error) func(*exchange, context.Context) error {
+		return func(x *exchange, ctx context.Context) error { return serve(ctx, x) }
+	}
 	for _, kind := range []assignmentKind{
 		{guardrails.KeyKind, "keys", "key_hashes", describeKeyAssignment},
 		{guardrails.MemberKind, "members", "member_user_ids", describeMemberAssignment},
 	} {
 		routes = append(routes,
-			route{get, "/guardrails/assignments/" + kind.word, management, kind.listAll},
-			route{get, "/guardrails/{id}/assignments/" + kind.word, management, kind.list},
-			route{post, "/guardrails/{id}/assignments/" + kind.word, management, kind.assign},
-			route{post, "/guardrails/{id}/assignments/" + kind.word + "/remove", management, kind.unassign},
+			route{get, "/guardrails/assignments/" + kind.word, management, of(kind.listAll)},
+			route{get, "/guardrails/{id}/assignments/" + kind.word, management, of(kind.list)},
+			route{post, "/guardrails/{id}/assignments/" + kind.word, management, of(kind.assign)},
+			route{post, "/guardrails/{id}/assignments/" + kind.word + "/remove", management, of(kind.unassign)},
 		)
 	}
 	return routes
@@ -37,7 +40,7 @@ func (s *server) guardrailRoutes() []route {
 
 // guardrailID is the guardrail that a path names.
 func (x *exchange) guardrailID() (uuid.UUID, error) {
-	text, err := x.pathID("id")
+	text, err := x.pathID()
 	if err != nil {
 		return uuid.Nil, err
 	}

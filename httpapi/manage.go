@@ -46,9 +46,10 @@ func (x *exchange) actor() router.Actor {
 	return router.Actor{Principal: x.principal, RequestID: x.requestID}
 }
 
-// pathID returns a UUID of the path. One that is malformed is of nothing.
-func (x *exchange) pathID(name string) (string, error) {
-	id, ok := uuidOf(x.r.PathValue(name))
+// pathID returns the UUID that the path names. One that is malformed is of
+// nothing.
+func (x *exchange) pathID() (string, error) {
+	id, ok := uuidOf(x.r.PathValue("id"))
 	if !ok {
 		return "", errNotFound
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -150,10 +151,8 @@ func (o object) word(name string, words ...string) router.Update[string] {
 	if !u.Set {
 		return u
 	}
-	for _, w := range words {
-		if u.To == w {
-			return u
-		}
+	if slices.Contains(words, u.To) {
+		return u
 	}
 	o.wrong(name, "must be one of %s", strings.Join(words, ", "))
 	return router.Update[string]{}

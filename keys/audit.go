@@ -2,7 +2,6 @@ package keys
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 	"unicode/utf8"
 
@@ -61,8 +60,8 @@ func snapshot(k *Key) json.RawMessage {
 // interface has for them.
 type issues []systemone.Issue
 
-func (list *issues) add(path, format string, args ...any) {
-	*list = append(*list, systemone.Issue{Path: path, Message: fmt.Sprintf(format, args...)})
+func (list *issues) add(path, message string) {
+	*list = append(*list, systemone.Issue{Path: path, Message: message})
 }
 
 func (list *issues) name(name string) {

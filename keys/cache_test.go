@@ -22,7 +22,7 @@ func TestAKeyIsBelievedForTenSeconds(t *testing.T) {
 	require.NoError(t, err)
 	b.store.asked.Store(0)
 	// Another process disables it.
-	r.Key.Disabled = true
+	r.Disabled = true
 	require.NoError(t, b.set.Keys.Replace(t.Context(), r.Key, router.Change{}))
 	b.clock.after(10*time.Second - time.Nanosecond)
 	_, err = b.Authenticate(t.Context(), secret)

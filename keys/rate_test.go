@@ -2,8 +2,8 @@ package keys_test
 
 import (
 	"context"
-	"fmt"
 	"math/big"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -138,7 +138,8 @@ func TestSoManyAtATime(t *testing.T) {
 					continue
 				}
 				now := in.Add(1)
-				for old := most.Load(); now > old && !most.CompareAndSwap(old, now); old = most.Load() {
+				for old := most.Load(); now > old && !most.CompareAndSwap(old, now); {
+					old = most.Load()
 				}
 				in.Add(-1)
 				release()
@@ -170,7 +171,7 @@ func TestWhatHasNoEffectIsForgotten(t *testing.T) {
 	_, err := b.Admit(busy)
 	require.NoError(t, err)
 	for i := range 20_000 {
-		release, err := b.Admit(router.Principal{KeyHash: fmt.Sprint(i)})
+		release, err := b.Admit(router.Principal{KeyHash: strconv.Itoa(i)})
 		require.NoError(t, err)
 		release()
 		b.clock.after(10 * time.Millisecond)

@@ -139,7 +139,7 @@ func TestAdmissionDecidesTheDay(t *testing.T) {
 	l.clock.at = at("2026-11-21T23:59:59.9Z")
 	l.upstreams["ant"].will(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
 		l.clock.step(500 * time.Millisecond)
-		assert.Zero(t, l.balance(router.Daily), "nothing is held on the next day")
+		assert.Zero(t, l.balance(router.Daily), "nothing is held on the next day") //nolint:contextcheck // read with the test's own context
 		return answer(ctx, a)
 	}, answer)
 	c := l.call(keyLimit(cent, router.Daily))

@@ -6,11 +6,11 @@ package memory
 type byDeadline []*hold
 
 // first returns the earliest, or nil.
-func (q byDeadline) first() *hold {
-	if len(q) == 0 {
+func (q *byDeadline) first() *hold {
+	if len(*q) == 0 {
 		return nil
 	}
-	return q[0]
+	return (*q)[0]
 }
 
 func (q *byDeadline) push(h *hold) {
@@ -32,15 +32,17 @@ func (q *byDeadline) remove(h *hold) {
 	}
 }
 
-func (q byDeadline) swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].place, q[j].place = i, j
+func (q *byDeadline) swap(i, j int) {
+	holds := *q
+	holds[i], holds[j] = holds[j], holds[i]
+	holds[i].place, holds[j].place = i, j
 }
 
-func (q byDeadline) up(i int) {
+func (q *byDeadline) up(i int) {
+	holds := *q
 	for i > 0 {
 		parent := (i - 1) / 2
-		if !q[i].deadline.Before(q[parent].deadline) {
+		if !holds[i].deadline.Before(holds[parent].deadline) {
 			return
 		}
 		q.swap(i, parent)
@@ -48,16 +50,17 @@ func (q byDeadline) up(i int) {
 	}
 }
 
-func (q byDeadline) down(i int) {
+func (q *byDeadline) down(i int) {
+	holds := *q
 	for {
 		child := 2*i + 1
-		if child >= len(q) {
+		if child >= len(holds) {
 			return
 		}
-		if right := child + 1; right < len(q) && q[right].deadline.Before(q[child].deadline) {
+		if right := child + 1; right < len(holds) && holds[right].deadline.Before(holds[child].deadline) {
 			child = right
 		}
-		if !q[child].deadline.Before(q[i].deadline) {
+		if !holds[child].deadline.Before(holds[i].deadline) {
 			return
 		}
 		q.swap(i, child)

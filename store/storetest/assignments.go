@@ -34,6 +34,7 @@ func someAssignment(n byte, id uuid.UUID, kind guardrails.Kind, subject string) 
 }
 
 func assignReplaces(t *testing.T, set store.Set) {
+	t.Helper()
 	s, a, b := set.Guardrails, someGuardrail(1), someGuardrail(2)
 	createGuardrails(t, s, a, b)
 	assert.Equal(t, 2, assign(t, s, 1, a.ID, guardrails.KeyKind, "x", "y"))
@@ -51,6 +52,7 @@ func assignReplaces(t *testing.T, set store.Set) {
 }
 
 func unassignCounts(t *testing.T, set store.Set) {
+	t.Helper()
 	s, a, b := set.Guardrails, someGuardrail(1), someGuardrail(2)
 	createGuardrails(t, s, a, b)
 	assign(t, s, 1, a.ID, guardrails.KeyKind, "x", "y")
@@ -69,6 +71,7 @@ func unassignCounts(t *testing.T, set store.Set) {
 }
 
 func assignmentsList(t *testing.T, set store.Set) {
+	t.Helper()
 	s, a, b := set.Guardrails, someGuardrail(1), someGuardrail(2)
 	createGuardrails(t, s, a, b)
 	assign(t, s, 1, a.ID, guardrails.MemberKind, "u", "v")
@@ -100,6 +103,7 @@ func assignmentsList(t *testing.T, set store.Set) {
 }
 
 func assignRivals(t *testing.T, set store.Set) {
+	t.Helper()
 	s := set.Guardrails
 	list := []guardrails.Guardrail{someGuardrail(1), someGuardrail(2), someGuardrail(3)}
 	createGuardrails(t, s, list...)
@@ -133,6 +137,7 @@ func assignRivals(t *testing.T, set store.Set) {
 }
 
 func guardrailsApplied(t *testing.T, set store.Set) {
+	t.Helper()
 	s, usual, member, key := set.Guardrails, someGuardrail(1), someGuardrail(2), someGuardrail(3)
 	usual.Default = true
 	listed := someGuardrail(4) // in the workspace, assigned to nobody

@@ -76,6 +76,7 @@ func createGuardrails(t *testing.T, s guardrails.Store, list ...guardrails.Guard
 }
 
 func guardrailRoundTrip(t *testing.T, set store.Set) {
+	t.Helper()
 	want := someGuardrail(1)
 	bare := guardrails.Guardrail{ID: uuid.UUID{2}, Account: "acme", Workspace: guardrailsIn, Name: "bare", Revision: 1}
 	createGuardrails(t, set.Guardrails, want, bare)
@@ -87,6 +88,7 @@ func guardrailRoundTrip(t *testing.T, set store.Set) {
 }
 
 func guardrailExists(t *testing.T, set store.Set) {
+	t.Helper()
 	s, g := set.Guardrails, someGuardrail(1)
 	g.Default = true
 	createGuardrails(t, s, g)
@@ -101,6 +103,7 @@ func guardrailExists(t *testing.T, set store.Set) {
 }
 
 func guardrailForeign(t *testing.T, set store.Set) {
+	t.Helper()
 	s, g := set.Guardrails, someGuardrail(1)
 	createGuardrails(t, s, g)
 	ctx := t.Context()
@@ -130,6 +133,7 @@ func guardrailForeign(t *testing.T, set store.Set) {
 }
 
 func guardrailList(t *testing.T, set store.Set) {
+	t.Helper()
 	s := set.Guardrails
 	a, b, c, elsewhere := someGuardrail(1), someGuardrail(2), someGuardrail(3), someGuardrail(4)
 	b.CreatedAt, elsewhere.Workspace = a.CreatedAt, guardrailsElse
@@ -152,6 +156,7 @@ func guardrailList(t *testing.T, set store.Set) {
 }
 
 func guardrailReplace(t *testing.T, set store.Set) {
+	t.Helper()
 	s, g := set.Guardrails, someGuardrail(1)
 	createGuardrails(t, s, g)
 	next := guardrails.Guardrail{ID: g.ID, Account: g.Account, Workspace: g.Workspace, Name: "next", Revision: 2}
@@ -163,6 +168,7 @@ func guardrailReplace(t *testing.T, set store.Set) {
 }
 
 func guardrailReplaceRivals(t *testing.T, set store.Set) {
+	t.Helper()
 	s, g := set.Guardrails, someGuardrail(1)
 	createGuardrails(t, s, g)
 	var won atomic.Int32
@@ -183,6 +189,7 @@ func guardrailReplaceRivals(t *testing.T, set store.Set) {
 }
 
 func guardrailCopies(t *testing.T, set store.Set) {
+	t.Helper()
 	s, g := set.Guardrails, someGuardrail(1)
 	createGuardrails(t, s, g)
 	g.AllowedModels[0], g.Builtins[0].Slug = "changed", "changed"
@@ -196,6 +203,7 @@ func guardrailCopies(t *testing.T, set store.Set) {
 }
 
 func guardrailDelete(t *testing.T, set store.Set) {
+	t.Helper()
 	s, g := set.Guardrails, someGuardrail(1)
 	g.Default = true
 	other := someGuardrail(2)
@@ -215,6 +223,7 @@ func guardrailDelete(t *testing.T, set store.Set) {
 }
 
 func guardrailChanges(t *testing.T, set store.Set) {
+	t.Helper()
 	if set.Audit == nil {
 		t.Skip("no Audit")
 	}
@@ -250,6 +259,7 @@ func guardrailChanges(t *testing.T, set store.Set) {
 }
 
 func guardrailCanceled(t *testing.T, set store.Set) {
+	t.Helper()
 	s, g := set.Guardrails, someGuardrail(1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

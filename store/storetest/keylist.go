@@ -20,6 +20,7 @@ func hashesOf(list []keys.Key) []string {
 }
 
 func keyList(t *testing.T, open Open) {
+	t.Helper()
 	s := open(t).Keys
 	at := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	for i := range 10 { // two of each instant
@@ -61,6 +62,7 @@ func createKeyMix(t *testing.T, s keys.Store) {
 }
 
 func keyListChooses(t *testing.T, open Open) {
+	t.Helper()
 	s := open(t).Keys
 	createKeyMix(t, s)
 	for _, c := range []struct {
@@ -83,6 +85,7 @@ func keyListChooses(t *testing.T, open Open) {
 }
 
 func keyCounts(t *testing.T, open Open) {
+	t.Helper()
 	s := open(t).Keys
 	createKeyMix(t, s)
 	for workspace, want := range map[string]int{"w1": 3, "w2": 1, "w3": 0, "": 1} {

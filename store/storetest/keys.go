@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -59,6 +60,7 @@ func testKeys(t *testing.T, open Open) {
 }
 
 func keyIsKept(t *testing.T, open Open) {
+	t.Helper()
 	s := open(t).Keys
 	want := sampleKey("a")
 	require.NoError(t, s.Create(t.Context(), want, keyChange("create", "a")))
@@ -76,6 +78,7 @@ func keyIsKept(t *testing.T, open Open) {
 }
 
 func keysAreCopies(t *testing.T, open Open) {
+	t.Helper()
 	s := open(t).Keys
 	k := sampleKey("a")
 	require.NoError(t, s.Create(t.Context(), k, keyChange("create", "a")))
@@ -97,6 +100,7 @@ func keysAreCopies(t *testing.T, open Open) {
 }
 
 func keyExists(t *testing.T, open Open) {
+	t.Helper()
 	s := open(t).Keys
 	first, second := sampleKey("a"), sampleKey("a")
 	second.Account, second.Name = "zen", "other"
@@ -108,6 +112,7 @@ func keyExists(t *testing.T, open Open) {
 }
 
 func keyReplace(t *testing.T, open Open) {
+	t.Helper()
 	s := open(t).Keys
 	require.NoError(t, s.Create(t.Context(), sampleKey("a"), keyChange("create", "a")))
 	next := sampleKey("a")
@@ -127,6 +132,7 @@ func keyReplace(t *testing.T, open Open) {
 }
 
 func keyDelete(t *testing.T, open Open) {
+	t.Helper()
 	s := open(t).Keys
 	k := sampleKey("a")
 	require.NoError(t, s.Create(t.Context(), k, keyChange("create", "a")))
@@ -141,6 +147,7 @@ func keyDelete(t *testing.T, open Open) {
 }
 
 func keyOfOthers(t *testing.T, open Open) {
+	t.Helper()
 	s := open(t).Keys
 	require.NoError(t, s.Create(t.Context(), sampleKey("a"), keyChange("create", "a")))
 	foreign := sampleKey("a")
@@ -161,6 +168,7 @@ func keyOfOthers(t *testing.T, open Open) {
 }
 
 func keyChanges(t *testing.T, open Open) {
+	t.Helper()
 	set := open(t)
 	if set.Audit == nil {
 		t.Skip("no Audit")
@@ -182,6 +190,7 @@ func keyChanges(t *testing.T, open Open) {
 }
 
 func keyContext(t *testing.T, open Open) {
+	t.Helper()
 	s, k := open(t).Keys, sampleKey("a")
 	require.NoError(t, s.Create(t.Context(), k, keyChange("create", "a")))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -202,6 +211,7 @@ func keyContext(t *testing.T, open Open) {
 }
 
 func keyRivalsCreate(t *testing.T, open Open) {
+	t.Helper()
 	s := open(t).Keys
 	var won atomic.Int32
 	var wg sync.WaitGroup
@@ -220,6 +230,7 @@ func keyRivalsCreate(t *testing.T, open Open) {
 }
 
 func keyRivalsReplace(t *testing.T, open Open) {
+	t.Helper()
 	set := open(t)
 	s := set.Keys
 	first := sampleKey("a")
@@ -231,14 +242,16 @@ func keyRivalsReplace(t *testing.T, open Open) {
 		wg.Go(func() {
 			for done := 0; done < each; {
 				k, err := s.Get(t.Context(), "a")
-				if !assert.NoError(t, err) {
+				if err != nil {
+					t.Error(err)
 					return
 				}
 				*k.Limit++
 				switch err = s.Replace(t.Context(), k, keyChange("update", "a")); {
 				case err == nil:
 					done++
-				case !assert.ErrorIs(t, err, keys.ErrConflict):
+				case !errors.Is(err, keys.ErrConflict):
+					t.Errorf("a rival loses by ErrConflict only: %v", err)
 					return
 				}
 			}

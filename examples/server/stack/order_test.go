@@ -87,7 +87,7 @@ type ask struct {
 // check is one of the checks that a request passes, in the documented order.
 type check struct {
 	name   string
-	break_ func(t *testing.T, g *gateway, a *ask)
+	spoil  func(t *testing.T, g *gateway, a *ask)
 	status int
 	want   string // in the reply
 }
@@ -150,7 +150,7 @@ func TestChecksComeInTheDocumentedOrder(t *testing.T) {
 			g := newGateway(t, rates)
 			a := ask{key: g.seeded.Inference, model: "acme/judge", provider: "null", state: "x", questions: `{"q":{"type":"noul","instructions":"?"}}`}
 			for _, c := range broken {
-				c.break_(t, g, &a)
+				c.spoil(t, g, &a)
 			}
 			preset := ""
 			if a.preset != "" {
@@ -176,7 +176,10 @@ func TestEveryCallIsLogged(t *testing.T) {
 	require.Error(t, err)
 	var classes []string
 	for line := range strings.Lines(g.log.String()) {
-		var got struct{ ID, Class string }
+		var got struct {
+			ID    string `json:"id"`
+			Class string `json:"class"`
+		}
 		require.NoError(t, json.Unmarshal([]byte(line), &got))
 		classes = append(classes, got.ID+" "+got.Class)
 	}
