@@ -202,11 +202,13 @@ func newKeys(tb testing.TB) (*keys.Service, map[string]router.Secret) {
 	require.NoError(tb, err)
 	secrets := map[string]router.Secret{"unknown": router.Secret("sk-rt-v1-" + strings.Repeat("a", 64)), "malformed": "x"}
 	for kind, k := range map[string]keys.Key{
-		"inference":  {Creator: "user_1"},
-		"anonymous":  {},
-		"management": {Management: true, Creator: "user_2"},
-		"disabled":   {Disabled: true},
-		"expired":    {ExpiresAt: now.Add(time.Second)},
+		"inference":   {Creator: "user_1"},
+		"anonymous":   {},
+		"management":  {Management: true, Creator: "user_2"},
+		"disabled":    {Disabled: true},
+		"expired":     {ExpiresAt: now.Add(time.Second)},
+		"foreign":     {Account: "elsewhere"},
+		"provisioned": {Provisioned: true},
 	} {
 		k.Name = kind
 		_, secrets[kind], err = service.Create(tb.Context(), router.Actor{}, k)
@@ -219,7 +221,7 @@ func newKeys(tb testing.TB) (*keys.Service, map[string]router.Secret) {
 // request makes a request with the key of a kind; "" is none.
 func (g *rig) request(tb testing.TB, method, path, body, key string) *http.Request {
 	tb.Helper()
-	r := httptest.NewRequestWithContext(tb.Context(), method, path, strings.NewReader(body))
+	r := httptest.NewRequestWithContext(tb.Context(), method, g.expand(path), strings.NewReader(body))
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+string(g.keys[key]))
 	}

@@ -9,6 +9,7 @@ import (
 func services(tb testing.TB) []option {
 	tb.Helper()
 	return []option{
+		withKeys(),
 		withPresets(newPresets(tb, nil)),
 		withOrganization(newOrganization(tb)),
 		withCredentials(newCredentials(tb, nil)),
@@ -21,6 +22,7 @@ func allScenarios(tb testing.TB) []scenario {
 	return slices.Concat(
 		scenarios(),
 		nativeScenarios(),
+		keyScenarios(),
 		presetScenarios(),
 		organizationScenarios(),
 		credentialScenarios(tb),
