@@ -94,6 +94,9 @@ func (s *flaky) Get(ctx context.Context, hash string) (keys.Key, error) {
 	k, err := s.Store.Get(ctx, hash)
 	if hold != nil { // what it knows is old when it answers
 		<-hold
+		if ctx.Err() != nil {
+			return keys.Key{}, ctx.Err()
+		}
 	}
 	return k, err
 }
