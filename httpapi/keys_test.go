@@ -134,9 +134,13 @@ type losingKeys struct{ of *keys.Service }
 func (s losingKeys) Get(_ context.Context, hash string) (keys.Key, error) {
 	return keys.Key{Hash: hash}, nil
 }
-func (losingKeys) Create(context.Context, keys.Key, router.Change) error  { return keys.ErrConflict }
+
+func (losingKeys) Create(context.Context, keys.Key, router.Change) error { return keys.ErrConflict }
+
 func (losingKeys) Replace(context.Context, keys.Key, router.Change) error { return keys.ErrConflict }
-func (losingKeys) Delete(context.Context, keys.Key, router.Change) error  { return keys.ErrConflict }
+
+func (losingKeys) Delete(context.Context, keys.Key, router.Change) error { return keys.ErrConflict }
+
 func (losingKeys) List(context.Context, string, keys.Query) ([]keys.Key, error) {
 	return nil, keys.ErrConflict
 }
