@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 type service struct {
 	handler http.Handler
 	access  access
+	sweep   func(ctx context.Context)
 	model   string // for the curl command; "": every endpoint is switched off
 	log     *slog.Logger
 }
@@ -35,6 +37,7 @@ func newService(ctx context.Context, catalog *router.Catalog, log *slog.Logger) 
 	}
 	return &service{
 		handler: st.Handler,
+		sweep:   st.Sweep,
 		access:  access{management: seeded.Management, inference: seeded.Inference},
 		model:   firstModel(catalog),
 		log:     log,
@@ -90,6 +93,12 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	if err != nil {
 		return err
 	}
+	sweeping, endSweeping := context.WithCancel(context.WithoutCancel(ctx))
+	var sweeper sync.WaitGroup
+	sweeper.Go(func() { s.sweep(sweeping) })
+	defer sweeper.Wait()
+	defer endSweeping()
+
 	var stopping atomic.Bool
 	server := newServer(closing(s.handler, &stopping), s.log)
 	done := make(chan error, 1)

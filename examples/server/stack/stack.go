@@ -57,12 +57,13 @@ type Stack struct {
 
 	stores store.Set
 	log    *slog.Logger
+	now    func() time.Time
 }
 
 // New puts a stack together.
 func New(cfg Config) (*Stack, error) {
 	cfg = cfg.withDefaults()
-	s := &Stack{stores: cfg.Stores, log: cfg.Log}
+	s := &Stack{stores: cfg.Stores, log: cfg.Log, now: cfg.Now}
 	if err := s.services(cfg); err != nil {
 		return nil, err
 	}
@@ -102,6 +103,9 @@ func (cfg Config) withDefaults() Config {
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
 	}
 	for _, key := range []*[]byte{&cfg.SealingKey, &cfg.UserKey} {
 		if *key == nil {
