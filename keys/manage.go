@@ -58,6 +58,9 @@ func (s *Service) Create(ctx context.Context, by router.Actor, k Key) (Record, r
 	if err != nil {
 		return Record{}, "", fmt.Errorf("keys: create: %w", err)
 	}
+	if err := s.stillThere(ctx, by, k); err != nil {
+		return Record{}, "", err
+	}
 	return Record{Key: k, Remaining: k.Limit}, router.Secret(text), nil
 }
 
@@ -128,6 +131,19 @@ func (s *Service) workspace(ctx context.Context, by router.Actor, id string) (st
 		return "", ErrNotFound
 	}
 	return id, nil
+}
+
+// stillThere takes a new key back whose workspace was deleted while the key was
+// made: whoever deleted it found no keys there.
+func (s *Service) stillThere(ctx context.Context, by router.Actor, k Key) error {
+	if k.Management {
+		return nil
+	}
+	_, err := s.workspace(ctx, by, k.Workspace)
+	if !errors.Is(err, ErrNotFound) {
+		return nil // it is there, or nobody knows better than before
+	}
+	return errors.Join(err, s.Delete(context.WithoutCancel(ctx), by, k.Hash))
 }
 
 // Patch changes a key. It cannot move it, and the expiry is fixed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store/memory"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -230,4 +232,36 @@ func TestEveryActionLeavesARecordWithoutSecrets(t *testing.T) {
 	assert.Contains(t, string(list[1].After), `"limit":1.5`)
 	assert.JSONEq(t, string(list[1].After), string(list[0].Before))
 	assert.Nil(t, list[0].After)
+}
+
+// vanishing is a town whose other workspace is deleted after it was asked about
+// once.
+type vanishing struct {
+	town
+	asked *atomic.Int32
+}
+
+func (d vanishing) Workspace(ctx context.Context, account, id string) (string, error) {
+	if id == other && d.asked.Add(1) > 1 {
+		return "", keys.ErrNotFound
+	}
+	return d.town.Workspace(ctx, account, id)
+}
+
+func TestCreateLeavesNoKeyInAWorkspaceDeletedMeanwhile(t *testing.T) {
+	set := memory.New()
+	s, err := keys.New(keys.Config{Store: set.Keys, Ledger: set.Ledger, Directory: vanishing{asked: new(atomic.Int32)}})
+	require.NoError(t, err)
+	by := router.Actor{Principal: router.Principal{Account: "acme", KeyHash: "h", Member: "ann"}}
+	_, secret, err := s.Create(t.Context(), by, keys.Key{Name: "x", Workspace: other})
+	require.ErrorIs(t, err, keys.ErrNotFound)
+	assert.Empty(t, secret)
+	n, err := set.Keys.CountIn(t.Context(), "acme", other)
+	require.NoError(t, err)
+	assert.Zero(t, n)
+	changes, _, err := set.Audit.Changes(t.Context(), "acme", 0, 10)
+	require.NoError(t, err)
+	require.Len(t, changes, 2)
+	assert.Equal(t, "delete", changes[0].Action)
+	assert.Equal(t, by, changes[0].Actor)
 }
