@@ -42,6 +42,9 @@ func (x *exchange) listActivity(ctx context.Context) error {
 		if *to, err = queryText(query, name); err != nil {
 			return err
 		}
+		if *to == "" && query.Has(name) { // must not be taken for a filter that was not asked for
+			return badRequest(name, "must not be empty")
+		}
 	}
 	switch groupBy {
 	case "workspace":
