@@ -5,7 +5,9 @@ import { OpenRouter } from "@openrouter/sdk";
 import { OpenRouterMetadata$inboundSchema } from "@openrouter/sdk/models";
 import { text } from "node:stream/consumers";
 
-const { baseURL, cases } = JSON.parse(await text(process.stdin));
+// The SDK wants an instant of a request as a Date.
+const instants = (name, value) => (name === "expiresAt" && value !== null ? new Date(value) : value);
+const { baseURL, cases } = JSON.parse(await text(process.stdin), instants);
 
 // run makes one call as a user of the SDK would.
 async function run({ key, call, request, headers, retry }) {
@@ -27,6 +29,14 @@ async function pages({ key, request }) {
     ids.push(page.result.data.map((model) => model.id));
   }
   return ids;
+}
+
+// usable lists models for the key's user, who is named once more: the method
+// takes its key as an argument.
+async function usable({ key, request }) {
+  const client = new OpenRouter({ serverURL: baseURL });
+  const page = await client.models.listForUser({ bearer: key }, request, { retries: { strategy: "none" } });
+  return page.result;
 }
 
 // metadata fetches a reply as it is and gives its router metadata to the
@@ -57,7 +67,7 @@ function described(err) {
 const report = [];
 for (const c of cases) {
   try {
-    report.push({ name: c.name, value: await ({ metadata, pages }[c.call] ?? run)(c) });
+    report.push({ name: c.name, value: await ({ metadata, pages, usable }[c.call] ?? run)(c) });
   } catch (err) {
     report.push({ name: c.name, error: described(err) });
   }
