@@ -1,0 +1,159 @@
+package router_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/openaidecisions"
+	"github.com/signalbox/signalbox/router/systemonehttp"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// meter is an upstream that counts bytes and answers every question with long
+// figures.
+type meter struct {
+	asked          *systemone.Request
+	sent, received int64
+}
+
+var errNoReply = errors.New("no reply in this dialect")
+
+func (m *meter) RoundTrip(r *http.Request) (*http.Response, error) {
+	n, err := io.Copy(io.Discard, r.Body)
+	if err != nil {
+		return nil, err
+	}
+	m.sent += n
+	if m.asked == nil {
+		return nil, errNoReply
+	}
+	answer := systemone.Response{ID: "gen-dec-0123456789", Model: "judge-1", Provider: "Ant Cloud", Usage: systemone.Usage{
+		InputTokens: 1 << 40, OutputTokens: 1 << 40, ReasoningTokens: 1 << 40, CachedTokens: 1 << 40, Cost: "0.123456789",
+	}}
+	for i := range m.asked.Questions {
+		answer.Answers = append(answer.Answers, longest(&m.asked.Questions[i]))
+	}
+	body := answer.AppendJSON(nil)
+	m.received += int64(len(body))
+	return &http.Response{StatusCode: http.StatusOK, ContentLength: -1, Body: io.NopCloser(strings.NewReader(string(body)))}, nil
+}
+
+// longest is an answer of as many digits as there are, and with its legends.
+func longest(q *systemone.Question) systemone.Answer {
+	const p = 0.00012345678901234567
+	a := systemone.Answer{Name: q.Name, Kind: q.Kind, Noul: p, Score: p, Confidence: p, Legend: q.Levels}
+	for _, o := range q.Options {
+		a.Choice = o.Name
+		a.Probabilities = append(a.Probabilities, systemone.Probability{Label: o.Name, P: p})
+	}
+	for i := range q.Levels {
+		a.Probabilities = append(a.Probabilities, systemone.Probability{Label: fmt.Sprint(i), P: p})
+	}
+	return a
+}
+
+// drawText draws text of what takes more room in JSON than in a string.
+func drawText(t *rapid.T) string {
+	return strings.Join(rapid.SliceOfN(rapid.OneOf(
+		rapid.SampledFrom([]string{`"`, `\`, "\n", "\x00", "\x1f", "\x7f", "<", "&", "\u2028", "\U0001F600", "plain"}), rapid.String(),
+	), 0, 8).Draw(t, "text"), "")
+}
+
+// drawValue draws JSON, laid out with or without space; nil now and then.
+func drawValue(t *rapid.T) json.RawMessage {
+	var v any
+	switch rapid.IntRange(0, 4).Draw(t, "value") {
+	case 0:
+		return nil
+	case 1:
+		v = map[string]any{drawText(t): drawText(t), "deep": []any{drawText(t), 0.5, nil, map[string]any{"a": drawText(t)}}}
+	case 2:
+		v = []any{drawText(t), true, 12}
+	default:
+		return systemone.Text(drawText(t))
+	}
+	raw, err := json.MarshalIndent(v, "", rapid.SampledFrom([]string{"", "\t"}).Draw(t, "indent"))
+	require.NoError(t, err)
+	return raw
+}
+
+func drawRequest(t *rapid.T) *systemone.Request {
+	q := decision(fmt.Sprintf(`{"options":{"ant":{"prompt_cache_key":%q,"keep_alive":"5m","other":1}}}`, strings.Repeat("k", rapid.IntRange(0, 900).Draw(t, "key"))))
+	q.State, q.Questions, q.User = systemone.Text(drawText(t)), nil, drawText(t)
+	if state := drawValue(t); state != nil {
+		q.State = state
+	}
+	for i := range rapid.IntRange(1, 6).Draw(t, "questions") {
+		asked := systemone.Question{
+			Name: fmt.Sprint(i, drawText(t)), Instructions: drawValue(t),
+			Kind: rapid.SampledFrom([]systemone.Kind{systemone.Noul, systemone.Choice, systemone.Score}).Draw(t, "kind"),
+		}
+		labels := rapid.IntRange(1, 9).Draw(t, "labels")
+		switch asked.Kind {
+		case systemone.Choice:
+			for j := range labels {
+				asked.Options = append(asked.Options, systemone.Option{Name: fmt.Sprint(j, drawText(t)), Guidance: drawValue(t)})
+			}
+		case systemone.Score:
+			for range labels {
+				asked.Levels = append(asked.Levels, drawValue(t))
+			}
+		default:
+			asked.True, asked.False = drawValue(t), drawValue(t)
+		}
+		q.Questions = append(q.Questions, asked)
+	}
+	return q
+}
+
+// What a request may cost at most holds for every dialect: neither what is sent
+// nor what comes back has more bytes than the bound has tokens.
+func TestBoundHoldsForEveryDialect(t *testing.T) {
+	t.Parallel()
+	clients := map[string]func(*http.Client) (router.Provider, error){
+		"openai": func(c *http.Client) (router.Provider, error) {
+			return openaidecisions.New(openaidecisions.Config{BaseURL: "https://api.example.com/v1", APIKey: "sk", HTTP: c})
+		},
+	}
+	for _, p := range systemonehttp.Profiles() {
+		clients[p.Name] = func(c *http.Client) (router.Provider, error) {
+			return systemonehttp.New(systemonehttp.Config{BaseURL: "https://api.example.com/v1", APIKey: "sk", Profile: p, HTTP: c})
+		}
+	}
+	for name, open := range clients {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(draw *rapid.T) {
+				m := &meter{}
+				client, err := open(&http.Client{Transport: m})
+				require.NoError(draw, err)
+				q := drawRequest(draw)
+				if name != "openai" {
+					m.asked = q
+				}
+				catalog, err := router.NewCatalog(models()[:1], []router.ProviderInfo{{Slug: "ant", Name: "Ant Cloud", Client: client}},
+					[]router.Endpoint{{Provider: "ant", Model: modelM, UpstreamModel: "judge-1", Parameters: []string{"user"}}})
+				require.NoError(draw, err)
+				r, err := router.New(router.Config{Catalog: catalog, UserKey: []byte("secret"), MaxAttempts: 1})
+				require.NoError(draw, err)
+				c := &router.Call{Request: q}
+				_, err = r.Decide(t.Context(), c)
+				prompt, completion := router.BoundOf(q)
+				require.LessOrEqual(draw, m.sent, prompt)
+				require.LessOrEqual(draw, m.received, completion)
+				if m.sent == 0 {
+					draw.Skip("nothing had to be sent:", err)
+				}
+			})
+		})
+	}
+}
