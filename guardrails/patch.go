@@ -60,21 +60,21 @@ func (p Patch) Check() error {
 	if p.Name.Set {
 		c.length("name", p.Name.To, 1, maxName)
 	}
-	if p.Description.To != nil {
-		c.length("description", *p.Description.To, 0, maxDescription)
+	if text := given(p.Description); text != nil {
+		c.length("description", *text, 0, maxDescription)
 	}
-	c.list("allowed_models", p.AllowedModels.To)
-	c.list("ignored_models", p.IgnoredModels.To)
-	c.list("allowed_providers", p.AllowedProviders.To)
-	c.list("ignored_providers", p.IgnoredProviders.To)
-	if limit := p.Limit.To; limit != nil && (*limit < 0 || *limit > maxLimit) {
+	c.list("allowed_models", given(p.AllowedModels))
+	c.list("ignored_models", given(p.IgnoredModels))
+	c.list("allowed_providers", given(p.AllowedProviders))
+	c.list("ignored_providers", given(p.IgnoredProviders))
+	if limit := given(p.Limit); limit != nil && (*limit < 0 || *limit > maxLimit) {
 		c.wrong("limit_usd", "must be from 0 to 9000000000")
 	}
-	if _, ok := router.ParseInterval(p.Reset.To.String()); !ok {
+	if _, ok := router.ParseInterval(given(p.Reset).String()); !ok {
 		c.wrong("reset_interval", "must be daily, weekly, monthly or null")
 	}
-	c.builtins(p.Builtins.To)
-	c.filters(p.Filters.To)
+	c.builtins(given(p.Builtins))
+	c.filters(given(p.Filters))
 	switch {
 	case c.pattern:
 		return &PatternError{Issues: c.issues}
@@ -82,6 +82,15 @@ func (p Patch) Check() error {
 		return &systemone.InvalidError{Issues: c.issues}
 	}
 	return nil
+}
+
+// given is what an update sets, or the zero value, with which nothing is wrong.
+func given[T any](u router.Update[T]) T {
+	if !u.Set {
+		var none T
+		return none
+	}
+	return u.To
 }
 
 // checker gathers what is wrong with a patch.
