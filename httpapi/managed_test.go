@@ -1,8 +1,12 @@
 package httpapi_test
 
 import (
+	"net/http"
 	"slices"
 	"testing"
+
+	"github.com/signalbox/signalbox/httpapi"
+	"github.com/signalbox/signalbox/router"
 )
 
 // services gives every rig what it needs for all routes to be there.
@@ -13,6 +17,7 @@ func services(tb testing.TB) []option {
 		withPresets(newPresets(tb, nil)),
 		withOrganization(newOrganization(tb)),
 		withCredentials(newCredentials(tb, nil)),
+		newActivity(tb),
 	}
 }
 
@@ -27,5 +32,34 @@ func allScenarios(tb testing.TB) []scenario {
 		organizationScenarios(),
 		credentialScenarios(tb),
 		usableScenarios(tb),
+		activityScenarios(tb),
 	)
+}
+
+// managedRefusals has what a route for management keys refuses whatever is
+// asked of it. With down its storage fails. Only the routes with a body are
+// asked for one that is too large.
+func managedRefusals(method, path, body string, down option) []scenario {
+	list := []scenario{
+		{name: "no header", key: "-", status: 401, message: "Missing Authentication header", kind: "authentication"},
+		{name: "inference key", key: "inference", status: 403, message: "Only management keys can perform this operation", kind: "permission_denied"},
+		{name: "two credentials", header: map[string]string{"X-Api-Key": "x"}, status: 400, message: invalid, kind: "invalid_request"},
+		{name: "wrong method", method: http.MethodPut, status: 405, message: "Method not allowed", kind: "method_not_allowed"},
+		{name: "too often", options: []option{busyKeys}, status: 429, message: "Rate limit exceeded", kind: "rate_limit_exceeded"},
+		{name: "storage down", options: []option{down}, status: 500, message: "Internal Server Error", kind: "server"},
+	}
+	if body != "" {
+		list = append(list, []scenario{
+			{name: "no object", body: "[]", status: 400, message: invalid, kind: "invalid_request"},
+			{name: "too large", options: []option{sized(5)}, status: 413, message: "Request payload too large", kind: "payload_too_large"},
+			{name: "no room", options: []option{func(c *httpapi.Config, _ *router.Config) { c.MaxInFlightBytes = 1 }}, status: 503, message: "Service temporarily unavailable", kind: "no_capacity"},
+		}...)
+	}
+	for i := range list {
+		s := &list[i]
+		s.name = method + " " + path + " " + s.name
+		s.method, s.path = orText(s.method, method), path
+		s.key, s.body = orText(s.key, "management"), orText(s.body, body)
+	}
+	return list
 }
