@@ -32,8 +32,9 @@ type Config struct {
 	// the account's when workspace is ""; who has created keys cannot be
 	// removed. Nil where no key has a creator.
 	KeysOf func(ctx context.Context, account, workspace, member string) (int, error)
-	// NewID makes the ids of accounts, workspaces and budgets; default random
-	// UUIDs.
+	// NewID makes the ids of accounts, workspaces and budgets; by default
+	// UUIDs that sort as they are made, so that lists keep to the order of what
+	// was made in one instant.
 	NewID func() uuid.UUID
 	Now   func() time.Time // default time.Now
 }
@@ -61,7 +62,7 @@ func New(cfg Config) (*Service, error) {
 		cfg.KeysOf = func(context.Context, string, string, string) (int, error) { return 0, nil }
 	}
 	if cfg.NewID == nil {
-		cfg.NewID = uuid.New
+		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
