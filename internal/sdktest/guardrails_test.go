@@ -21,7 +21,8 @@ func fullGuardrail(workspace string) object {
 		"enableFreeModelPublication": false, "enableFreeModelTraining": false, "enablePaidModelTraining": true,
 		"contentFilters": []any{object{"pattern": "ticket-[0-9]+", "action": "redact", "label": "[TICKET]"}},
 		"contentFilterBuiltins": []any{
-			object{"slug": "email", "action": "redact"}, object{"slug": "credit-card", "action": "block"},
+			object{"slug": "email", "action": "redact"},
+			object{"slug": "credit-card", "action": "block"},
 			object{"slug": "regex-prompt-injection", "action": "flag", "scanScope": "user_only"},
 		},
 	}
@@ -64,7 +65,8 @@ func TestOpenRouterGuardrails(t *testing.T) {
 	after, err := m.Guardrails.Get(t.Context(), m.by, uuid.MustParse(changed))
 	require.NoError(t, err)
 	updated := one(t, got["update"])
-	assert.Equal(t, []any{after.Name, 3.0, after.Reset.String()}, []any{"new name", updated["limitUsd"], updated["resetInterval"]})
+	assert.Equal(t, []any{"new name", 3 * router.Dollar, router.Daily}, []any{after.Name, *after.Limit, after.Reset})
+	assert.Equal(t, []any{"new name", 3.0, "daily"}, []any{updated["name"], updated["limitUsd"], updated["resetInterval"]})
 	assert.Equal(t, updated, one(t, got["get"]))
 	_, err = m.Guardrails.Get(t.Context(), m.by, uuid.MustParse(gone))
 	require.ErrorIs(t, err, guardrails.ErrNotFound)
