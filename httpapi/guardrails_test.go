@@ -28,9 +28,19 @@ const (
 // the member bob. Ids are counted from 1.
 func newGuardrails(tb testing.TB) option {
 	tb.Helper()
+	return withGuardrails(guardrailsOn(tb, memory.New().Guardrails))
+}
+
+func withGuardrails(s *guardrails.Service) option {
+	return func(c *httpapi.Config, _ *router.Config) { c.Guardrails = s }
+}
+
+// guardrailsOn is the service of newGuardrails on a storage.
+func guardrailsOn(tb testing.TB, store guardrails.Store) *guardrails.Service {
+	tb.Helper()
 	ids := byte(0)
 	s, err := guardrails.New(guardrails.Config{
-		Store: memory.New().Guardrails,
+		Store: store,
 		Workspace: func(_ context.Context, account, id string) (string, error) {
 			if account != "acme" || id != "" && id != guardrailHome {
 				return "", guardrails.ErrNotFound
@@ -56,7 +66,7 @@ func newGuardrails(tb testing.TB) option {
 		},
 	})
 	require.NoError(tb, err)
-	return func(c *httpapi.Config, _ *router.Config) { c.Guardrails = s }
+	return s
 }
 
 // manage sends a request with a management key and returns the reply's body.

@@ -18,6 +18,7 @@ func services(tb testing.TB) []option {
 		withOrganization(newOrganization(tb)),
 		withCredentials(newCredentials(tb, nil)),
 		newActivity(tb),
+		someGuardrails(tb),
 	}
 }
 
@@ -33,6 +34,7 @@ func allScenarios(tb testing.TB) []scenario {
 		credentialScenarios(tb),
 		usableScenarios(tb),
 		activityScenarios(tb),
+		guardrailScenarios(tb),
 	)
 }
 
