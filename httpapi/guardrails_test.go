@@ -120,8 +120,8 @@ func TestGuardrailsOverHTTP(t *testing.T) {
 	assert.Equal(t, "monthly", changed["reset_interval"])
 
 	send(404, http.MethodGet, "/guardrails/"+guardrailDefault, "")
-	made, _ = send(200, http.MethodPatch, "/guardrails/"+guardrailDefault, `{"limit_usd":5}`)["data"].(map[string]any)["name"]
-	assert.Equal(t, guardrails.DefaultName, made)
+	patched, _ := send(200, http.MethodPatch, "/guardrails/"+guardrailDefault, `{"limit_usd":5}`)["data"].(map[string]any)
+	assert.Equal(t, guardrails.DefaultName, patched["name"])
 	send(400, http.MethodPatch, "/guardrails/"+guardrailDefault, `{"name":"mine"}`)
 	send(400, http.MethodDelete, "/guardrails/"+guardrailDefault, "")
 
@@ -129,7 +129,7 @@ func TestGuardrailsOverHTTP(t *testing.T) {
 	assert.Equal(t, map[string]any{"assigned_count": 1.0}, send(200, http.MethodPost, first+"/assignments/members", `{"member_user_ids":["bob"]}`))
 	for path, member := range map[string]string{"/guardrails/assignments/keys": "key_hash", first + "/assignments/members": "user_id"} {
 		rows := send(200, http.MethodGet, path, "")
-		assert.Equal(t, 1.0, rows["total_count"])
+		assert.EqualValues(t, 1, rows["total_count"])
 		row, _ := rows["data"].([]any)[0].(map[string]any)
 		assert.Contains(t, row, member)
 		assert.Equal(t, "user_2", row["assigned_by"])
@@ -176,7 +176,8 @@ func TestBadGuardrailsAreToldEverything(t *testing.T) {
 	manage(t, 201, http.MethodPost, "/guardrails", `{"name":"g"}`, options...)
 	for _, body := range []string{`{}`, `{"color":"red"}`} {
 		reply := manage(t, 400, http.MethodPatch, "/guardrails/"+guardrailFirst, body, options...)
-		assert.Equal(t, "No update fields provided", reply["error"].(map[string]any)["message"]) //nolint:forcetypeassert // a panic is a failure, too
+		problem, _ := reply["error"].(map[string]any)
+		assert.Equal(t, "No update fields provided", problem["message"])
 	}
 	for _, body := range []string{`{}`, `{"key_hashes":null}`, `{"key_hashes":[]}`, `{"key_hashes":["x"]}`} {
 		manage(t, 400, http.MethodPost, "/guardrails/"+guardrailFirst+"/assignments/keys", body, options...)

@@ -56,7 +56,7 @@ func longest(q *systemone.Question) systemone.Answer {
 		a.Probabilities = append(a.Probabilities, systemone.Probability{Label: o.Name, P: p})
 	}
 	for i := range q.Levels {
-		a.Probabilities = append(a.Probabilities, systemone.Probability{Label: fmt.Sprint(i), P: p})
+		a.Probabilities = append(a.Probabilities, systemone.Probability{Label: strconv.Itoa(i), P: p})
 	}
 	return a
 }
