@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
