@@ -15,7 +15,8 @@ import (
 //     no text but a value, because a dialect may write that as a JSON text in a
 //     JSON string; and a fixed part for what dialects put around a request, a
 //     question and a label, the model's name and the user's hash among it.
-//   - Completion: a reply in full precision with every name, label and legend.
+//   - Completion: a reply in full precision with every name, label and legend, and the
+//     label that was chosen once more.
 //
 // Nothing bounds what an upstream says that it counted. A cost above its hold
 // is charged in full and counted ([Router.Overruns]), and since it stands in
@@ -49,10 +50,12 @@ func (b *bounds) question(q *systemone.Question) {
 	b.value(q.Instructions)
 	b.value(q.True)
 	b.value(q.False)
+	var chosen int64
 	for i := range q.Options {
-		b.label(q.Options[i].Name, labelFrame)
+		chosen = max(chosen, b.label(q.Options[i].Name, labelFrame))
 		b.value(q.Options[i].Guidance)
 	}
+	b.completion += chosen // named once more, as the choice
 	for _, level := range q.Levels {
 		b.prompt += labelFrame
 		b.completion += labelFrame + int64(len(level)) // its legend
@@ -61,10 +64,11 @@ func (b *bounds) question(q *systemone.Question) {
 }
 
 // label adds a name that a reply repeats, and what stands around it.
-func (b *bounds) label(name string, frame int64) {
-	size := frame + jsonSize(name)
+func (b *bounds) label(name string, frame int64) (size int64) {
+	size = frame + jsonSize(name)
 	b.prompt += size
 	b.completion += size
+	return size
 }
 
 // value adds raw JSON.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,11 +63,19 @@ func longest(q *systemone.Question) systemone.Answer {
 	return a
 }
 
-// drawText draws text of what takes more room in JSON than in a string.
+// drawText draws text of what takes more room in JSON than in a string, now and
+// then so much of it that no fixed part of the bound hides what is missing.
 func drawText(t *rapid.T) string {
-	return strings.Join(rapid.SliceOfN(rapid.OneOf(
+	text := strings.Join(rapid.SliceOfN(rapid.OneOf(
 		rapid.SampledFrom([]string{`"`, `\`, "\n", "\x00", "\x1f", "\x7f", "<", "&", "\u2028", "\U0001F600", "plain"}), rapid.String(),
-	), 0, 8).Draw(t, "text"), "")
+	), 0, 4).Draw(t, "text"), "")
+	return strings.Repeat(text, rapid.SampledFrom([]int{0, 1, 1, 500}).Draw(t, "times"))
+}
+
+// drawName draws text that is no longer than a name may be behind a number.
+func drawName(t *rapid.T) string {
+	text := []rune(drawText(t))
+	return string(text[:min(len(text), 250)])
 }
 
 // drawValue draws JSON, laid out with or without space; nil now and then.
@@ -89,28 +98,25 @@ func drawValue(t *rapid.T) json.RawMessage {
 
 func drawRequest(t *rapid.T) *systemone.Request {
 	q := decision(fmt.Sprintf(`{"options":{"ant":{"prompt_cache_key":%q,"keep_alive":"5m","other":1}}}`, strings.Repeat("k", rapid.IntRange(0, 900).Draw(t, "key"))))
-	q.State, q.Questions, q.User = systemone.Text(drawText(t)), nil, drawText(t)
+	q.State, q.Questions, q.User = systemone.Text(drawText(t)), nil, drawName(t)
 	if state := drawValue(t); state != nil {
 		q.State = state
 	}
-	for i := range rapid.IntRange(1, 6).Draw(t, "questions") {
-		asked := systemone.Question{
-			Name: fmt.Sprint(i, drawText(t)), Instructions: drawValue(t),
-			Kind: rapid.SampledFrom([]systemone.Kind{systemone.Noul, systemone.Choice, systemone.Score}).Draw(t, "kind"),
+	kinds := []systemone.Kind{systemone.Noul, systemone.Choice, systemone.Score}
+	asked := systemone.Question{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Instructions: drawValue(t)}
+	name, guidance, labels := drawName(t), drawValue(t), rapid.SampledFrom([]int{1, 2, 60}).Draw(t, "labels")
+	switch asked.Kind {
+	case systemone.Choice:
+		for i := range labels {
+			asked.Options = append(asked.Options, systemone.Option{Name: fmt.Sprint(i, name), Guidance: guidance})
 		}
-		labels := rapid.IntRange(1, 9).Draw(t, "labels")
-		switch asked.Kind {
-		case systemone.Choice:
-			for j := range labels {
-				asked.Options = append(asked.Options, systemone.Option{Name: fmt.Sprint(j, drawText(t)), Guidance: drawValue(t)})
-			}
-		case systemone.Score:
-			for range labels {
-				asked.Levels = append(asked.Levels, drawValue(t))
-			}
-		default:
-			asked.True, asked.False = drawValue(t), drawValue(t)
-		}
+	case systemone.Score:
+		asked.Levels = slices.Repeat([]json.RawMessage{guidance}, labels)
+	default:
+		asked.True, asked.False = guidance, drawValue(t)
+	}
+	for i := range rapid.SampledFrom([]int{1, 2, 30}).Draw(t, "questions") {
+		asked.Name = fmt.Sprint(i, name)
 		q.Questions = append(q.Questions, asked)
 	}
 	return q
