@@ -69,7 +69,7 @@ func drawText(t *rapid.T) string {
 	text := strings.Join(rapid.SliceOfN(rapid.OneOf(
 		rapid.SampledFrom([]string{`"`, `\`, "\n", "\x00", "\x1f", "\x7f", "<", "&", "\u2028", "\U0001F600", "plain"}), rapid.String(),
 	), 0, 4).Draw(t, "text"), "")
-	return strings.Repeat(text, rapid.SampledFrom([]int{0, 1, 1, 500}).Draw(t, "times"))
+	return strings.Repeat(text, rapid.SampledFrom([]int{0, 1, 1, 200}).Draw(t, "times"))
 }
 
 // drawName draws text that is no longer than a name may be behind a number.
@@ -104,7 +104,7 @@ func drawRequest(t *rapid.T) *systemone.Request {
 	}
 	kinds := []systemone.Kind{systemone.Noul, systemone.Choice, systemone.Score}
 	asked := systemone.Question{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Instructions: drawValue(t)}
-	name, guidance, labels := drawName(t), drawValue(t), rapid.SampledFrom([]int{1, 2, 60}).Draw(t, "labels")
+	name, guidance, labels := drawName(t), drawValue(t), rapid.SampledFrom([]int{1, 12}).Draw(t, "labels")
 	switch asked.Kind {
 	case systemone.Choice:
 		for i := range labels {
@@ -115,7 +115,7 @@ func drawRequest(t *rapid.T) *systemone.Request {
 	default:
 		asked.True, asked.False = guidance, drawValue(t)
 	}
-	for i := range rapid.SampledFrom([]int{1, 2, 30}).Draw(t, "questions") {
+	for i := range rapid.SampledFrom([]int{1, 6}).Draw(t, "questions") {
 		asked.Name = fmt.Sprint(i, name)
 		q.Questions = append(q.Questions, asked)
 	}
