@@ -8,10 +8,13 @@ import (
 )
 
 // Event is one billed attempt of an answered call: what activity is made of.
-// It never changes.
+// It never changes. Of a call whose hold expired it is what expiry posted, or
+// took back.
 type Event struct {
 	// ID is the call's generation id and the place of the attempt among the
-	// billed ones, "gen-dec-…/0". The same id is the same event.
+	// billed ones, "gen-dec-…/0"; "gen-dec-…/held" where expiry posted the hold
+	// and "gen-dec-…/held/corrected" where a late settlement took that back. The
+	// same id is the same event.
 	ID         string
 	Admitted   time.Time // the call's, UTC: it counts on this day
 	Principal  Principal
@@ -25,6 +28,23 @@ type Event struct {
 	Reasoning  int64
 	Cached     int64
 	Cost       Amount // Credit is what was charged
+}
+
+// Posted is what a [Recorder] records when expiry posts a hold with the Event e:
+// e at the cost of what was held.
+func (e Event) Posted(held Amount) Event {
+	e.Cost = held
+	return e
+}
+
+// Corrected takes back what e adds: its counts and its cost are the negative of
+// e's, all else is the same. Its ID is e's with "/corrected" behind it.
+func (e Event) Corrected() Event {
+	e.ID += "/corrected"
+	e.Requests, e.Prompt, e.Completion = -e.Requests, -e.Prompt, -e.Completion
+	e.Reasoning, e.Cached = -e.Reasoning, -e.Cached
+	e.Cost = Amount{Credit: -e.Cost.Credit, Total: -e.Cost.Total}
+	return e
 }
 
 // Events returns what activity is made of: an event for each billed attempt of

@@ -18,7 +18,8 @@ type Line struct {
 }
 
 // Amount is money on a line, in two accounts. Zero is nothing; neither is ever
-// negative, and Credit is at most Total.
+// negative, and Credit is at most Total, but for the cost of an [Event] that
+// takes another back.
 type Amount struct {
 	Credit USD // what is charged to the account
 	Total  USD // and what calls with the caller's own provider credentials cost
@@ -54,6 +55,11 @@ type Hold struct {
 	Caps     []Cap     // in the order of the checks; several may be on one line
 	Amount   Amount
 	Deadline time.Time // when [Ledger.Expire] may close it
+	// Event is what a [Recorder] records, at the cost of what is held, when
+	// expiry posts the hold. Without an ID nothing is recorded; a Ledger that is
+	// no Recorder ignores it. Of a hold that is reserved several times it is that
+	// of the latest Reserve that was not refused.
+	Event Event
 }
 
 // Balance is what stands on a line.

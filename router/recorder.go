@@ -1,0 +1,38 @@
+package router
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+)
+
+// Recorder is an optional interface of a [Ledger] that keeps activity as well.
+// What a call used is recorded in the transaction that settles it, and what
+// expiry posts in the transaction that posts it. So at every instant the events
+// add up to what is spent on every line, as long as holds come with an Event and
+// settlements with events.
+//
+// It refines two methods of Ledger. [Ledger.Expire] that posts a hold whose
+// Event has an ID records [Event.Posted] of that Event and of the amount that
+// was held; one that voids a hold records nothing. [Ledger.Settle] of such a
+// posted hold, like SettleWith, records [Event.Corrected] of what was posted.
+// Events go by their IDs: one whose ID was recorded before, in whatever way,
+// adds nothing.
+//
+// A Ledger that wraps another has the methods of Recorder only if it passes
+// them on itself.
+type Recorder interface {
+	// SettleWith is Settle, and records events in the same transaction: both
+	// happen, or neither. With an error, as ErrConflict or ErrNoHold, no event
+	// is recorded. Without one all of them are, also when the hold was settled
+	// at that cost before: those recorded before add nothing, so the same again
+	// is a no-op. That the costs of events add up to cost is the caller's
+	// promise.
+	SettleWith(ctx context.Context, hold uuid.UUID, cost Amount, events []Event) error
+
+	// RecordsTo reports whether store, an activity's store, is the one that
+	// shows the events recorded here. Of any other it is false, also of one that
+	// wraps it: an event recorded twice counts once, an event recorded in
+	// another store would be missing.
+	RecordsTo(store any) bool
+}
