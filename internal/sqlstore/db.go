@@ -1,0 +1,89 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrUnknown is a write of which nobody knows whether it happened: the
+// connection broke while it was being committed.
+var ErrUnknown = errors.New("sqlstore: the outcome of the transaction is unknown")
+
+// Rows are what a query found. They must be closed before the next statement
+// of the same [Tx].
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+	Close()
+}
+
+// Tx runs statements.
+type Tx interface {
+	// Exec returns how many rows it changed.
+	Exec(ctx context.Context, query string, args ...any) (int64, error)
+	Query(ctx context.Context, query string, args ...any) (Rows, error)
+}
+
+// DB is a database. It is safe for concurrent use.
+type DB interface {
+	// Read runs f in a transaction that sees one instant.
+	Read(ctx context.Context, f func(Tx) error) error
+	// Write runs f in a transaction that is on stable storage when Write returns
+	// nil, and undone when it returns an error, but for ErrUnknown. It runs f
+	// again when the database asks for it.
+	//
+	// A query that ends with "FOR UPDATE" locks the rows that it returns, in the
+	// order of ORDER BY.
+	Write(ctx context.Context, f func(Tx) error) error
+	// Script runs statements without arguments, separated by semicolons.
+	Script(ctx context.Context, tx Tx, statements string) error
+}
+
+// query runs a query and gives each row to scan.
+func query(ctx context.Context, tx Tx, scan func(Rows) error, text string, args ...any) error {
+	rows, err := tx.Query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// list returns what scan makes of each row; never nil.
+func list[T any](ctx context.Context, tx Tx, scan func(Rows) (T, error), text string, args ...any) ([]T, error) {
+	found := []T{}
+	err := query(ctx, tx, func(rows Rows) error {
+		v, err := scan(rows)
+		found = append(found, v)
+		return err
+	}, text, args...)
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// one returns what scan makes of the first row, or missing when there is none.
+func one[T any](ctx context.Context, tx Tx, missing error, scan func(Rows) (T, error), text string, args ...any) (T, error) {
+	found, err := list(ctx, tx, scan, text, args...)
+	if err != nil || len(found) == 0 {
+		var zero T
+		if err == nil {
+			err = missing
+		}
+		return zero, err
+	}
+	return found[0], nil
+}
+
+// count returns the number that a query of one row and column gives.
+func count(ctx context.Context, tx Tx, text string, args ...any) (n int, err error) {
+	err = query(ctx, tx, func(rows Rows) error { return rows.Scan(&n) }, text, args...)
+	return n, err
+}

@@ -1,0 +1,11 @@
+package sqlstore
+
+import "github.com/signalbox/signalbox/store"
+
+// Set returns all stores in db.
+func Set(db DB) store.Set {
+	return store.Set{
+		Audit: NewAudit(db),
+		Keys:  NewKeys(db),
+	}
+}

@@ -1,0 +1,64 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// micros is an instant as it is stored. The zero time comes back as such.
+func micros(t time.Time) int64 { return t.UnixMicro() }
+
+// instant is what micros stored.
+func instant(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
+
+// nanos is optional money as it is stored: NULL is nil.
+func nanos(u *router.USD) *int64 {
+	if u == nil {
+		return nil
+	}
+	return new(int64(*u))
+}
+
+// money is what nanos stored.
+func money(nanos *int64) *router.USD {
+	if nanos == nil {
+		return nil
+	}
+	return new(router.USD(*nanos))
+}
+
+// text is JSON as it is stored: NULL is nil.
+func text(raw json.RawMessage) *string {
+	if raw == nil {
+		return nil
+	}
+	return new(string(raw))
+}
+
+// raw is what text stored.
+func raw(text *string) json.RawMessage {
+	if text == nil {
+		return nil
+	}
+	return json.RawMessage(*text)
+}
+
+// encoded is a value as JSON text. It is for lists and for plain structures of
+// this package, which have no way to fail.
+func encoded(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
+}
+
+// decoded is what encoded stored.
+func decoded[T any](text string) (v T, err error) {
+	err = json.Unmarshal([]byte(text), &v)
+	return v, err
+}
+
+// parsed is a UUID that was stored as text.
+func parsed(text string) (uuid.UUID, error) { return uuid.Parse(text) }

@@ -1,0 +1,129 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/signalbox/signalbox/internal/sqlstore"
+)
+
+// longestPause is between two tries of a transaction that others stood in the
+// way of.
+const longestPause = 200 * time.Millisecond
+
+// commitTime is what a commit may take, whoever has stopped waiting for it.
+const commitTime = 30 * time.Second
+
+// db is a pool of connections.
+type db struct {
+	begin func(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
+}
+
+// prepareSchema makes the table of migrations. Two processes that do so at once
+// collide in the catalog, whatever "IF NOT EXISTS" says.
+func (d *db) prepareSchema(ctx context.Context) error {
+	return d.Write(ctx, func(t sqlstore.Tx) error {
+		return d.Script(ctx, t, `
+			CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, name text NOT NULL);
+			INSERT INTO migrations (version, name) VALUES (0, 'none') ON CONFLICT (version) DO NOTHING`)
+	})
+}
+
+// Read implements [sqlstore.DB].
+func (d *db) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return d.retry(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+}
+
+// Write implements [sqlstore.DB].
+func (d *db) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return d.retry(ctx, pgx.TxOptions{}, f)
+}
+
+// retry runs f until nobody stood in its way. There is no last try: the time is
+// the caller's to limit.
+func (d *db) retry(ctx context.Context, options pgx.TxOptions, f func(sqlstore.Tx) error) error {
+	for pause := time.Millisecond; ; pause = min(2*pause, longestPause) {
+		err := d.once(ctx, options, f)
+		if !again(err) {
+			return err
+		}
+		wait := time.NewTimer(pause/2 + rand.N(pause)) //nolint:gosec // rivals only have to differ
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return fmt.Errorf("%w; the last try: %w", ctx.Err(), err)
+		}
+	}
+}
+
+// again says whether a transaction failed, and surely so, for a reason that is
+// gone when it is tried again.
+func again(err error) bool {
+	failed, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return false
+	}
+	switch failed.Code {
+	case "40001", "40P01": // serialization failure, deadlock
+		return true
+	case "23505", "42P07": // two processes make the same table
+		return strings.HasPrefix(failed.TableName, "pg_") || failed.Code == "42P07"
+	}
+	return false
+}
+
+func (d *db) once(ctx context.Context, options pgx.TxOptions, f func(sqlstore.Tx) error) error {
+	began, err := d.begin(ctx, options)
+	if err != nil {
+		return err
+	}
+	if err := f(&tx{began}); err != nil {
+		// The server undoes it, at the latest when the connection closes.
+		_ = began.Rollback(context.WithoutCancel(ctx))
+		return err
+	}
+	// Who goes away now would not know what happened.
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
+	defer cancel()
+	err = began.Commit(ending)
+	if err == nil || undone(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", sqlstore.ErrUnknown, err)
+}
+
+// undone says whether a commit failed and surely nothing of it stays: the server
+// said so, and not because it was about to go.
+func undone(err error) bool {
+	failed, told := errors.AsType[*pgconn.PgError](err)
+	return errors.Is(err, pgx.ErrTxCommitRollback) ||
+		told && !strings.HasPrefix(failed.Code, "57") && !strings.HasPrefix(failed.Code, "08")
+}
+
+// Script implements [sqlstore.DB].
+func (d *db) Script(ctx context.Context, t sqlstore.Tx, statements string) error {
+	_, err := t.Exec(ctx, statements, pgx.QueryExecModeSimpleProtocol)
+	return err
+}
+
+// tx is a transaction.
+type tx struct{ pgx.Tx }
+
+// Exec implements [sqlstore.Tx].
+func (t *tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	done, err := t.Tx.Exec(ctx, query, args...)
+	return done.RowsAffected(), err
+}
+
+// Query implements [sqlstore.Tx].
+func (t *tx) Query(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
+	return t.Tx.Query(ctx, query, args...)
+}

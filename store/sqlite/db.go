@@ -1,0 +1,209 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/signalbox/signalbox/internal/sqlstore"
+)
+
+// pragmas are set before each write, because a pool does not tell a new
+// connection from an old one. A process that waits for another one's write
+// lock waits at most this long.
+const pragmas = "PRAGMA busy_timeout = 10000; PRAGMA synchronous = FULL"
+
+// lock takes the write lock before anything is read. Drivers begin deferred:
+// of two transactions that both read first, one would fail at once, however
+// long it is willing to wait.
+const lock = "UPDATE migrations SET version = version WHERE false"
+
+// db is a database whose writes take turns within the process.
+type db struct {
+	pool   *sql.DB
+	writer chan struct{} // holds a token while somebody writes
+
+	mu         sync.RWMutex
+	statements map[string]*sql.Stmt // by the text of the package sqlstore; there are finitely many
+}
+
+func newDB(pool *sql.DB) *db {
+	return &db{pool: pool, writer: make(chan struct{}, 1), statements: make(map[string]*sql.Stmt)}
+}
+
+// prepareFile does what is done once for a file.
+func (d *db) prepareFile(ctx context.Context) error {
+	conn, err := d.pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	for _, statement := range []string{
+		pragmas,
+		"PRAGMA journal_mode = WAL",
+		"CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT",
+		"INSERT INTO migrations (version, name) VALUES (0, 'none') ON CONFLICT (version) DO NOTHING",
+	} {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Read implements [sqlstore.DB].
+func (d *db) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return d.run(ctx, f, func(*sql.Conn) error { return nil }, func(*tx) error { return nil })
+}
+
+// Write implements [sqlstore.DB].
+func (d *db) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
+	select {
+	case d.writer <- struct{}{}:
+		defer func() { <-d.writer }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return d.run(ctx, f,
+		func(conn *sql.Conn) error {
+			_, err := conn.ExecContext(ctx, pragmas)
+			return err
+		},
+		func(t *tx) error {
+			_, err := t.Exec(ctx, lock)
+			return err
+		})
+}
+
+// run runs f in a transaction, after before and begun.
+func (d *db) run(ctx context.Context, f func(sqlstore.Tx) error, before func(*sql.Conn) error, begun func(*tx) error) (err error) {
+	conn, err := d.pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	t := &tx{db: d}
+	defer func() {
+		_ = conn.Close()
+		d.prepare(ctx, t.new)
+	}()
+	if err = before(conn); err != nil {
+		return err
+	}
+	// The context ends neither the transaction nor its connection from outside:
+	// each statement looks at it.
+	began, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = began.Rollback()
+		}
+	}()
+	t.tx = began
+	if err = begun(t); err != nil {
+		return err
+	}
+	if err = f(t); err != nil {
+		return err
+	}
+	return began.Commit()
+}
+
+// Script implements [sqlstore.DB].
+func (d *db) Script(ctx context.Context, t sqlstore.Tx, statements string) error {
+	ours, ok := t.(*tx)
+	if !ok {
+		return errors.New("sqlite: a transaction of another database")
+	}
+	_, err := ours.tx.ExecContext(ctx, statements)
+	return err
+}
+
+// statement returns a prepared text, or nil. The pool prepares it once for each
+// connection.
+func (d *db) statement(text string) *sql.Stmt {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.statements[text]
+}
+
+// prepare prepares texts for the next transactions. Within one it would wait
+// for itself where the pool has a single connection. What cannot be prepared now
+// is sent as text once more.
+func (d *db) prepare(ctx context.Context, texts []string) {
+	for _, text := range texts {
+		s, err := d.pool.PrepareContext(ctx, ours(text))
+		if err != nil {
+			return
+		}
+		d.mu.Lock()
+		if d.statements[text] == nil {
+			d.statements[text], s = s, nil
+		}
+		d.mu.Unlock()
+		if s != nil {
+			_ = s.Close() // a rival was first
+		}
+	}
+}
+
+// ours is a text as SQLite wants it: $1 would be the name of a parameter, and
+// rows need no locks where there is one writer.
+func ours(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "FOR UPDATE", ""), "$", "?")
+}
+
+// tx is a transaction.
+type tx struct {
+	db  *db
+	tx  *sql.Tx
+	new []string // texts that were not prepared
+}
+
+// prepared returns a text as a statement of the transaction, or nil.
+func (t *tx) prepared(ctx context.Context, text string) *sql.Stmt {
+	s := t.db.statement(text)
+	if s == nil {
+		t.new = append(t.new, text)
+		return nil
+	}
+	return t.tx.StmtContext(ctx, s)
+}
+
+// Exec implements [sqlstore.Tx].
+func (t *tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	var res sql.Result
+	var err error
+	if s := t.prepared(ctx, query); s != nil {
+		res, err = s.ExecContext(ctx, args...)
+	} else {
+		res, err = t.tx.ExecContext(ctx, ours(query), args...)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// Query implements [sqlstore.Tx].
+func (t *tx) Query(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
+	var found *sql.Rows
+	var err error
+	if s := t.prepared(ctx, query); s != nil {
+		found, err = s.QueryContext(ctx, args...) //nolint:sqlclosecheck // the caller closes them
+	} else {
+		found, err = t.tx.QueryContext(ctx, ours(query), args...) //nolint:sqlclosecheck // the caller closes them
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rows{found}, nil
+}
+
+type rows struct{ *sql.Rows }
+
+// Close implements [sqlstore.Rows].
+func (r rows) Close() { _ = r.Rows.Close() }
