@@ -1,0 +1,214 @@
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// patience bounds each piece of work for a test: a start, a database more or
+// less. It is long because tests share a busy machine.
+const patience = time.Minute
+
+// Config says what a test asks of its database. The zero value is a database
+// with the server's own settings, on a server that does not sync.
+type Config struct {
+	// Synced asks for a server whose commits are on disk when they return, for
+	// benchmarks and for tests of crashes; by default commits are faster and
+	// survive the death of every process but not a power cut. Both kinds of
+	// server may run at once. A server named by the environment that does not
+	// sync fails the test.
+	Synced bool
+
+	// Settings are added to the DSN. They hold for every session opened with
+	// it: default_transaction_isolation, statement_timeout. A pool takes its
+	// own there too: pool_max_conns.
+	Settings map[string]string
+}
+
+// shared holds the servers of the test process.
+var shared = kit{find: binaries}
+
+// Main runs the tests of a package, then stops what they have started. A
+// process that is killed instead leaves neither server nor folder behind
+// either: they end when it does.
+func Main(m *testing.M) {
+	shared.open()
+	defer shared.close()
+	m.Run()
+}
+
+// Pool returns a pool of connections to an empty database, which is dropped
+// when the test ends. The pool is closed then: the test gives its connections
+// back before. Safe for concurrent use.
+func Pool(t testing.TB, cfg Config) *pgxpool.Pool {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), DSN(t, cfg))
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// DSN returns the address of an empty database, which is dropped when the test
+// ends, with all sessions that are left in it. Other processes may use it, too.
+// Safe for concurrent use.
+func DSN(t testing.TB, cfg Config) string {
+	t.Helper()
+	server := shared.server(t, cfg.Synced)
+	name := "signalbox_" + strings.ToLower(rand.Text())
+	dsn, err := within(server, name, cfg.Settings)
+	if err == nil {
+		err = create(t.Context(), server, name, cfg.Synced)
+	}
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := run(context.Background(), server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Errorf("pgtest: %v", err)
+		}
+	})
+	return dsn
+}
+
+// kit starts each kind of server once, when the first test asks for it.
+type kit struct {
+	find func() (folder string, err error)
+
+	mu      sync.Mutex
+	opened  bool
+	started map[bool]started // by Config.Synced
+}
+
+type started struct {
+	server *server
+	err    error
+}
+
+func (k *kit) open() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.opened, k.started = true, map[bool]started{}
+}
+
+func (k *kit) close() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, s := range k.started {
+		if s.err == nil {
+			s.server.stop()
+		}
+	}
+	k.opened, k.started = false, nil
+}
+
+// server returns the DSN of a server for the test, or ends it.
+func (k *kit) server(t testing.TB, synced bool) string {
+	t.Helper()
+	if dsn := os.Getenv("SIGNALBOX_TEST_POSTGRES"); dsn != "" {
+		return dsn
+	}
+	dsn, err := k.private(synced)
+	switch {
+	case err == nil:
+		return dsn
+	case errors.Is(err, errNotOpen):
+		t.Fatalf("pgtest: %v", err)
+	case os.Getenv("SIGNALBOX_TEST_NOSKIP") == "1":
+		t.Fatalf("pgtest: PostgreSQL is promised here: %v", err)
+	default:
+		t.Skipf("needs PostgreSQL, or its DSN in SIGNALBOX_TEST_POSTGRES: %v", err)
+	}
+	return ""
+}
+
+var errNotOpen = errors.New("the package's TestMain does not call pgtest.Main")
+
+func (k *kit) private(synced bool) (dsn string, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.opened {
+		return "", errNotOpen
+	}
+	s, ok := k.started[synced]
+	if !ok {
+		var folder string
+		if folder, s.err = k.find(); s.err == nil {
+			s.server, s.err = start(folder, synced)
+		}
+		k.started[synced] = s
+	}
+	if s.err != nil {
+		return "", s.err
+	}
+	return s.server.dsn, nil
+}
+
+// within returns dsn, a URL or a list of keywords and values, with another
+// database and settings of its sessions.
+func within(dsn, database string, settings map[string]string) (string, error) {
+	if !strings.Contains(dsn, "://") {
+		words := []string{dsn, "dbname=" + database}
+		quote := strings.NewReplacer(`\`, `\\`, `'`, `\'`)
+		for key, value := range settings {
+			words = append(words, key+"='"+quote.Replace(value)+"'")
+		}
+		return strings.Join(words, " "), nil
+	}
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return "", errors.New("the DSN is not a URL") // err would quote its password
+	}
+	// Not by url.Values: to PostgreSQL, a plus in a query is a plus.
+	query := slices.DeleteFunc(strings.Split(u.RawQuery, "&"), func(pair string) bool {
+		key, _, _ := strings.Cut(pair, "=")
+		return key == "" || key == "dbname" || key == "database"
+	})
+	for key, value := range settings {
+		query = append(query, escape(key)+"="+escape(value))
+	}
+	u.Path, u.RawQuery = "/"+database, strings.Join(query, "&")
+	return u.String(), nil
+}
+
+func escape(s string) string {
+	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
+}
+
+func create(ctx context.Context, server, name string, synced bool) error {
+	if synced {
+		if err := run(ctx, server, `DO $$ BEGIN
+			IF current_setting('fsync') = 'off' OR current_setting('synchronous_commit') = 'off' THEN
+				RAISE 'the server does not sync';
+			END IF;
+		END $$`); err != nil {
+			return err
+		}
+	}
+	return run(ctx, server, "CREATE DATABASE "+name)
+}
+
+// run executes one statement in a session of its own.
+func run(ctx context.Context, dsn, statement string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	_, err = conn.Exec(ctx, statement)
+	return errors.Join(err, conn.Close(ctx))
+}
