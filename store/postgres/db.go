@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"math/bits"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,6 +25,7 @@ const commitTime = 30 * time.Second
 // db is a pool of connections.
 type db struct {
 	begin func(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
+	waits atomic.Uint64
 }
 
 // prepareSchema makes the table of migrations. Two processes that do so at once
@@ -54,7 +56,7 @@ func (d *db) retry(ctx context.Context, options pgx.TxOptions, f func(sqlstore.T
 		if !again(err) {
 			return err
 		}
-		wait := time.NewTimer(pause/2 + rand.N(pause)) //nolint:gosec // rivals only have to differ
+		wait := time.NewTimer(pause/2 + d.apart(pause))
 		select {
 		case <-wait.C:
 		case <-ctx.Done():
@@ -62,6 +64,14 @@ func (d *db) retry(ctx context.Context, options pgx.TxOptions, f func(sqlstore.T
 			return fmt.Errorf("%w; the last try: %w", ctx.Err(), err)
 		}
 	}
+}
+
+// apart spreads those who wait over a pause: each one's share is far from those
+// of the ones before (the golden ratio's multiples).
+func (d *db) apart(pause time.Duration) time.Duration {
+	const golden = 0x9e3779b97f4a7c15 // of 1<<64
+	high, _ := bits.Mul64(d.waits.Add(1)*golden, uint64(pause))
+	return time.Duration(high) //nolint:gosec // less than pause
 }
 
 // again says whether a transaction failed, and surely so, for a reason that is

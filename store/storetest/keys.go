@@ -71,7 +71,7 @@ func keyIsKept(t *testing.T, open Open) {
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}
-	for _, hash := range []string{"A", "", "a ", "a\x00"} {
+	for _, hash := range []string{"A", "", "a "} {
 		_, err := s.Get(t.Context(), hash)
 		require.ErrorIs(t, err, keys.ErrNotFound, "text is compared byte for byte: %q", hash)
 	}
