@@ -1,0 +1,209 @@
+package stack_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// fate is what becomes of one call. It travels in the call's context, so that
+// calls made at once do not share it.
+type fate struct {
+	upstream map[string]string // what a provider does; "own " before those asked with the caller's credential
+	// What becomes of the ledger's methods: "" for all is well, else whether the
+	// method has acted before the program is told that it failed.
+	reserve, settle, void string
+	tokens                int64
+	hangUp                context.CancelFunc
+	later                 func() // time passes while the upstream thinks
+}
+
+const (
+	undone = "undone" // the method failed, and has changed nothing
+	done   = "done"   // it has acted, and its reply was lost
+)
+
+type fateKey struct{}
+
+func fateOf(ctx context.Context) *fate {
+	if f, ok := ctx.Value(fateKey{}).(*fate); ok {
+		return f
+	}
+	return &fate{}
+}
+
+// fated is a provider that does what a call's fate says.
+type fated struct{ slug string }
+
+func (p fated) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {
+	f, name := fateOf(ctx), p.slug
+	if a.Credential != "" {
+		name = "own " + name
+	}
+	reply := router.Reply{Usage: systemone.Usage{InputTokens: f.tokens, OutputTokens: f.tokens / 3}}
+	for _, q := range a.Request.Questions {
+		reply.Answers = append(reply.Answers, systemone.Answer{Name: q.Name, Kind: q.Kind, Noul: 0.5})
+	}
+	refused := func(status int, class router.Class) (router.Reply, error) {
+		return router.Reply{}, &router.UpstreamError{Status: status, Class: class, Err: errDown}
+	}
+	switch f.upstream[name] {
+	case "500":
+		return refused(http.StatusInternalServerError, router.ProviderUnavailable)
+	case "429":
+		return refused(http.StatusTooManyRequests, router.RateLimitExceeded)
+	case "400":
+		return refused(http.StatusBadRequest, router.InvalidRequest)
+	case "not sent":
+		return router.Reply{}, router.ErrNotSent
+	case "panic":
+		panic("a provider's bug")
+	case "bad":
+		reply.Answers = nil
+	case "dear":
+		reply.Usage.InputTokens, reply.Usage.OutputTokens = 50_000, 50_000
+	case "late":
+		f.later()
+	case "hang up": // and the answer comes all the same
+		f.hangUp()
+	case "give up":
+		f.hangUp()
+		return router.Reply{}, &router.UpstreamError{Err: ctx.Err()}
+	}
+	return reply, nil
+}
+
+func outcomes() []string {
+	return []string{"200", "200", "200", "200", "200", "200", "dear", "bad", "500", "429", "400", "not sent", "panic", "late", "hang up", "give up"}
+}
+
+var errLedger = errors.New("the ledger cannot be reached")
+
+// lossyLedger fails where a call's fate says, and keeps account of what it did
+// by itself.
+type lossyLedger struct {
+	router.Ledger
+
+	mu    sync.Mutex
+	holds map[uuid.UUID]router.Hold // that are open
+	stuck map[uuid.UUID]bool        // those that the router was not able to close
+	lines map[router.Line]bool      // that were ever used
+	// booked is what was settled and confirmed. lost is what was settled without
+	// the router knowing, or posted because nobody could close the hold.
+	booked, lost map[router.Line]router.Amount
+}
+
+func newLossyLedger(inner router.Ledger) *lossyLedger {
+	return &lossyLedger{
+		Ledger: inner, holds: map[uuid.UUID]router.Hold{}, stuck: map[uuid.UUID]bool{}, lines: map[router.Line]bool{},
+		booked: map[router.Line]router.Amount{}, lost: map[router.Line]router.Amount{},
+	}
+}
+
+func plus(a, b router.Amount) router.Amount {
+	return router.Amount{Credit: a.Credit + b.Credit, Total: a.Total + b.Total}
+}
+
+// enter adds an amount to every line, unless it is nothing.
+func enter(books map[router.Line]router.Amount, lines []router.Line, amount router.Amount) {
+	for _, line := range lines {
+		if amount != (router.Amount{}) {
+			books[line] = plus(books[line], amount)
+		}
+	}
+}
+
+func (l *lossyLedger) Reserve(ctx context.Context, h router.Hold) error {
+	f := fateOf(ctx)
+	if f.reserve == undone {
+		return errLedger
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.Ledger.Reserve(ctx, h); err != nil {
+		return err
+	}
+	l.holds[h.ID] = h
+	for _, line := range h.Lines {
+		l.lines[line] = true
+	}
+	if f.reserve == done {
+		return errLedger
+	}
+	return nil
+}
+
+func (l *lossyLedger) Settle(ctx context.Context, id uuid.UUID, cost router.Amount) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := fateOf(ctx)
+	if f.settle == undone {
+		l.stuck[id] = true
+		return errLedger
+	}
+	if err := l.Ledger.Settle(ctx, id, cost); err != nil {
+		return err
+	}
+	h := l.holds[id]
+	delete(l.holds, id)
+	if f.settle == done {
+		enter(l.lost, h.Lines, cost)
+		return errLedger
+	}
+	enter(l.booked, h.Lines, cost)
+	return nil
+}
+
+func (l *lossyLedger) Void(ctx context.Context, id uuid.UUID) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := fateOf(ctx)
+	if f.void == undone {
+		l.stuck[id] = true
+		return errLedger
+	}
+	if err := l.Ledger.Void(ctx, id); err != nil {
+		return err
+	}
+	delete(l.holds, id)
+	if f.void == done {
+		return errLedger
+	}
+	return nil
+}
+
+func (l *lossyLedger) Expire(ctx context.Context, now time.Time, limit int, policy router.Expiry) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, h := range l.holds {
+		if h.Deadline.Before(now) {
+			enter(l.lost, h.Lines, h.Amount)
+			delete(l.holds, id)
+			delete(l.stuck, id)
+		}
+	}
+	return l.Ledger.Expire(ctx, now, limit, policy)
+}
+
+// expected is what must stand on every line that was ever used, once the calls
+// are over.
+func (l *lossyLedger) expected() map[router.Line]router.Balance {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	held := map[router.Line]router.Amount{}
+	for id := range l.stuck {
+		enter(held, l.holds[id].Lines, l.holds[id].Amount)
+	}
+	all := map[router.Line]router.Balance{}
+	for line := range l.lines {
+		all[line] = router.Balance{Spent: plus(l.booked[line], l.lost[line]), Held: held[line]}
+	}
+	return all
+}

@@ -1,0 +1,198 @@
+package stack_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/signalbox/signalbox/activity"
+	"github.com/signalbox/signalbox/router"
+)
+
+// change changes a limit, a credential, a key or the time.
+func (b *books) change(t *rapid.T) {
+	ctx := context.Background()
+	h := b.drawHolder(t)
+	byok := rapid.Bool().Draw(t, "byok")
+	limit := fmt.Sprintf("0.%02d", rapid.IntRange(1, 40).Draw(t, "limit"))
+	switch rapid.SampledFrom([]string{"key", "workspace", "guardrail", "credits", "credential", "delete", "expire", "hours", "back"}).Draw(t, "change") {
+	case "key":
+		reset := rapid.SampledFrom([]string{"null", `"daily"`, `"weekly"`, `"monthly"`}).Draw(t, "reset")
+		limit := rapid.SampledFrom([]string{"null", limit}).Draw(t, "limit")
+		if !h.gone {
+			b.manage(t, h, http.MethodPatch, "/keys/"+h.KeyHash, fmt.Sprintf(`{"limit":%s,"limit_reset":%s,"include_byok_in_limit":%t}`, limit, reset, byok), nil)
+		}
+	case "workspace":
+		interval := rapid.SampledFrom([]string{"daily", "weekly", "monthly", "lifetime"}).Draw(t, "interval")
+		b.manage(t, h, http.MethodPut, "/workspaces/"+h.Workspace+"/budgets/"+interval, fmt.Sprintf(`{"limit_usd":%s,"include_byok_in_budgets":%t}`, limit, byok), nil)
+	case "guardrail":
+		guard := rapid.SampledFrom(b.guards).Draw(t, "guardrail")
+		b.manage(t, b.holders[0], http.MethodPatch, "/guardrails/"+guard, fmt.Sprintf(`{"limit_usd":%s,"reset_interval":"daily","include_byok_in_budgets":%t}`, limit, byok), nil)
+	case "credits":
+		by := router.Actor{Principal: router.Principal{Account: h.Account}}
+		_, err := b.Organization.TopUp(ctx, by, rapid.StringN(8, 8, -1).Draw(t, "payment"), rapid.SampledFrom([]router.USD{cent, router.Dollar}).Draw(t, "paid"))
+		require.NoError(t, err)
+	case "credential":
+		b.giveCredential(t, h)
+	case "delete":
+		if h != b.holders[0] && !h.gone {
+			b.manage(t, h, http.MethodDelete, "/keys/"+h.KeyHash, "", nil)
+			h.gone = true
+		}
+	case "expire":
+		_, err := b.ledger.Expire(ctx, b.clock.now().Add(48*time.Hour), 1000, router.ExpirePost)
+		require.NoError(t, err)
+	case "hours":
+		b.clock.move(time.Duration(rapid.IntRange(1, 30).Draw(t, "hours")) * time.Hour)
+	case "back":
+		b.clock.move(-time.Duration(rapid.IntRange(1, 20).Draw(t, "hours")) * time.Hour)
+	}
+}
+
+// recorded adds up what activity has of an account, a key or a member, or of
+// one workspace of the account.
+func (b *books) recorded(t *rapid.T, r activity.Range, workspace string, into map[router.Line]router.Amount, owner router.Owner, p router.Principal) int64 {
+	r.From, r.To = "2026-01-01", "2028-12-31"
+	items, err := b.stores.Activity.Items(context.Background(), r)
+	require.NoError(t, err)
+	requests := int64(0)
+	for _, item := range items {
+		if workspace != "" && item.Workspace != workspace {
+			continue
+		}
+		requests += item.Requests
+		day, err := time.Parse(time.DateOnly, item.Date)
+		require.NoError(t, err)
+		for i := range router.Daily + 1 {
+			enter(into, []router.Line{owner.Line(p, i.Window(day))}, item.Cost)
+		}
+	}
+	return requests
+}
+
+// agree requires that activity, the ledger, and what keys and accounts show are
+// one and the same money, but for what the ledger has lost; and that nothing
+// is held but what nobody could give back.
+func (b *books) agree(t *rapid.T) {
+	ctx := context.Background()
+	shown := map[router.Line]router.Amount{}
+	seen := map[string]bool{}
+	once := func(name string) bool { first := !seen[name]; seen[name] = true; return first }
+	for _, h := range b.holders {
+		p := h.Principal
+		if once("account " + p.Account) {
+			requests := b.recorded(t, activity.Range{Account: p.Account}, "", shown, router.OwnerAccount, p)
+			require.Equal(t, b.answered[p.Account], requests, "who is answered is in the activity, and nobody else")
+			credits, err := b.Organization.Credits(ctx, p.Account)
+			require.NoError(t, err)
+			line := router.OwnerAccount.Line(p, "ever")
+			require.Equal(t, b.told[p.Account], shown[line].Credit, "the answers say what is charged")
+			require.Equal(t, b.told[p.Account]+b.ledger.lost[line].Credit, credits.Used)
+		}
+		if once("workspace " + p.Workspace) {
+			b.recorded(t, activity.Range{Account: p.Account}, p.Workspace, shown, router.OwnerWorkspace, p)
+		}
+		if p.Member != "" && once("member "+p.Account+p.Member) {
+			b.recorded(t, activity.Range{Account: p.Account, Member: p.Member}, "", shown, router.OwnerMember, p)
+		}
+		b.recorded(t, activity.Range{Account: p.Account, KeyHash: p.KeyHash}, "", shown, router.OwnerKey, p)
+		if !h.gone {
+			b.agreeKey(t, h, shown)
+		}
+	}
+	require.Equal(t, b.ledger.booked, shown)
+	expected := b.ledger.expected()
+	lines := slices.Collect(maps.Keys(expected))
+	balances, err := b.ledger.Balances(ctx, lines)
+	require.NoError(t, err)
+	for i, line := range lines {
+		require.Equal(t, expected[line], balances[i], line)
+	}
+}
+
+// agreeKey compares what GET /keys/{hash} shows.
+func (b *books) agreeKey(t *rapid.T, h *holder, shown map[router.Line]router.Amount) {
+	var got struct {
+		Data struct {
+			Usage        router.USD `json:"usage"`
+			UsageDaily   router.USD `json:"usage_daily"`
+			UsageWeekly  router.USD `json:"usage_weekly"`
+			UsageMonthly router.USD `json:"usage_monthly"`
+			BYOK         router.USD `json:"byok_usage"`
+			BYOKDaily    router.USD `json:"byok_usage_daily"`
+			BYOKWeekly   router.USD `json:"byok_usage_weekly"`
+			BYOKMonthly  router.USD `json:"byok_usage_monthly"`
+		}
+	}
+	w := b.do(context.Background(), http.MethodGet, "/keys/"+h.KeyHash, "", h.management)
+	require.Equal(t, http.StatusOK, w.Code, w.Body)
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &got))
+	d := got.Data
+	for i, figures := range map[router.Interval][2]router.USD{
+		router.Lifetime: {d.Usage, d.BYOK}, router.Monthly: {d.UsageMonthly, d.BYOKMonthly},
+		router.Weekly: {d.UsageWeekly, d.BYOKWeekly}, router.Daily: {d.UsageDaily, d.BYOKDaily},
+	} {
+		line := router.OwnerKey.Line(h.Principal, i.Window(b.clock.now()))
+		want := plus(shown[line], b.ledger.lost[line])
+		require.Equal(t, [2]router.USD{want.Credit, want.BYOK()}, figures, line)
+	}
+}
+
+// report compares what GET /activity shows when all days are over.
+func (b *books) report(t *rapid.T) {
+	b.clock.move(3 * 24 * time.Hour)
+	for _, h := range []*holder{b.holders[0], b.holders[len(b.holders)-1]} {
+		var got struct {
+			Data []struct {
+				Usage    router.USD `json:"usage"`
+				BYOK     router.USD `json:"byok_usage_inference"`
+				Requests int64      `json:"requests"`
+			}
+		}
+		w := b.do(context.Background(), http.MethodGet, "/activity", "", h.management)
+		require.Equal(t, http.StatusOK, w.Code, w.Body)
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &got))
+		var sum router.Amount
+		requests := int64(0)
+		for _, row := range got.Data {
+			sum = plus(sum, router.Amount{Credit: row.Usage, Total: row.Usage + row.BYOK})
+			requests += row.Requests
+		}
+		require.Equal(t, b.ledger.booked[router.OwnerAccount.Line(h.Principal, "ever")], sum)
+		require.Equal(t, b.answered[h.Account], requests)
+	}
+}
+
+// Whatever is asked, changed or broken, with calls at once and at midnight: what
+// activity shows, what was settled, and what keys and accounts show is the same
+// money in every window. When the calls are over nothing is held, but what a
+// broken ledger would not give back, and that ends with its deadline.
+func TestTheBooksOfAWholeServiceAgree(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		b := newBooks(t)
+		for range rapid.IntRange(1, 10).Draw(t, "steps") {
+			if rapid.IntRange(0, 2).Draw(t, "step") == 0 {
+				b.change(t)
+			} else {
+				b.calls(t)
+			}
+			b.agree(t)
+		}
+		_, err := b.ledger.Expire(context.Background(), b.clock.now().Add(48*time.Hour), 1000, router.ExpirePost)
+		require.NoError(t, err)
+		for line, balance := range b.ledger.expected() {
+			require.Zero(t, balance.Held, line)
+		}
+		b.agree(t)
+		b.report(t)
+	})
+}
