@@ -2,6 +2,7 @@ package organization
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/signalbox/signalbox/router"
@@ -11,7 +12,7 @@ import (
 // rules for providers and retention, the workspace's order, its budgets and the
 // account's credits. A call without an account is the embedding program's own
 // and passes as it is; one whose account or workspace does not exist is
-// refused.
+// refused like one with an unknown key.
 //
 // What was changed through this Service acts on the next call; what was changed
 // elsewhere acts within 10 s.
@@ -21,7 +22,10 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 			return next(ctx, c)
 		}
 		st, err := s.standing(ctx, place{c.Principal.Account, c.Principal.Workspace})
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrNotFound): // its keys are gone with it, whoever still believes in them
+			return nil, &router.Error{Class: router.Authentication, Message: "Invalid API key", Err: err}
+		case err != nil:
 			return nil, &router.Error{Class: router.Server, Err: err}
 		}
 		if len(st.rules) > 0 {

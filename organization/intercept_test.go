@@ -65,7 +65,8 @@ func TestInterceptKnowsWhoseCallItIs(t *testing.T) {
 		_, err := call(t, b.Service, p)
 		var re *router.Error
 		require.ErrorAs(t, err, &re, name)
-		assert.Equal(t, router.Server, re.Class, name)
+		assert.Equal(t, router.Authentication, re.Class, name)
+		assert.Equal(t, "Invalid API key", re.Message, name)
 		require.ErrorIs(t, err, organization.ErrNotFound, name)
 	}
 	id, err := b.DefaultGuardrail(t.Context(), "acme", b.account.DefaultWorkspace)

@@ -32,6 +32,11 @@ type Config struct {
 	// the account's when workspace is ""; who has created keys cannot be
 	// removed. Nil where no key has a creator.
 	KeysOf func(ctx context.Context, account, workspace, member string) (int, error)
+	// Deleted removes what other parts of the program keep for a workspace of
+	// the actor's account that has just been deleted. It is called again when
+	// the deletion is repeated, so that what a failure left goes then. Nil where
+	// nothing else is kept.
+	Deleted func(ctx context.Context, by router.Actor, workspace string) error
 	// NewID makes the ids of accounts, workspaces and budgets; by default
 	// UUIDs that sort as they are made, so that lists keep to the order of what
 	// was made in one instant.
@@ -60,6 +65,9 @@ func New(cfg Config) (*Service, error) {
 	}
 	if cfg.KeysOf == nil {
 		cfg.KeysOf = func(context.Context, string, string, string) (int, error) { return 0, nil }
+	}
+	if cfg.Deleted == nil {
+		cfg.Deleted = func(context.Context, router.Actor, string) error { return nil }
 	}
 	if cfg.NewID == nil {
 		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }

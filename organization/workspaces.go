@@ -114,7 +114,10 @@ func (s *Service) replaceWorkspace(
 
 // DeleteWorkspace deletes a workspace of the actor's account, named by id or
 // slug, with its budgets and memberships. The default one and one that has keys
-// are refused.
+// are refused. A key that is made at the same time either has it refused or is
+// gone with it. An error other than a refusal and ErrNotFound may leave
+// something behind; the same deletion by id, which is then ErrNotFound, removes
+// it.
 func (s *Service) DeleteWorkspace(ctx context.Context, by router.Actor, ref string) error {
 	account := by.Principal.Account
 	a, err := s.cfg.Store.Account(ctx, account)
@@ -122,6 +125,11 @@ func (s *Service) DeleteWorkspace(ctx context.Context, by router.Actor, ref stri
 		return err
 	}
 	w, err := s.cfg.Store.Workspace(ctx, account, ref)
+	if errors.Is(err, ErrNotFound) && uuid.Validate(ref) == nil {
+		if left := s.cfg.Deleted(ctx, by, ref); left != nil {
+			return left
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -143,7 +151,7 @@ func (s *Service) DeleteWorkspace(ctx context.Context, by router.Actor, ref stri
 		return err
 	}
 	s.forget(account)
-	return nil
+	return s.cfg.Deleted(ctx, by, w.ID)
 }
 
 // DefaultWorkspace returns the id of an account's default workspace.

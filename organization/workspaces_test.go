@@ -1,6 +1,8 @@
 package organization_test
 
 import (
+	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -200,4 +202,34 @@ func TestOneToAHundredUsers(t *testing.T) {
 	removed, err := b.RemoveFromWorkspace(t.Context(), b.by, "east", users[1:])
 	require.NoError(t, err)
 	assert.Equal(t, 99, removed)
+}
+
+// TestDeletingAgainClearsWhatWasLeft: a failure on the way is repaired by the
+// same deletion.
+func TestDeletingAgainClearsWhatWasLeft(t *testing.T) {
+	b := newBench(t)
+	ctx := t.Context()
+	var cleared []string
+	var fails error
+	s, err := organization.New(organization.Config{
+		Store: b.set.Organization, Audit: b.set.Audit,
+		Deleted: func(ctx context.Context, by router.Actor, workspace string) error {
+			_, err := b.Workspace(ctx, "acme", workspace)
+			require.ErrorIs(t, err, organization.ErrNotFound, "it is gone by then")
+			assert.Equal(t, b.by, by)
+			cleared = append(cleared, workspace)
+			return fails
+		},
+	})
+	require.NoError(t, err)
+	w := b.east(t)
+	require.Error(t, s.DeleteWorkspace(ctx, b.by, "default"))
+	require.ErrorIs(t, s.DeleteWorkspace(ctx, b.by, "nowhere"), organization.ErrNotFound)
+	assert.Empty(t, cleared)
+	fails = errors.New("down")
+	require.ErrorIs(t, s.DeleteWorkspace(ctx, b.by, "east"), fails)
+	require.ErrorIs(t, s.DeleteWorkspace(ctx, b.by, w.ID), fails, "not yet")
+	fails = nil
+	require.ErrorIs(t, s.DeleteWorkspace(ctx, b.by, w.ID), organization.ErrNotFound)
+	assert.Equal(t, []string{w.ID, w.ID, w.ID}, cleared)
 }
