@@ -2,8 +2,11 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -61,7 +64,11 @@ func (x *exchange) usable(ctx context.Context) ([]served, error) {
 	var rules []router.Rule
 	if x.s.Policy != nil {
 		var err error
-		if rules, err = x.s.Policy(ctx, x.principal); err != nil {
+		rules, err = x.s.Policy(ctx, x.principal)
+		if errors.Is(err, organization.ErrNotFound) { // the key's workspace is gone, and the key with it
+			return nil, keys.ErrRefused
+		}
+		if err != nil {
 			return nil, fmt.Errorf("httpapi: what the caller may use: %w", err)
 		}
 	}

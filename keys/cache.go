@@ -51,7 +51,7 @@ func (e *entry) fresh(now time.Time) bool { return now.Before(e.until) && !now.B
 // apart, so that guessing displaces nobody's key. It is safe for concurrent
 // use.
 type cache struct {
-	store Store
+	read  func(ctx context.Context, hash string) (Key, error) // as [Store] does it
 	loads singleflight.Group
 
 	mu             sync.RWMutex
@@ -61,8 +61,8 @@ type cache struct {
 	changes uint64
 }
 
-func newCache(store Store, known, unknown int) *cache {
-	return &cache{store: store, known: generations{most: known / 2}, unknown: generations{most: unknown / 2}}
+func newCache(read func(ctx context.Context, hash string) (Key, error), known, unknown int) *cache {
+	return &cache{read: read, known: generations{most: known / 2}, unknown: generations{most: unknown / 2}}
 }
 
 // get returns what is known of a digest, from memory or else from the store.
@@ -118,7 +118,7 @@ func (c *cache) ask(ctx context.Context, d digest, now func() time.Time) (e *ent
 	changes, old := c.changes, c.find(&d)
 	c.mu.RUnlock()
 	at := now()
-	k, err := c.store.Get(ctx, hex.EncodeToString(d[:]))
+	k, err := c.read(ctx, hex.EncodeToString(d[:]))
 	switch {
 	case err == nil:
 		e = &entry{key: k, principal: principal(&k), known: true, read: at, until: at.Add(freshFor)}

@@ -24,8 +24,9 @@ type CredentialsConfig struct {
 	// Provider says whether a slug is one of the catalog's; required.
 	Provider func(slug string) bool
 	// Workspace returns the workspace that a credential is for: the account's
-	// default one for "", else the one given, if it is the account's. Its error
-	// is passed on. nil takes every id as it is.
+	// default one for "", else the one given, if it is the account's, or
+	// ErrNoCredential. It is asked about the workspace of every credential that
+	// is read, too: without it there is none. nil takes every id as it is.
 	Workspace func(ctx context.Context, account, workspace string) (string, error)
 	// OwnsKey says whether an API key is the account's. nil takes all for it.
 	OwnsKey func(ctx context.Context, account, hash string) (bool, error)
@@ -110,11 +111,24 @@ func (s *Credentials) Create(ctx context.Context, by router.Actor, c Credential,
 
 // Get returns one of the account's credentials, or [ErrNoCredential].
 func (s *Credentials) Get(ctx context.Context, by router.Actor, id string) (Credential, error) {
-	c, err := s.cfg.Store.Get(ctx, by.Principal.Account, id)
+	c, err := s.find(ctx, by, id)
 	if err != nil {
 		return Credential{}, fmt.Errorf("keys: get credential: %w", err)
 	}
 	return c.Credential, nil
+}
+
+// find returns one of the account's credentials. Those of a workspace that was
+// deleted are gone with it, whatever the store still holds.
+func (s *Credentials) find(ctx context.Context, by router.Actor, id string) (StoredCredential, error) {
+	c, err := s.cfg.Store.Get(ctx, by.Principal.Account, id)
+	if err != nil {
+		return StoredCredential{}, err
+	}
+	if _, err := s.cfg.Workspace(ctx, c.Account, c.Workspace); err != nil {
+		return StoredCredential{}, err
+	}
+	return c, nil
 }
 
 // List returns a page of a workspace's credentials, the oldest first, and how
@@ -181,7 +195,7 @@ func (s *Credentials) Update(ctx context.Context, by router.Actor, id string, p 
 }
 
 func (s *Credentials) update(ctx context.Context, by router.Actor, id string, p CredentialPatch) (Credential, error) {
-	c, err := s.cfg.Store.Get(ctx, by.Principal.Account, id)
+	c, err := s.find(ctx, by, id)
 	if err != nil {
 		return Credential{}, err
 	}
@@ -226,14 +240,43 @@ func (s *Credentials) Delete(ctx context.Context, by router.Actor, id string) er
 }
 
 func (s *Credentials) remove(ctx context.Context, by router.Actor, id string) error {
-	c, err := s.cfg.Store.Get(ctx, by.Principal.Account, id)
+	c, err := s.find(ctx, by, id)
 	if err != nil {
 		return err
 	}
+	return s.discard(ctx, by, c)
+}
+
+// ClearWorkspace removes the credentials, with their sealed texts, that are
+// left of a workspace that the actor's account no longer has. One that it still
+// has is left alone.
+func (s *Credentials) ClearWorkspace(ctx context.Context, by router.Actor, workspace string) error {
+	account := by.Principal.Account
+	if _, err := s.cfg.Workspace(ctx, account, workspace); workspace == "" || !errors.Is(err, ErrNoCredential) {
+		return err
+	}
+	for {
+		list, _, err := s.cfg.Store.List(ctx, CredentialQuery{Account: account, Workspace: workspace, Limit: PageSize})
+		if err != nil {
+			return fmt.Errorf("keys: clear a workspace: %w", err)
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		for _, c := range list {
+			err := s.discard(ctx, by, StoredCredential{Credential: c})
+			if err != nil && !errors.Is(err, ErrNoCredential) && !errors.Is(err, ErrCredentialChanged) {
+				return fmt.Errorf("keys: clear a workspace: %w", err)
+			}
+		}
+	}
+}
+
+func (s *Credentials) discard(ctx context.Context, by router.Actor, c StoredCredential) error {
 	change, err := s.change(by, "delete", &c.Credential, nil)
 	if err != nil {
 		return err
 	}
 	defer s.cache.forget(c.Account, c.Workspace)
-	return s.cfg.Store.Delete(ctx, c.Account, id, c.Revision, change)
+	return s.cfg.Store.Delete(ctx, c.Account, c.ID, c.Revision, change)
 }

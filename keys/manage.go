@@ -143,7 +143,51 @@ func (s *Service) stillThere(ctx context.Context, by router.Actor, k Key) error 
 	if !errors.Is(err, ErrNotFound) {
 		return nil // it is there, or nobody knows better than before
 	}
-	return errors.Join(err, s.Delete(context.WithoutCancel(ctx), by, k.Hash))
+	return errors.Join(err, s.discard(context.WithoutCancel(ctx), by, k.Hash))
+}
+
+// ClearWorkspace deletes the keys that are left of a workspace that the actor's
+// account no longer has. They can neither be used nor seen; this removes them
+// from the store, too. One that the account still has is left alone, and so is
+// everything where there is no directory that knows.
+func (s *Service) ClearWorkspace(ctx context.Context, by router.Actor, workspace string) error {
+	if workspace == "" || s.cfg.Directory == nil {
+		return nil
+	}
+	if _, err := s.cfg.Directory.Workspace(ctx, by.Principal.Account, workspace); !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	for {
+		q := Query{Workspace: workspace, IncludeDisabled: true, Limit: PageSize}
+		list, err := s.cfg.Store.List(ctx, by.Principal.Account, q)
+		if err != nil {
+			return fmt.Errorf("keys: clear a workspace: %w", err)
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		for _, k := range list {
+			if err := s.discard(ctx, by, k.Hash); err != nil {
+				return fmt.Errorf("keys: clear a workspace: %w", err)
+			}
+		}
+	}
+}
+
+// discard deletes a key from the store, if it is there.
+func (s *Service) discard(ctx context.Context, by router.Actor, hash string) error {
+	err := ErrConflict
+	for n := 0; n < attempts && errors.Is(err, ErrConflict); n++ {
+		var k Key
+		if k, err = s.cfg.Store.Get(ctx, hash); err == nil {
+			err = s.cfg.Store.Delete(ctx, k, s.change(by, "delete", &k, nil))
+		}
+	}
+	s.cache.forget(hash)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // Patch changes a key. It cannot move it, and the expiry is fixed.
@@ -236,7 +280,10 @@ func (s *Service) changeable(ctx context.Context, by router.Actor, hash string) 
 // visible returns a key of the actor's account. Management keys are the
 // embedding program's.
 func (s *Service) visible(ctx context.Context, by router.Actor, hash string) (Key, error) {
-	k, err := s.cfg.Store.Get(ctx, hash)
+	if _, ok := digestOf(hash); !ok { // no key has that, and not every store could look for it
+		return Key{}, ErrNotFound
+	}
+	k, err := s.find(ctx, hash)
 	switch {
 	case err != nil:
 		return Key{}, fmt.Errorf("keys: read: %w", err)

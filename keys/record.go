@@ -59,7 +59,7 @@ func (s *Service) List(ctx context.Context, by router.Actor, q Query) ([]Record,
 // Current returns the record of the key that p acts with, of whatever kind,
 // and whether its account is an organization.
 func (s *Service) Current(ctx context.Context, p router.Principal) (r Record, organization bool, err error) {
-	k, err := s.cfg.Store.Get(ctx, p.KeyHash)
+	k, err := s.find(ctx, p.KeyHash)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return Record{}, false, ErrRefused // deleted since it was authenticated

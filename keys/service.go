@@ -41,8 +41,9 @@ type Directory interface {
 type Config struct {
 	Store  Store    // required
 	Ledger Balancer // of the router's calls; nil: no key has spent anything
-	// Directory is asked before a key is made or listed. Nil: there are neither
-	// organizations nor workspaces.
+	// Directory is asked before a key is made or listed, and whether the
+	// workspace of one that is read still exists: without it there is no such
+	// key. Nil: there are neither organizations nor workspaces.
 	Directory Directory
 	Rates     RateLimits // off by default
 	Prefix    string     // of new keys' text; default "sk-rt"; letters, digits and dashes, 1 to 32
@@ -91,7 +92,23 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Random == nil {
 		cfg.Random = rand.Reader
 	}
-	return &Service{cfg: cfg, cache: newCache(cfg.Store, maxKnown, maxUnknown), rates: newLimiter(cfg.Rates)}, nil
+	s := &Service{cfg: cfg, rates: newLimiter(cfg.Rates)}
+	s.cache = newCache(s.find, maxKnown, maxUnknown)
+	return s, nil
+}
+
+// find returns a key of whatever account, or ErrNotFound. A workspace that is
+// deleted takes its keys with it, whatever the store still holds: one may have
+// been made just when nobody counted any more.
+func (s *Service) find(ctx context.Context, hash string) (Key, error) {
+	k, err := s.cfg.Store.Get(ctx, hash)
+	if err != nil || k.Management || s.cfg.Directory == nil {
+		return k, err
+	}
+	if _, err := s.cfg.Directory.Workspace(ctx, k.Account, k.Workspace); err != nil {
+		return Key{}, err
+	}
+	return k, nil
 }
 
 // now is the time of a change, as coarse as the coarsest store keeps it.
