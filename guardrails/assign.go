@@ -2,6 +2,7 @@ package guardrails
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ const maxSubjects = 10_000
 // its workspace.
 func (s *Service) Assign(ctx context.Context, by router.Actor, id uuid.UUID, kind Kind, subjects []string) (int, error) {
 	account := by.Principal.Account
-	g, err := s.cfg.Store.Get(ctx, account, id)
+	g, err := s.find(ctx, account, id)
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("guardrails: assign: %w", err)
@@ -94,6 +95,9 @@ func (s *Service) Unassign(ctx context.Context, by router.Actor, id uuid.UUID, k
 	if err := checkSubjects(kind, subjects); err != nil {
 		return 0, err
 	}
+	if _, err := s.find(ctx, by.Principal.Account, id); err != nil {
+		return 0, fmt.Errorf("guardrails: unassign: %w", err)
+	}
 	change := s.change(by, "unassign", id, record{kind.member(): subjects}, nil)
 	count, err := s.cfg.Store.Unassign(ctx, by.Principal.Account, id, kind, subjects, change)
 	s.cache.forget(by.Principal.Account)
@@ -105,21 +109,52 @@ func (s *Service) Unassign(ctx context.Context, by router.Actor, id uuid.UUID, k
 
 // Assignments returns at most limit assignments of a guardrail, or of all with
 // uuid.Nil, after the first offset, the latest first, and how many there are in
-// all. Names and labels are those of today while the key exists.
+// all. Names and labels are those of today. What there is no key, member or
+// guardrail for any more is left out, which takes a look at each of them.
 func (s *Service) Assignments(ctx context.Context, by router.Actor, id uuid.UUID, kind Kind, offset, limit int) ([]Assignment, int, error) {
-	rows, total, err := s.cfg.Store.Assignments(ctx, by.Principal.Account, id, kind, offset, limit)
-	if err != nil {
-		return nil, 0, fmt.Errorf("guardrails: assignments: %w", err)
-	}
-	if kind == MemberKind {
-		return rows, total, nil
-	}
-	for i := range rows {
-		if _, err := s.describe(ctx, &rows[i]); err != nil {
+	account := by.Principal.Account
+	if id != uuid.Nil {
+		if _, err := s.find(ctx, account, id); err != nil {
 			return nil, 0, fmt.Errorf("guardrails: assignments: %w", err)
 		}
 	}
-	return rows, total, nil
+	all, _, err := s.cfg.Store.Assignments(ctx, account, id, kind, 0, noLimit)
+	if err != nil {
+		return nil, 0, fmt.Errorf("guardrails: assignments: %w", err)
+	}
+	rows, err := s.standing(ctx, all)
+	if err != nil {
+		return nil, 0, fmt.Errorf("guardrails: assignments: %w", err)
+	}
+	from := min(max(offset, 0), len(rows))
+	return rows[from:min(from+max(limit, 0), len(rows))], len(rows), nil
+}
+
+// standing returns the rows whose guardrail and subject exist.
+func (s *Service) standing(ctx context.Context, all []Assignment) ([]Assignment, error) {
+	rows := make([]Assignment, 0, len(all))
+	found := map[uuid.UUID]bool{}
+	for _, row := range all {
+		exists, known := found[row.Guardrail]
+		if !known {
+			_, err := s.find(ctx, row.Account, row.Guardrail)
+			if err != nil && !errors.Is(err, ErrNotFound) {
+				return nil, err
+			}
+			exists = err == nil
+			found[row.Guardrail] = exists
+		}
+		if !exists {
+			continue
+		}
+		switch ok, err := s.describe(ctx, &row); {
+		case err != nil:
+			return nil, err
+		case ok:
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
 }
 
 // member is the name of the kind's list in the interface.

@@ -111,6 +111,9 @@ func (s *Service) load(ctx context.Context, p router.Principal, changes uint64) 
 	if err != nil {
 		return nil, fmt.Errorf("guardrails: %w", err)
 	}
+	if err := s.leaveOutGone(ctx, p, &applied); err != nil {
+		return nil, fmt.Errorf("guardrails: %w", err)
+	}
 	of := combine(applied)
 	pol, ok := s.cache.ready(of)
 	if !ok {
@@ -121,6 +124,23 @@ func (s *Service) load(ctx context.Context, p router.Principal, changes uint64) 
 	}
 	s.cache.keep(p, pol, until, changes)
 	return pol, nil
+}
+
+// leaveOutGone takes out the guardrails of workspaces that were deleted. That
+// of p itself is there, or p's key would not be.
+func (s *Service) leaveOutGone(ctx context.Context, p router.Principal, a *Applied) error {
+	for _, g := range []**Guardrail{&a.Member, &a.Key} {
+		if *g == nil || (*g).Workspace == p.Workspace {
+			continue
+		}
+		switch _, err := s.cfg.Workspace(ctx, p.Account, (*g).Workspace); {
+		case errors.Is(err, ErrNotFound):
+			*g = nil
+		case err != nil:
+			return err
+		}
+	}
+	return nil
 }
 
 // compile makes a policy of guardrails.

@@ -15,6 +15,9 @@ import (
 // DefaultName is the name of every workspace's default guardrail.
 const DefaultName = "Workspace default"
 
+// noLimit is a limit that no list reaches.
+const noLimit = 1<<31 - 1
+
 // maxTries is how often an update that loses to others is tried again.
 const maxTries = 32
 
@@ -24,7 +27,8 @@ type Config struct {
 	Store Store // required
 	// Workspace returns the id of an account's workspace that has the given id,
 	// and of its default workspace for ""; ErrNotFound where there is none. nil
-	// is for programs without workspaces, where "" is the only one.
+	// is for programs without workspaces, where "" is the only one. The
+	// guardrails of a workspace that there is not are neither found nor enforced.
 	Workspace func(ctx context.Context, account, id string) (string, error)
 	// DefaultOf returns the id of the workspace whose default guardrail has the
 	// id, or ErrNotFound. A workspace has the same one for good.
@@ -139,9 +143,22 @@ func (s *Service) Create(ctx context.Context, by router.Actor, workspace string,
 // Get returns a guardrail. A workspace's default one is not found until it was
 // first updated.
 func (s *Service) Get(ctx context.Context, by router.Actor, id uuid.UUID) (Guardrail, error) {
-	g, err := s.cfg.Store.Get(ctx, by.Principal.Account, id)
+	g, err := s.find(ctx, by.Principal.Account, id)
 	if err != nil {
 		return Guardrail{}, fmt.Errorf("guardrails: get: %w", err)
+	}
+	return g, nil
+}
+
+// find returns a guardrail. Those of a workspace that was deleted are gone with
+// it, whatever the store still holds.
+func (s *Service) find(ctx context.Context, account string, id uuid.UUID) (Guardrail, error) {
+	g, err := s.cfg.Store.Get(ctx, account, id)
+	if err != nil {
+		return Guardrail{}, err
+	}
+	if _, err := s.cfg.Workspace(ctx, account, g.Workspace); err != nil {
+		return Guardrail{}, err
 	}
 	return g, nil
 }
@@ -181,7 +198,7 @@ func (s *Service) Update(ctx context.Context, by router.Actor, id uuid.UUID, p P
 }
 
 func (s *Service) update(ctx context.Context, by router.Actor, id uuid.UUID, p Patch) (Guardrail, error) {
-	before, err := s.cfg.Store.Get(ctx, by.Principal.Account, id)
+	before, err := s.find(ctx, by.Principal.Account, id)
 	if errors.Is(err, ErrNotFound) {
 		before, err = s.unmade(ctx, by.Principal.Account, id)
 	}
@@ -217,17 +234,40 @@ func (s *Service) unmade(ctx context.Context, account string, id uuid.UUID) (Gua
 // Delete removes a guardrail and its assignments. A workspace's default one
 // cannot be deleted.
 func (s *Service) Delete(ctx context.Context, by router.Actor, id uuid.UUID) error {
-	g, err := s.cfg.Store.Get(ctx, by.Principal.Account, id)
+	g, err := s.find(ctx, by.Principal.Account, id)
 	switch {
 	case err != nil:
 		return fmt.Errorf("guardrails: delete: %w", err)
 	case g.Default:
 		return invalid("id", "is a workspace's default guardrail, which cannot be deleted")
 	}
-	err = s.cfg.Store.Delete(ctx, g.Account, id, s.change(by, "delete", id, g.record(), nil))
-	s.cache.forget(g.Account)
-	if err != nil {
+	if err := s.discard(ctx, by, g); err != nil {
 		return fmt.Errorf("guardrails: delete: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) discard(ctx context.Context, by router.Actor, g Guardrail) error {
+	defer s.cache.forget(g.Account)
+	return s.cfg.Store.Delete(ctx, g.Account, g.ID, s.change(by, "delete", g.ID, g.record(), nil))
+}
+
+// ClearWorkspace removes the guardrails, with their assignments, that are left
+// of a workspace that the actor's account no longer has. One that it still has
+// is left alone.
+func (s *Service) ClearWorkspace(ctx context.Context, by router.Actor, workspace string) error {
+	account := by.Principal.Account
+	if _, err := s.cfg.Workspace(ctx, account, workspace); workspace == "" || !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	list, _, err := s.cfg.Store.List(ctx, account, workspace, 0, noLimit)
+	if err != nil {
+		return fmt.Errorf("guardrails: clear a workspace: %w", err)
+	}
+	for _, g := range list {
+		if err := s.discard(ctx, by, g); err != nil && !errors.Is(err, ErrNotFound) {
+			return fmt.Errorf("guardrails: clear a workspace: %w", err)
+		}
 	}
 	return nil
 }
