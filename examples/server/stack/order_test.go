@@ -19,6 +19,8 @@ import (
 	"github.com/signalbox/signalbox/examples/server/stack"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/memory"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -37,12 +39,13 @@ type gateway struct {
 	*stack.Stack
 	seeded   stack.Seeded
 	upstream *refusing
+	stores   store.Set
 	log      *bytes.Buffer
 }
 
 func newGateway(t *testing.T, rates keys.RateLimits) *gateway {
 	t.Helper()
-	g := &gateway{upstream: &refusing{}, log: &bytes.Buffer{}}
+	g := &gateway{upstream: &refusing{}, stores: memory.New(), log: &bytes.Buffer{}}
 	catalog, err := router.NewCatalog(
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-1"}},
 		[]router.ProviderInfo{{Slug: "ant", Name: "Ant Cloud", Client: g.upstream}},
@@ -51,7 +54,7 @@ func newGateway(t *testing.T, rates keys.RateLimits) *gateway {
 	require.NoError(t, err)
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	g.Stack, err = stack.New(stack.Config{
-		Catalog: catalog, Rates: rates, Log: slog.New(slog.NewJSONHandler(g.log, nil)), Now: func() time.Time { return noon },
+		Catalog: catalog, Stores: g.stores, Rates: rates, Log: slog.New(slog.NewJSONHandler(g.log, nil)), Now: func() time.Time { return noon },
 	})
 	require.NoError(t, err)
 	g.seeded, err = g.Seed(t.Context())

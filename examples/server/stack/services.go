@@ -16,12 +16,13 @@ import (
 // they do not know each other.
 func (s *Stack) services(cfg Config) (err error) {
 	if s.Organization, err = organization.New(organization.Config{
-		Store:  cfg.Stores.Organization,
-		Audit:  cfg.Stores.Audit,
-		Ledger: cfg.Stores.Ledger,
-		KeysIn: cfg.Stores.Keys.CountIn,
-		KeysOf: cfg.Stores.Keys.CountOf,
-		Now:    cfg.Now,
+		Store:   cfg.Stores.Organization,
+		Audit:   cfg.Stores.Audit,
+		Ledger:  cfg.Stores.Ledger,
+		KeysIn:  cfg.Stores.Keys.CountIn,
+		KeysOf:  cfg.Stores.Keys.CountOf,
+		Deleted: s.clear,
+		Now:     cfg.Now,
 	}); err != nil {
 		return err
 	}
@@ -76,6 +77,16 @@ func (s *Stack) ownsKey(ctx context.Context, account, hash string) (bool, error)
 	return ok, err
 }
 
+// clear removes what is left of a workspace that was deleted. Its presets
+// cannot be reached any more; their store keeps them.
+func (s *Stack) clear(ctx context.Context, by router.Actor, workspace string) error {
+	return errors.Join(
+		s.Keys.ClearWorkspace(ctx, by, workspace),
+		s.Credentials.ClearWorkspace(ctx, by, workspace),
+		s.Guardrails.ClearWorkspace(ctx, by, workspace),
+	)
+}
+
 // keyOf returns what an account's inference key is called.
 func (s *Stack) keyOf(ctx context.Context, account, hash string) (name, label string, ok bool, err error) {
 	k, err := s.stores.Keys.Get(ctx, hash)
@@ -87,7 +98,8 @@ func (s *Stack) keyOf(ctx context.Context, account, hash string) (name, label st
 	case k.Account != account || k.Management:
 		return "", "", false, nil
 	}
-	return k.Name, k.Label, true, nil
+	ok, err = s.Organization.HasWorkspace(ctx, account, k.Workspace) // else it is gone with it
+	return k.Name, k.Label, ok, err
 }
 
 // rules are what an account, its workspace and the guardrails on a key allow.
