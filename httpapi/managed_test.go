@@ -2,10 +2,14 @@ package httpapi_test
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/signalbox/signalbox/httpapi"
+	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -35,8 +39,43 @@ func allScenarios(tb testing.TB) []scenario {
 		usableScenarios(tb),
 		activityScenarios(tb),
 		guardrailScenarios(tb),
+		busyScenarios(tb),
 	)
 }
+
+// busyScenarios asks every route once too often.
+func busyScenarios(tb testing.TB) []scenario {
+	tb.Helper()
+	var list []scenario
+	api, native := httpapi.Routes(newRig(tb).handler)
+	for mount, patterns := range map[string][]string{"": api, "/v1": native} {
+		for _, pattern := range patterns {
+			method, path, _ := strings.Cut(pattern, " ")
+			s := scenario{
+				name: pattern + " too often", mount: mount, method: method, key: "management",
+				path:    regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(path, "x"),
+				options: []option{busyKeys}, status: 429, message: "Rate limit exceeded", kind: "rate_limit_exceeded",
+				headers: map[string]string{
+					"X-RateLimit-Limit": "5", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795262400001", "Retry-After": "2",
+				},
+			}
+			if path == "/systemone" {
+				s.key = "inference"
+			}
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// busy lets everybody in and says that it is too often.
+type busy struct{ httpapi.Authenticator }
+
+func (busy) Admit(router.Principal) (func(), error) {
+	return nil, &keys.RateLimitError{Limit: 5, Reset: time.Unix(1795262400, 1), RetryAfter: 1200 * time.Millisecond}
+}
+
+func busyKeys(c *httpapi.Config, _ *router.Config) { c.Keys = busy{c.Keys} }
 
 // managedRefusals has what a route for management keys refuses whatever is
 // asked of it. With down its storage fails. Only the routes with a body are
@@ -47,7 +86,6 @@ func managedRefusals(method, path, body string, down option) []scenario {
 		{name: "inference key", key: "inference", status: 403, message: "Only management keys can perform this operation", kind: "permission_denied"},
 		{name: "two credentials", header: map[string]string{"X-Api-Key": "x"}, status: 400, message: invalid, kind: "invalid_request"},
 		{name: "wrong method", method: http.MethodPut, status: 405, message: "Method not allowed", kind: "method_not_allowed"},
-		{name: "too often", options: []option{busyKeys}, status: 429, message: "Rate limit exceeded", kind: "rate_limit_exceeded"},
 		{name: "storage down", options: []option{down}, status: 500, message: "Internal Server Error", kind: "server"},
 	}
 	if body != "" {
