@@ -3,7 +3,6 @@ package storetest
 import (
 	"context"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +31,7 @@ func testCredentials(t *testing.T, open Open) {
 		{"an update replaces what may change", credentialUpdates},
 		{"a change that another came before is refused", credentialConflicts},
 		{"of many rivals one wins", credentialRivals},
+		{"rivals are added one after the other", credentialRivalsCreate},
 		{"what is deleted is gone", credentialDeletes},
 		{"another account's is missing", credentialForeign},
 		{"what is returned is a copy", credentialCopies},
@@ -201,30 +201,6 @@ func credentialConflicts(t *testing.T, set store.Set) {
 	got, err := set.Credentials.Get(t.Context(), "a", c.ID)
 	require.NoError(t, err)
 	assert.Equal(t, "n", got.Name)
-	expectActions(t, set, "create", "update")
-}
-
-func credentialRivals(t *testing.T, set store.Set) {
-	t.Helper()
-	c := create(t, set.Credentials, credential(1))
-	won := make([]bool, 16)
-	var wg sync.WaitGroup
-	for i := range won {
-		wg.Go(func() {
-			mine := c
-			mine.Name = strconv.Itoa(i)
-			err := set.Credentials.Update(t.Context(), mine, credentialChange(c, "update"))
-			if won[i] = err == nil; !won[i] {
-				assert.ErrorIs(t, err, keys.ErrCredentialChanged)
-			}
-		})
-	}
-	wg.Wait()
-	got, err := set.Credentials.Get(t.Context(), "a", c.ID)
-	require.NoError(t, err)
-	for i, w := range won {
-		assert.Equal(t, got.Name == strconv.Itoa(i), w)
-	}
 	expectActions(t, set, "create", "update")
 }
 
