@@ -63,10 +63,13 @@ const retryBusy = time.Second
 // admitted must call release when the request is over; calling it again does
 // nothing. release is never nil.
 //
-// The rate is that of the generic cell rate algorithm, computed exactly. A
-// request that is refused here is counted nowhere, so that one key which asks
-// too often takes nothing from the others, and the wait that it is told is
-// true. Where several bounds refuse, the one that refuses longest is told.
+// The rate is that of the generic cell rate algorithm, computed exactly. Every
+// request counts for its key, its workspace and its account, also one that is
+// refused here, whichever of them refuses it: who goes on asking goes on
+// waiting. What is counted never exceeds one interval's requests, so that
+// after a pause as long as the wait that a refusal tells, a request fits if
+// nobody else has asked. Where several bounds would refuse it before, the one
+// that does so longest is told. Requests at a time are those that were let in.
 func (s *Service) Admit(p router.Principal) (release func(), err error) {
 	if !s.rates.on {
 		return func() {}, nil
@@ -121,25 +124,32 @@ func (l *limiter) admit(p router.Principal, at time.Time) (func(), error) {
 	defer l.mu.Unlock()
 	l.sweep(now)
 	var found [scopes]*bucket
-	var refusal *RateLimitError
+	tooMany := false
 	for kind, id := range [scopes]string{p.KeyHash, p.Workspace, p.Account} {
 		if id == "" || l.limits[kind] == (Rate{}) {
 			continue
 		}
 		found[kind] = l.bucket(counted{kind, id})
 		found[kind].rewind(l.limits[kind], now)
-		if e := found[kind].refuse(l.limits[kind], now); e != nil && (refusal == nil || e.RetryAfter > refusal.RetryAfter) {
+		tooMany = tooMany || found[kind].refuse(l.limits[kind], now) != nil
+	}
+	var refusal *RateLimitError // that is told: what refuses the next request longest
+	for kind, b := range found {
+		if b == nil {
+			continue
+		}
+		b.count(l.limits[kind], now)
+		if !tooMany {
+			b.busy++
+			continue
+		}
+		if e := b.refuse(l.limits[kind], now); e != nil && (refusal == nil || e.RetryAfter > refusal.RetryAfter) {
 			refusal = e
 		}
 	}
 	if refusal != nil {
 		refusal.Reset = at.Add(refusal.RetryAfter)
 		return func() {}, refusal
-	}
-	for kind, b := range found {
-		if b != nil {
-			b.take(l.limits[kind], now)
-		}
 	}
 	var once sync.Once
 	return func() { once.Do(func() { l.release(found) }) }, nil
@@ -226,10 +236,13 @@ func (b *bucket) refuse(r Rate, now int64) *RateLimitError {
 	return e
 }
 
-// take counts a request that fits.
-func (b *bucket) take(r Rate, now int64) {
-	b.busy++
-	if r.Requests > 0 {
-		b.next, b.rest = b.after(r, now)
+// count counts a request. One that does not fit fills the bucket and no more.
+func (b *bucket) count(r Rate, now int64) {
+	if r.Requests == 0 {
+		return
+	}
+	b.next, b.rest = b.after(r, now)
+	if full := now + int64(r.Per); b.next >= full {
+		b.next, b.rest = full, 0
 	}
 }

@@ -2,6 +2,7 @@ package keys_test
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"strconv"
 	"sync"
@@ -45,13 +46,13 @@ func (e *exact) admit(now int64) (ok bool, wait int64) {
 		e.next = at
 	}
 	after := new(big.Rat).Add(e.next, big.NewRat(e.per, e.requests))
-	over := new(big.Rat).Sub(after, big.NewRat(now+e.per, 1))
-	if over.Sign() <= 0 {
+	full := big.NewRat(now+e.per, 1)
+	if after.Cmp(full) <= 0 {
 		e.next = after
 		return true, 0
 	}
-	up := new(big.Int).Add(over.Num(), new(big.Int).Sub(over.Denom(), big.NewInt(1)))
-	return false, up.Div(up, over.Denom()).Int64()
+	e.next = full // it counts, too: now there is room for none
+	return false, (e.per + e.requests - 1) / e.requests
 }
 
 func TestTheRateIsExact(t *testing.T) {
@@ -85,29 +86,68 @@ func TestTheRateIsExact(t *testing.T) {
 func TestEachOwnerHasItsOwnRate(t *testing.T) {
 	one := keys.Rate{Requests: 1, Per: time.Minute}
 	two := keys.Rate{Requests: 2, Per: time.Minute}
-	b := newBench(t, limited(keys.RateLimits{Key: one, Workspace: two, Account: keys.Rate{Requests: 3, Per: time.Hour}}))
+	b := newBench(t, limited(keys.RateLimits{Key: one, Workspace: two, Account: keys.Rate{Requests: 5, Per: time.Hour}}))
 	ask := func(key, workspace string) error {
 		release, err := b.Admit(router.Principal{KeyHash: key, Workspace: workspace, Account: "acme"})
 		release()
 		return err
 	}
 	require.NoError(t, ask("a", "w"))
-	for range 10 {
-		require.Error(t, ask("a", "w"), "its own rate")
-	}
-	require.NoError(t, ask("b", "w"), "what was refused for a took nothing from the workspace")
+	require.NoError(t, ask("b", "w"))
 	require.Error(t, ask("c", "w"), "the workspace's rate")
-	require.NoError(t, ask("d", "v"))
-	err := ask("a", "v")
+	require.Error(t, ask("a", "v"), "its own")
+	require.NoError(t, ask("d", "v"), "one of two was refused, and both count")
+	err := ask("e", "u")
 	var e *keys.RateLimitError
 	require.ErrorAs(t, err, &e)
-	assert.Equal(t, 3, e.Limit, "the bound that refuses longest is told")
-	assert.Equal(t, 20*time.Minute, e.RetryAfter)
+	assert.Equal(t, 5, e.Limit, "the bound that refuses longest is told: five have asked, three were let in")
+	assert.Equal(t, 12*time.Minute, e.RetryAfter)
 	require.NoError(t, func() error {
 		release, err := b.Admit(router.Principal{KeyHash: "z", Account: "solo"})
 		release()
 		return err
 	}(), "another account, and no workspace")
+}
+
+// TestARefusedRequestCounts: who does not wait goes on waiting, and who does is
+// let in on the instant that was told.
+func TestARefusedRequestCounts(t *testing.T) {
+	b := newBench(t, limited(keys.RateLimits{Key: keys.Rate{Requests: 2, Per: time.Minute}}))
+	ask := func() (wait time.Duration) {
+		release, err := b.Admit(router.Principal{KeyHash: "k"})
+		release()
+		if e, ok := errors.AsType[*keys.RateLimitError](err); ok {
+			return e.RetryAfter
+		}
+		return 0
+	}
+	require.Zero(t, ask())
+	require.Zero(t, ask())
+	for range 1000 { // for 5 hours, far more often than one in 30 s
+		require.Equal(t, 30*time.Second, ask())
+		b.clock.after(18 * time.Second)
+	}
+	require.Equal(t, 30*time.Second, ask())
+	b.clock.after(30*time.Second - 1)
+	require.Equal(t, 30*time.Second, ask(), "a nanosecond too soon, and the wait begins anew")
+	b.clock.after(30 * time.Second)
+	require.Zero(t, ask(), "however many were refused before")
+}
+
+func TestARequestRefusedAmongTooManyAtATimeCounts(t *testing.T) {
+	b := newBench(t, limited(keys.RateLimits{Key: keys.Rate{Requests: 3, Per: time.Hour, Concurrent: 1}}))
+	p := router.Principal{KeyHash: "k"}
+	release, err := b.Admit(p)
+	require.NoError(t, err)
+	for range 2 {
+		_, err = b.Admit(p)
+		require.Error(t, err)
+	}
+	release()
+	_, err = b.Admit(p)
+	var e *keys.RateLimitError
+	require.ErrorAs(t, err, &e, "three have asked")
+	assert.Equal(t, 20*time.Minute, e.RetryAfter)
 }
 
 func TestAClockThatWasSetBackDelaysForNoLongerThanTheInterval(t *testing.T) {
