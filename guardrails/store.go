@@ -41,8 +41,8 @@ type Applied struct {
 // Store keeps guardrails and assignments. Each method is one transaction, safe
 // for concurrent use, and honours ctx. Text is compared byte for byte. What
 // belongs to another account is answered like what does not exist. A change is
-// stored together with what it is the record of, or not at all. What goes in
-// and what comes out are copies.
+// stored together with what it is the record of, or not at all, as when nothing
+// changes. What goes in and what comes out are copies.
 type Store interface {
 	// Create adds g. One with the same id, or a second default of a workspace,
 	// is ErrExists.

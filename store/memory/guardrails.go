@@ -181,7 +181,9 @@ func (s *guardrailStore) Assign(ctx context.Context, rows []guardrails.Assignmen
 			changed++
 		}
 	}
-	s.record(change)
+	if changed > 0 {
+		s.record(change)
+	}
 	return changed, nil
 }
 
@@ -203,7 +205,9 @@ func (s *guardrailStore) Unassign(ctx context.Context, account string, id uuid.U
 			removed++
 		}
 	}
-	s.record(change)
+	if removed > 0 {
+		s.record(change)
+	}
 	return removed, nil
 }
 

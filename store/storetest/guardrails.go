@@ -56,7 +56,7 @@ func testGuardrails(t *testing.T, open Open) {
 		"one of many rivals replaces a revision":                guardrailReplaceRivals,
 		"what goes in and what comes out are copies":            guardrailCopies,
 		"deleting removes the assignments":                      guardrailDelete,
-		"a change is stored with its action or not at all":      guardrailChanges,
+		"a change is stored with its action, or not at all":     guardrailChanges,
 		"a canceled context does nothing":                       guardrailCanceled,
 		"assigning counts what changed and replaces":            assignReplaces,
 		"unassigning counts rows of this guardrail alone":       unassignCounts,
@@ -249,6 +249,9 @@ func guardrailChanges(t *testing.T, set store.Set) {
 	}
 	for _, step := range steps {
 		require.NoError(t, step.do(guardrailChange(step.action)))
+		if step.action == "assign" || step.action == "unassign" {
+			require.NoError(t, step.do(guardrailChange("nothing "+step.action)), "it is so already")
+		}
 	}
 	changes, total, err := set.Audit.Changes(ctx, "acme", 0, 10)
 	require.NoError(t, err)
