@@ -8,5 +8,6 @@ func Set(db DB) store.Set {
 		Audit:       NewAudit(db),
 		Credentials: NewCredentials(db),
 		Keys:        NewKeys(db),
+		Presets:     NewPresets(db),
 	}
 }

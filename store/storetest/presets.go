@@ -55,6 +55,8 @@ func testPresets(t *testing.T, open Open) {
 	for name, test := range map[string]func(*testing.T, store.Set){
 		"the first version makes the preset":              testFirstVersion,
 		"a later version is designated":                   testLaterVersion,
+		"a first version may be newer or older":           testFirstVersionClock,
+		"a later version changes nothing else":            testLaterVersionAlone,
 		"numbers have no gaps among rivals":               testPresetRivals,
 		"a preset of another account or workspace":        testForeignPreset,
 		"the status is set and moves UpdatedAt":           testPresetStatus,
@@ -87,6 +89,42 @@ func testFirstVersion(t *testing.T, set store.Set) {
 	got, err := set.Presets.Get(t.Context(), "acme", presetHome, "p")
 	require.NoError(t, err)
 	assert.Equal(t, p, got)
+}
+
+func testFirstVersionClock(t *testing.T, set store.Set) {
+	t.Helper()
+	for slug, at := range map[string]int{"newer": 5, "older": 3} {
+		p := presets.Preset{ID: uuid.New(), Account: "acme", Workspace: presetHome, Slug: slug, CreatedAt: presetNow(4), UpdatedAt: presetNow(4)}
+		v := presets.Version{ID: uuid.New(), Config: json.RawMessage(`{}`), CreatedAt: presetNow(at)}
+		got, err := set.Presets.AddVersion(t.Context(), p, v, presetChange("create"))
+		require.NoError(t, err)
+		assert.Equal(t, presetNow(4), got.CreatedAt)
+		assert.Equal(t, presetNow(max(at, 4)), got.UpdatedAt)
+		assert.Equal(t, presetNow(at), got.Designated.CreatedAt)
+	}
+}
+
+// testLaterVersionAlone offers a version with a preset that differs from the
+// one that there is.
+func testLaterVersionAlone(t *testing.T, set store.Set) {
+	t.Helper()
+	_, err := addPreset(t.Context(), set.Presets, presetHome, "p", `{"seed":1}`, 1)
+	require.NoError(t, err)
+	want, err := set.Presets.SetStatus(t.Context(), "acme", presetHome, "p", presets.Disabled, presetNow(2), presetChange("update"))
+	require.NoError(t, err)
+	p := presets.Preset{
+		ID: uuid.New(), Account: "acme", Workspace: presetHome, Slug: "p", Name: "other", Status: presets.Archived,
+		StatusUpdatedAt: presetNow(9), Creator: "user_9", CreatedAt: presetNow(9), UpdatedAt: presetNow(9),
+	}
+	v := presets.Version{ID: uuid.New(), Preset: uuid.New(), Number: 7, Config: json.RawMessage(`{}`), CreatedAt: presetNow(3)}
+	got, err := set.Presets.AddVersion(t.Context(), p, v, presetChange("create"))
+	require.NoError(t, err)
+	v.Preset, v.Number = want.ID, 2
+	want.UpdatedAt, want.Designated = presetNow(3), v
+	assert.Equal(t, want, got)
+	got, err = set.Presets.Get(t.Context(), "acme", presetHome, "p")
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
 }
 
 func testLaterVersion(t *testing.T, set store.Set) {
@@ -144,6 +182,7 @@ func testPresetRivals(t *testing.T, set store.Set) {
 	p, err := set.Presets.Get(t.Context(), "acme", presetHome, "p")
 	require.NoError(t, err)
 	assert.Equal(t, list[rivals-1], p.Designated, "the last one accepted")
+	assert.Equal(t, presetNow(rivals-1), p.UpdatedAt, "the latest of all")
 }
 
 func testForeignPreset(t *testing.T, set store.Set) {
