@@ -36,9 +36,20 @@ type DB interface {
 	// A query that ends with "FOR UPDATE" locks the rows that it returns, in the
 	// order of ORDER BY.
 	Write(ctx context.Context, f func(Tx) error) error
+	// Table is a table expression "n" of a JSON array of objects in $1, with
+	// columns as in "id text", "at bigint".
+	Table(columns ...string) string
+	// Tuples is a table expression "n" of a JSON array of arrays in $1, of so
+	// many integers each: columns c0, c1, …
+	Tuples(columns int) string
+	// List is a table expression with the column "value" of a JSON array in $1,
+	// of "text" or of "bigint".
+	List(kind string) string
 	// Script runs statements without arguments, separated by semicolons.
 	Script(ctx context.Context, tx Tx, statements string) error
 }
+
+func isUnknown(err error) bool { return errors.Is(err, ErrUnknown) }
 
 // query runs a query and gives each row to scan.
 func query(ctx context.Context, tx Tx, scan func(Rows) error, text string, args ...any) error {

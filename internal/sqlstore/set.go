@@ -4,10 +4,13 @@ import "github.com/signalbox/signalbox/store"
 
 // Set returns all stores in db.
 func Set(db DB) store.Set {
+	used := NewActivity(db)
 	return store.Set{
+		Activity:    used,
 		Audit:       NewAudit(db),
 		Credentials: NewCredentials(db),
 		Keys:        NewKeys(db),
+		Ledger:      NewLedger(db, used),
 		Presets:     NewPresets(db),
 	}
 }

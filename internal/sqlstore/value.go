@@ -15,6 +15,9 @@ func micros(t time.Time) int64 { return t.UnixMicro() }
 // instant is what micros stored.
 func instant(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
+// after is the first instant not before t that can be stored.
+func after(t time.Time) time.Time { return t.Add(time.Microsecond - 1).Truncate(time.Microsecond) }
+
 // nanos is optional money as it is stored: NULL is nil.
 func nanos(u *router.USD) *int64 {
 	if u == nil {

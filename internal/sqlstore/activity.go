@@ -1,0 +1,186 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/activity"
+	"github.com/signalbox/signalbox/router"
+)
+
+var _ activity.Store = (*Activity)(nil)
+
+// Activity keeps events, and two rollups of them by the day: by key and by
+// account. Nothing is forgotten.
+type Activity struct {
+	db   DB
+	text texts
+}
+
+// NewActivity returns the activity in db.
+func NewActivity(db DB) *Activity { return &Activity{db: db, text: textsFor(db)} }
+
+// eventRow is an event as it is handed to the database, and kept with a hold.
+type eventRow struct {
+	ID        string `json:"id,omitempty"`
+	Admitted  int64  `json:"admitted,omitempty"`
+	Day       string `json:"day"`
+	Account   string `json:"account"`
+	Workspace string `json:"workspace"`
+	Member    string `json:"member"`
+	KeyHash   string `json:"key_hash"`
+	Model     string `json:"model"`
+	Permaslug string `json:"permaslug"`
+	Endpoint  string `json:"endpoint"`
+	Provider  string `json:"provider"`
+
+	Requests   int64 `json:"requests"`
+	Prompt     int64 `json:"prompt"`
+	Completion int64 `json:"completion"`
+	Reasoning  int64 `json:"reasoning"`
+	Cached     int64 `json:"cached"`
+	Credit     int64 `json:"credit"`
+	Total      int64 `json:"total"`
+}
+
+func rowOfEvent(e *router.Event) eventRow {
+	return eventRow{
+		ID: e.ID, Admitted: micros(e.Admitted), Day: router.Daily.Window(e.Admitted),
+		Account: e.Principal.Account, Workspace: e.Principal.Workspace, Member: e.Principal.Member, KeyHash: e.Principal.KeyHash,
+		Model: e.Model, Permaslug: e.Permaslug, Endpoint: e.Endpoint.String(), Provider: e.Provider,
+		Requests: e.Requests, Prompt: e.Prompt, Completion: e.Completion, Reasoning: e.Reasoning, Cached: e.Cached,
+		Credit: int64(e.Cost.Credit), Total: int64(e.Cost.Total),
+	}
+}
+
+func encodeEvent(e *router.Event) (string, error) { return encoded(rowOfEvent(e)) }
+
+func decodeEvent(text string) (e router.Event, err error) {
+	var r eventRow
+	if err = json.Unmarshal([]byte(text), &r); err != nil {
+		return e, err
+	}
+	e = router.Event{
+		ID: r.ID, Admitted: instant(r.Admitted),
+		Principal: router.Principal{Account: r.Account, Workspace: r.Workspace, Member: r.Member, KeyHash: r.KeyHash},
+		Model:     r.Model, Permaslug: r.Permaslug, Provider: r.Provider,
+		Requests: r.Requests, Prompt: r.Prompt, Completion: r.Completion, Reasoning: r.Reasoning, Cached: r.Cached,
+		Cost: router.Amount{Credit: router.USD(r.Credit), Total: router.USD(r.Total)},
+	}
+	e.Endpoint, err = uuid.Parse(r.Endpoint)
+	return e, err
+}
+
+// Record implements [activity.Store].
+func (s *Activity) Record(ctx context.Context, events []router.Event) error {
+	for {
+		err := s.db.Write(ctx, func(tx Tx) error { return s.record(ctx, tx, events) })
+		if ctx.Err() != nil || !isUnknown(err) {
+			return err
+		}
+	}
+}
+
+// record adds those events that were not recorded before, and only those, to
+// the rollups.
+func (s *Activity) record(ctx context.Context, tx Tx, events []router.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	rows := make(map[string]eventRow, len(events))
+	batch := make([]eventRow, 0, len(events))
+	for i := range events {
+		row := rowOfEvent(&events[i])
+		if _, twice := rows[row.ID]; !twice {
+			rows[row.ID] = row
+			batch = append(batch, row)
+		}
+	}
+	all, err := encoded(batch)
+	if err != nil {
+		return err
+	}
+	added, err := list(ctx, tx, scanText, s.text.addEvents, all)
+	if err != nil {
+		return err
+	}
+	byKey, byAccount := sums{}, sums{}
+	for _, id := range added {
+		row := rows[id]
+		row.ID, row.Admitted = "", 0
+		byKey.add(row)
+		row.Member, row.KeyHash = "", ""
+		byAccount.add(row)
+	}
+	if _, err := saveRows(ctx, tx, s.text.addByKey, byKey.rows()); err != nil {
+		return err
+	}
+	_, err = saveRows(ctx, tx, s.text.addByAccount, byAccount.rows())
+	return err
+}
+
+// sums adds up rows that differ in their figures only.
+type sums map[eventRow]*eventRow
+
+func (s sums) add(row eventRow) {
+	of := row
+	of.Requests, of.Prompt, of.Completion, of.Reasoning, of.Cached, of.Credit, of.Total = 0, 0, 0, 0, 0, 0, 0
+	sum, ok := s[of]
+	if !ok {
+		s[of] = &row
+		return
+	}
+	sum.Requests += row.Requests
+	sum.Prompt += row.Prompt
+	sum.Completion += row.Completion
+	sum.Reasoning += row.Reasoning
+	sum.Cached += row.Cached
+	sum.Credit += row.Credit
+	sum.Total += row.Total
+}
+
+func (s sums) rows() []eventRow {
+	rows := make([]eventRow, 0, len(s))
+	for _, row := range s {
+		rows = append(rows, *row)
+	}
+	slices.SortFunc(rows, func(a, b eventRow) int { return cmp.Compare(a.KeyHash, b.KeyHash) })
+	return rows
+}
+
+// Items implements [activity.Store].
+func (s *Activity) Items(ctx context.Context, r activity.Range) (items []activity.Item, err error) {
+	const sum = `SELECT day, model, permaslug, endpoint, provider, workspace, CAST(sum(requests) AS bigint), CAST(sum(prompt) AS bigint),
+		CAST(sum(completion) AS bigint), CAST(sum(reasoning) AS bigint), CAST(sum(cached) AS bigint),
+		CAST(sum(credit) AS bigint), CAST(sum(total) AS bigint) FROM `
+	const within = ` WHERE account = $1 AND day >= $2 AND day <= $3`
+	const group = ` GROUP BY day, model, permaslug, endpoint, provider, workspace`
+	text, args := sum+"usage_by_account"+within+group, []any{r.Account, r.From, r.To}
+	switch {
+	case r.KeyHash != "" && r.Member != "":
+		text, args = sum+"usage_by_key"+within+" AND key_hash = $4 AND member = $5"+group, append(args, r.KeyHash, r.Member)
+	case r.KeyHash != "":
+		text, args = sum+"usage_by_key"+within+" AND key_hash = $4"+group, append(args, r.KeyHash)
+	case r.Member != "":
+		text, args = sum+"usage_by_key"+within+" AND member = $4"+group, append(args, r.Member)
+	}
+	err = s.db.Read(ctx, func(tx Tx) error {
+		items, err = list(ctx, tx, scanItem, text, args...)
+		return err
+	})
+	return items, err
+}
+
+func scanItem(rows Rows) (i activity.Item, err error) {
+	var endpoint string
+	if err = rows.Scan(&i.Date, &i.Model, &i.Permaslug, &endpoint, &i.Provider, &i.Workspace, &i.Requests, &i.Prompt,
+		&i.Completion, &i.Reasoning, &i.Cached, &i.Cost.Credit, &i.Cost.Total); err != nil {
+		return i, err
+	}
+	i.Endpoint, err = uuid.Parse(endpoint)
+	return i, err
+}

@@ -1,0 +1,193 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+const (
+	// batchTime is what a transaction of several callers may take, whoever of
+	// them has stopped waiting.
+	batchTime = 30 * time.Second
+	// remembered is how long a closed hold is known after its deadline.
+	remembered = 24 * time.Hour
+)
+
+var (
+	errHold   = errors.New("sqlstore: a hold needs lines, no two alike, and amounts of which the credit is at most the total")
+	errBeyond = errors.New("sqlstore: the hold is more than a line can count")
+)
+
+var (
+	_ router.Ledger   = (*Ledger)(nil)
+	_ router.Recorder = (*Ledger)(nil)
+)
+
+// Ledger keeps the books, and the activity of what is settled. Spending beyond
+// the largest USD stays at the largest USD.
+type Ledger struct {
+	db       DB
+	text     texts
+	ids      lineIDs
+	group    group
+	activity *Activity
+}
+
+// NewLedger returns the ledger in db, which records to the activity there.
+func NewLedger(db DB, activity *Activity) *Ledger {
+	l := &Ledger{db: db, text: textsFor(db), activity: activity}
+	l.group.run = l.together
+	return l
+}
+
+// operation is one call of a method that changes something.
+type operation struct {
+	id     uuid.UUID
+	asked  *router.Hold // of Reserve, else nil
+	do     func(b *books, o *operation) error
+	lineOf []int64 // the ids of asked.Lines
+	err    error
+
+	lead, done chan struct{} // of the group
+}
+
+// Reserve implements [router.Ledger].
+func (l *Ledger) Reserve(ctx context.Context, h router.Hold) error {
+	if len(h.Lines) == 0 || h.Amount.Credit < 0 || h.Amount.Credit > h.Amount.Total || alike(h.Lines) {
+		return errHold
+	}
+	h.Deadline = after(h.Deadline)
+	return l.group.do(ctx, &operation{id: h.ID, asked: &h, do: func(b *books, o *operation) error {
+		return b.reserve(o.asked, o.lineOf)
+	}})
+}
+
+// alike says whether two of a few lines are equal.
+func alike(lines []router.Line) bool {
+	for i, line := range lines {
+		if slices.Contains(lines[:i], line) {
+			return true
+		}
+	}
+	return false
+}
+
+// Settle implements [router.Ledger].
+func (l *Ledger) Settle(ctx context.Context, id uuid.UUID, cost router.Amount) error {
+	return l.SettleWith(ctx, id, cost, nil)
+}
+
+// SettleWith implements [router.Recorder].
+func (l *Ledger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amount, events []router.Event) error {
+	return l.group.do(ctx, &operation{id: id, do: func(b *books, _ *operation) error {
+		return b.settle(id, cost, events)
+	}})
+}
+
+// RecordsTo implements [router.Recorder].
+func (l *Ledger) RecordsTo(store any) bool { return store == any(l.activity) }
+
+// Void implements [router.Ledger].
+func (l *Ledger) Void(ctx context.Context, id uuid.UUID) error {
+	return l.group.do(ctx, &operation{id: id, do: func(b *books, _ *operation) error {
+		b.void(id)
+		return nil
+	}})
+}
+
+// together carries out what several callers want.
+func (l *Ledger) together(batch []*operation) {
+	ctx, cancel := context.WithTimeout(context.Background(), batchTime) //nolint:contextcheck // none of the callers' decides for all
+	defer cancel()
+	if err := l.carryOut(ctx, batch); err != nil {
+		for _, o := range batch {
+			o.err = err
+		}
+	}
+}
+
+// Expire implements [router.Ledger].
+func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy router.Expiry) (int, error) {
+	var due []string
+	now = after(now)
+	err := l.db.Read(ctx, func(tx Tx) (err error) {
+		due, err = list(ctx, tx, scanText, l.text.due, micros(now), max(limit, 0))
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	closed := 0
+	for part := range slices.Chunk(due, most) {
+		n, err := l.expire(ctx, part, now, policy)
+		closed += n
+		if err != nil {
+			return closed, err
+		}
+	}
+	return closed, l.forget(ctx, now, limit)
+}
+
+func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy router.Expiry) (int, error) {
+	expired := make([]bool, len(due)) // of the last run
+	batch := make([]*operation, len(due))
+	for i, text := range due {
+		id, err := parsed(text)
+		if err != nil {
+			return 0, err
+		}
+		batch[i] = &operation{id: id, do: func(b *books, _ *operation) error {
+			expired[i] = b.expire(id, now, policy)
+			return nil
+		}}
+	}
+	if err := l.carryOut(ctx, batch); err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, yes := range expired {
+		if yes {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// forget drops closed holds that nobody may ask for any more.
+func (l *Ledger) forget(ctx context.Context, now time.Time, limit int) error {
+	return l.db.Write(ctx, func(tx Tx) error {
+		_, err := tx.Exec(ctx, l.text.forget, micros(now.Add(-remembered)), max(limit, 0))
+		return err
+	})
+}
+
+// Balances implements [router.Ledger].
+func (l *Ledger) Balances(ctx context.Context, lines []router.Line) ([]router.Balance, error) {
+	names, err := encodeLines(lines)
+	if err != nil {
+		return nil, err
+	}
+	var found []router.Balance
+	err = l.db.Read(ctx, func(tx Tx) error {
+		found = make([]router.Balance, len(lines))
+		return query(ctx, tx, func(rows Rows) error {
+			var at int
+			var b router.Balance
+			err := rows.Scan(&at, &b.Spent.Credit, &b.Spent.Total, &b.Held.Credit, &b.Held.Total)
+			found[at] = b
+			return err
+		}, l.text.balances, names)
+	})
+	return found, err
+}
+
+func scanText(rows Rows) (s string, err error) {
+	err = rows.Scan(&s)
+	return s, err
+}
