@@ -1,0 +1,61 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/internal/pgtest"
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/postgres"
+	"github.com/signalbox/signalbox/store/storetest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// newSet returns empty stores.
+func newSet(tb testing.TB, cfg pgtest.Config) store.Set {
+	tb.Helper()
+	set, err := postgres.New(tb.Context(), pgtest.Pool(tb, cfg))
+	require.NoError(tb, err)
+	return set
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) store.Set { return newSet(t, pgtest.Config{}) })
+}
+
+func TestConformanceSerializable(t *testing.T) {
+	t.Parallel()
+	cfg := pgtest.Config{Settings: map[string]string{"default_transaction_isolation": "serializable"}}
+	storetest.Run(t, func(t *testing.T) store.Set { return newSet(t, cfg) })
+}
+
+func TestNewRefusesANewerSchema(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Pool(t, pgtest.Config{})
+	_, err := postgres.New(t.Context(), pool)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), "INSERT INTO migrations (version, name) VALUES (9999, 'later')")
+	require.NoError(t, err)
+	_, err = postgres.New(t.Context(), pool)
+	require.ErrorIs(t, err, postgres.ErrNewer)
+	assert.ErrorContains(t, err, "9999")
+}
+
+func TestNewManyAtOnce(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Pool(t, pgtest.Config{})
+	done := make(chan error)
+	for range 8 {
+		go func() {
+			_, err := postgres.New(t.Context(), pool)
+			done <- err
+		}()
+	}
+	for range 8 {
+		assert.NoError(t, <-done)
+	}
+}
