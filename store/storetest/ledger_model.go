@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -17,9 +19,12 @@ import (
 // read: whatever happened before, the answer and the balances are the model's.
 func ledgerHistories(t *testing.T, open Open) {
 	t.Helper()
+	b := open(t).Ledger // of all histories: to make stores takes a while
+	histories := uint32(0)
 	rapid.Check(t, func(rt *rapid.T) {
-		b := open(t).Ledger
-		m := &ledgerModel{on: make(map[router.Line]router.Balance), holds: make(map[uuid.UUID]*modelHold)}
+		histories++
+		m := &ledgerModel{number: histories, on: make(map[router.Line]router.Balance), holds: make(map[uuid.UUID]*modelHold)}
+		defer m.close(t, b)
 		rt.Repeat(map[string]func(*rapid.T){
 			"reserve": func(rt *rapid.T) {
 				h := m.drawHold(rt)
@@ -27,18 +32,18 @@ func ledgerHistories(t *testing.T, open Open) {
 				sameError(rt, want, b.Reserve(t.Context(), h))
 			},
 			"settle": func(rt *rapid.T) {
-				id, cost := drawID(rt), drawAmount(rt)
+				id, cost := m.drawID(rt), drawAmount(rt)
 				want := m.settle(id, cost)
 				sameError(rt, want, b.Settle(t.Context(), id, cost))
 			},
 			"settle again": func(rt *rapid.T) {
-				id := drawID(rt)
+				id := m.drawID(rt)
 				if h := m.holds[id]; h != nil && h.state == settled {
 					require.NoError(rt, b.Settle(t.Context(), id, h.amount))
 				}
 			},
 			"void": func(rt *rapid.T) {
-				id := drawID(rt)
+				id := m.drawID(rt)
 				m.void(id)
 				require.NoError(rt, b.Void(t.Context(), id))
 			},
@@ -55,7 +60,7 @@ func ledgerHistories(t *testing.T, open Open) {
 				}
 			},
 			"": func(rt *rapid.T) { // after each of them
-				lines := modelLines()
+				lines := m.lines()
 				want := make([]router.Balance, len(lines))
 				for i, line := range lines {
 					want[i] = m.on[line]
@@ -85,13 +90,6 @@ func sameError(t *rapid.T, want, got error) {
 	assert.Equal(t, *refused, *other)
 }
 
-func modelLines() []router.Line { return []router.Line{lineOf("a"), lineOf("b"), lineOf("c")} }
-
-// drawID draws one of few ids, so that histories meet.
-func drawID(t *rapid.T) uuid.UUID {
-	return uuid.UUID{15: rapid.ByteRange(0, 9).Draw(t, "id")}
-}
-
 func drawAmount(t *rapid.T) router.Amount {
 	credit := router.USD(rapid.IntRange(0, 5).Draw(t, "credit"))
 	return amount(credit, credit+router.USD(rapid.IntRange(0, 3).Draw(t, "own")))
@@ -104,8 +102,32 @@ func drawTime(t *rapid.T) time.Time {
 
 // ledgerModel says what a ledger promises.
 type ledgerModel struct {
-	on    map[router.Line]router.Balance
-	holds map[uuid.UUID]*modelHold
+	number uint32 // of the history; each has lines and holds of its own
+	on     map[router.Line]router.Balance
+	holds  map[uuid.UUID]*modelHold
+}
+
+func (m *ledgerModel) lines() []router.Line {
+	lines := make([]router.Line, 3)
+	for i := range lines {
+		lines[i] = lineOf(fmt.Sprintf("%d/%c", m.number, 'a'+i))
+	}
+	return lines
+}
+
+// drawID draws one of few ids, so that what happens meets.
+func (m *ledgerModel) drawID(t *rapid.T) uuid.UUID {
+	id := uuid.UUID{15: rapid.ByteRange(0, 9).Draw(t, "id")}
+	binary.BigEndian.PutUint32(id[:], m.number)
+	return id
+}
+
+// close leaves no hold open that the next history would see expire.
+func (m *ledgerModel) close(t *testing.T, b router.Ledger) {
+	t.Helper()
+	for id := range m.holds {
+		require.NoError(t, b.Void(t.Context(), id))
+	}
 }
 
 type modelHold struct {
@@ -127,12 +149,12 @@ const (
 // drawHold draws a new hold, or one that is there already and mostly with its
 // own lines.
 func (m *ledgerModel) drawHold(t *rapid.T) router.Hold {
-	h := router.Hold{ID: drawID(t), Amount: drawAmount(t), Deadline: drawTime(t)}
+	h := router.Hold{ID: m.drawID(t), Amount: drawAmount(t), Deadline: drawTime(t)}
 	if old := m.holds[h.ID]; old != nil && rapid.IntRange(0, 3).Draw(t, "other lines") != 3 {
 		h.Lines = old.lines
 	} else {
 		set := rapid.IntRange(1, 7).Draw(t, "lines")
-		for i, line := range modelLines() {
+		for i, line := range m.lines() {
 			if set&(1<<i) != 0 {
 				h.Lines = append(h.Lines, line)
 			}
