@@ -63,11 +63,11 @@ func record(ctx context.Context, tx Tx, c router.Change) (int64, error) {
 	p := c.Actor.Principal
 	return tx.Exec(ctx, `
 		INSERT INTO audit (id, account, at, request, actor_account, actor_workspace, actor_member, actor_key,
-			action, kind, object, before, after)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+			actor_management, action, kind, object, before, after)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 		ON CONFLICT (id) DO NOTHING`,
 		c.ID.String(), c.Account, micros(c.At), c.Actor.RequestID, p.Account, p.Workspace, p.Member, p.KeyHash,
-		c.Action, c.Kind, c.Object, text(c.Before), text(c.After))
+		p.Management, c.Action, c.Kind, c.Object, text(c.Before), text(c.After))
 }
 
 // Changes implements [organization.AuditStore].
@@ -78,7 +78,7 @@ func (s *Audit) Changes(ctx context.Context, account string, offset, limit int) 
 		}
 		found, err = list(ctx, tx, scanChange, `
 			SELECT id, account, at, request, actor_account, actor_workspace, actor_member, actor_key,
-				action, kind, object, before, after
+				actor_management, action, kind, object, before, after
 			FROM audit WHERE account = $1 ORDER BY seq DESC LIMIT $2 OFFSET $3`, account, limit, offset)
 		return err
 	})
@@ -91,7 +91,7 @@ func scanChange(rows Rows) (c router.Change, err error) {
 	var before, after *string
 	p := &c.Actor.Principal
 	if err = rows.Scan(&id, &c.Account, &at, &c.Actor.RequestID, &p.Account, &p.Workspace, &p.Member, &p.KeyHash,
-		&c.Action, &c.Kind, &c.Object, &before, &after); err != nil {
+		&p.Management, &c.Action, &c.Kind, &c.Object, &before, &after); err != nil {
 		return c, err
 	}
 	c.At, c.Before, c.After = instant(at), raw(before), raw(after)
