@@ -17,7 +17,7 @@ type Actor struct {
 // Change is the record of one management action: what an auditor reads. Stores
 // write it in the transaction of the action itself. It holds no secrets.
 type Change struct {
-	ID     uuid.UUID
+	ID     uuid.UUID // never that of another change: a store may take it for the same one
 	At     time.Time
 	Actor  Actor
 	Action string // "create", "update", "delete", …

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -26,7 +27,7 @@ func testAudit(t *testing.T, open Open) {
 			Actor: router.Actor{RequestID: "r", Principal: router.Principal{Account: "a", Member: "ann", KeyHash: "h", Management: true}},
 		}
 		for i := range 3 {
-			want.After = []byte(`{"A":` + strconv.Itoa(i) + `}`)
+			want.ID, want.After = uuid.New(), []byte(`{"A":`+strconv.Itoa(i)+`}`)
 			require.NoError(t, set.Organization.ReplaceMember(t.Context(), "a", organization.Member{ID: "ann", Version: int64(i) + 1}, want))
 		}
 		list, total, err := set.Audit.Changes(t.Context(), "a", 0, 2)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -42,6 +43,11 @@ func testOrganization(t *testing.T, open Open) {
 
 var orgNoon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
+// orgChange is the record of a change to account.
+func orgChange(account string) router.Change {
+	return router.Change{ID: uuid.New(), At: orgNoon, Account: account, Action: "create", Kind: "thing", Object: "t"}
+}
+
 // orgSeed makes account a with member ann and workspace w1, and account b with
 // bob and w2.
 func orgSeed(t *testing.T, s organization.Store) {
@@ -51,7 +57,7 @@ func orgSeed(t *testing.T, s organization.Store) {
 			organization.Account{ID: account, Name: account, DefaultWorkspace: own[1], CreatedAt: orgNoon, Version: 1},
 			organization.Member{ID: own[0], Email: own[0] + "@x.example", Role: organization.RoleAdmin, CreatedAt: orgNoon, Version: 1},
 			organization.Workspace{ID: own[1], Account: account, Slug: "default", CreatedAt: orgNoon, Version: 1},
-			router.Change{Account: account, Action: "create"}))
+			orgChange(account)))
 	}
 }
 
@@ -60,7 +66,7 @@ func orgCreateTwice(t *testing.T, set store.Set) {
 	s := set.Organization
 	orgSeed(t, s)
 	err := s.CreateAccount(t.Context(), organization.Account{ID: "a", Name: "other"}, organization.Member{ID: "eve"},
-		organization.Workspace{ID: "w3", Account: "a", Slug: "s"}, router.Change{Account: "a"})
+		organization.Workspace{ID: "w3", Account: "a", Slug: "s"}, orgChange("a"))
 	require.ErrorIs(t, err, organization.ErrExists)
 	a, err := s.Account(t.Context(), "a")
 	require.NoError(t, err)
@@ -76,26 +82,26 @@ func orgForeign(t *testing.T, set store.Set) {
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
 	require.NoError(t, s.AddPayment(ctx, organization.Payment{ID: "p", Account: "b", Amount: 1},
-		organization.Account{ID: "b", DefaultWorkspace: "w2", Version: 1}, router.Change{Account: "b"}))
+		organization.Account{ID: "b", DefaultWorkspace: "w2", Version: 1}, orgChange("b")))
 	for _, account := range []string{"a", "nobody", ""} {
 		for name, try := range map[string]func() error{
 			"payment":   func() error { _, err := s.Payment(ctx, account, "p"); return err },
 			"member":    func() error { _, err := s.Member(ctx, account, "bob"); return err },
 			"workspace": func() error { _, err := s.Workspace(ctx, account, "w2"); return err },
 			"replace": func() error {
-				return s.ReplaceWorkspace(ctx, organization.Workspace{ID: "w2", Account: account, Version: 1}, router.Change{})
+				return s.ReplaceWorkspace(ctx, organization.Workspace{ID: "w2", Account: account, Version: 1}, orgChange(""))
 			},
 			"replace member": func() error {
-				return s.ReplaceMember(ctx, account, organization.Member{ID: "bob", Version: 1}, router.Change{})
+				return s.ReplaceMember(ctx, account, organization.Member{ID: "bob", Version: 1}, orgChange(""))
 			},
-			"remove": func() error { return s.RemoveMember(ctx, account, "bob", router.Change{}) },
-			"delete": func() error { return s.DeleteWorkspace(ctx, account, "w2", router.Change{}) },
+			"remove": func() error { return s.RemoveMember(ctx, account, "bob", orgChange("")) },
+			"delete": func() error { return s.DeleteWorkspace(ctx, account, "w2", orgChange("")) },
 			"add": func() error {
-				_, err := s.AddToWorkspace(ctx, account, "w2", []organization.Membership{{User: "ann"}}, router.Change{})
+				_, err := s.AddToWorkspace(ctx, account, "w2", []organization.Membership{{User: "ann"}}, orgChange(""))
 				return err
 			},
 			"take": func() error {
-				_, err := s.RemoveFromWorkspace(ctx, account, "w2", []string{"bob"}, router.Change{})
+				_, err := s.RemoveFromWorkspace(ctx, account, "w2", []string{"bob"}, orgChange(""))
 				return err
 			},
 			"memberships": func() error { _, _, err := s.Memberships(ctx, account, "w2", 0, 0); return err },
@@ -118,8 +124,8 @@ func orgCopies(t *testing.T, set store.Set) {
 		ID: "w1", Account: "a", Slug: "default", Description: &text, Version: 1,
 		Budgets: []organization.Budget{{ID: "1", Limit: 5}},
 	}
-	require.NoError(t, s.ReplaceWorkspace(ctx, w, router.Change{Account: "a"}))
-	require.NoError(t, s.ReplaceAccount(ctx, organization.Account{ID: "a", Allowed: lists, Ignored: lists, Version: 1}, router.Change{Account: "a"}))
+	require.NoError(t, s.ReplaceWorkspace(ctx, w, orgChange("a")))
+	require.NoError(t, s.ReplaceAccount(ctx, organization.Account{ID: "a", Allowed: lists, Ignored: lists, Version: 1}, orgChange("a")))
 	for range 2 {
 		text, lists[0], w.Budgets[0].Limit = "changed", "changed", 99
 		var err error
@@ -139,21 +145,21 @@ func orgVersions(t *testing.T, set store.Set) {
 	t.Helper()
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
-	change, payments := router.Change{Account: "a"}, 0
+	payments := 0
 	for name, replace := range map[string]func(version int64) error{
 		"account": func(v int64) error {
-			return s.ReplaceAccount(ctx, organization.Account{ID: "a", Name: strconv.FormatInt(v, 10), Version: v}, change)
+			return s.ReplaceAccount(ctx, organization.Account{ID: "a", Name: strconv.FormatInt(v, 10), Version: v}, orgChange("a"))
 		},
 		"payment": func(v int64) error {
 			payments++
 			return s.AddPayment(ctx, organization.Payment{ID: strconv.Itoa(payments), Account: "b", Amount: 1},
-				organization.Account{ID: "b", Version: v}, change)
+				organization.Account{ID: "b", Version: v}, orgChange("a"))
 		},
 		"member": func(v int64) error {
-			return s.ReplaceMember(ctx, "a", organization.Member{ID: "ann", Version: v}, change)
+			return s.ReplaceMember(ctx, "a", organization.Member{ID: "ann", Version: v}, orgChange("a"))
 		},
 		"workspace": func(v int64) error {
-			return s.ReplaceWorkspace(ctx, organization.Workspace{ID: "w1", Account: "a", Slug: "default", Version: v}, change)
+			return s.ReplaceWorkspace(ctx, organization.Workspace{ID: "w1", Account: "a", Slug: "default", Version: v}, orgChange("a"))
 		},
 	} {
 		require.ErrorIs(t, replace(0), organization.ErrConflict, name)
@@ -175,7 +181,7 @@ func orgRivals(t *testing.T, set store.Set) {
 	for i := range 16 {
 		wg.Go(func() {
 			w := organization.Workspace{ID: "w1", Account: "a", Slug: "default", Name: strconv.Itoa(i), Version: 1}
-			if err := s.ReplaceWorkspace(t.Context(), w, router.Change{Account: "a"}); err == nil {
+			if err := s.ReplaceWorkspace(t.Context(), w, orgChange("a")); err == nil {
 				won.Add(1)
 			} else {
 				assert.ErrorIs(t, err, organization.ErrConflict)
@@ -192,11 +198,11 @@ func orgPayments(t *testing.T, set store.Set) {
 	orgSeed(t, s)
 	p := organization.Payment{ID: "p", Account: "a", Amount: 7, At: orgNoon}
 	a := organization.Account{ID: "a", Credits: 7, Prepaid: true, Version: 1}
-	require.NoError(t, s.AddPayment(ctx, p, a, router.Change{Account: "a"}))
+	require.NoError(t, s.AddPayment(ctx, p, a, orgChange("a")))
 	a.Version, a.Credits = 2, 14
-	require.ErrorIs(t, s.AddPayment(ctx, p, a, router.Change{Account: "a"}), organization.ErrExists)
+	require.ErrorIs(t, s.AddPayment(ctx, p, a, orgChange("a")), organization.ErrExists)
 	a.Version = 1
-	require.ErrorIs(t, s.AddPayment(ctx, p, a, router.Change{Account: "a"}), organization.ErrExists, "whatever the version")
+	require.ErrorIs(t, s.AddPayment(ctx, p, a, orgChange("a")), organization.ErrExists, "whatever the version")
 	got, err := s.Account(ctx, "a")
 	require.NoError(t, err)
 	assert.Equal(t, router.USD(7), got.Credits)
@@ -204,7 +210,7 @@ func orgPayments(t *testing.T, set store.Set) {
 	require.NoError(t, err)
 	assert.Equal(t, p, stored)
 	require.NoError(t, s.AddPayment(ctx, organization.Payment{ID: "p", Account: "b", Amount: 1},
-		organization.Account{ID: "b", Version: 1}, router.Change{Account: "b"}), "ids are the account's own")
+		organization.Account{ID: "b", Version: 1}, orgChange("b")), "ids are the account's own")
 }
 
 func orgContext(t *testing.T, set store.Set) {
@@ -215,15 +221,15 @@ func orgContext(t *testing.T, set store.Set) {
 	cancel()
 	for name, try := range map[string]func() error{
 		"CreateAccount": func() error {
-			return s.CreateAccount(ctx, organization.Account{ID: "c"}, organization.Member{ID: "m"}, organization.Workspace{ID: "w9"}, router.Change{})
+			return s.CreateAccount(ctx, organization.Account{ID: "c"}, organization.Member{ID: "m"}, organization.Workspace{ID: "w9"}, orgChange(""))
 		},
 		"Account":    func() error { _, err := s.Account(ctx, "a"); return err },
 		"Members":    func() error { _, _, err := s.Members(ctx, "a", 0, 0); return err },
 		"Workspaces": func() error { _, _, err := s.Workspaces(ctx, "a", 0, 0); return err },
 		"RemoveMember": func() error {
-			return s.RemoveMember(ctx, "a", "ann", router.Change{Account: "a"})
+			return s.RemoveMember(ctx, "a", "ann", orgChange("a"))
 		},
-		"DeleteWorkspace": func() error { return s.DeleteWorkspace(ctx, "a", "w1", router.Change{Account: "a"}) },
+		"DeleteWorkspace": func() error { return s.DeleteWorkspace(ctx, "a", "w1", orgChange("a")) },
 	} {
 		require.ErrorIs(t, try(), context.Canceled, name)
 	}

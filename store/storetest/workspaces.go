@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/organization"
-	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store"
 )
 
@@ -20,21 +19,21 @@ func orgMembers(t *testing.T, set store.Set) {
 	m := organization.Member{
 		ID: "cy", Email: "cy@x.example", FirstName: "Cy", LastName: "Young", Role: organization.RoleMember, CreatedAt: orgNoon, Version: 1,
 	}
-	require.NoError(t, s.AddMember(ctx, "a", m, router.Change{Account: "a"}))
-	require.ErrorIs(t, s.AddMember(ctx, "a", m, router.Change{Account: "a"}), organization.ErrExists)
-	require.NoError(t, s.AddMember(ctx, "b", m, router.Change{Account: "b"}), "one person in two accounts")
+	require.NoError(t, s.AddMember(ctx, "a", m, orgChange("a")))
+	require.ErrorIs(t, s.AddMember(ctx, "a", m, orgChange("a")), organization.ErrExists)
+	require.NoError(t, s.AddMember(ctx, "b", m, orgChange("b")), "one person in two accounts")
 	got, err := s.Member(ctx, "a", "cy")
 	require.NoError(t, err)
 	assert.Equal(t, m, got)
 	m.Role = organization.RoleAdmin
-	require.NoError(t, s.ReplaceMember(ctx, "a", m, router.Change{Account: "a"}))
+	require.NoError(t, s.ReplaceMember(ctx, "a", m, orgChange("a")))
 	got, err = s.Member(ctx, "a", "cy")
 	require.NoError(t, err)
 	assert.Equal(t, organization.RoleAdmin, got.Role)
-	require.NoError(t, s.RemoveMember(ctx, "a", "cy", router.Change{Account: "a"}))
+	require.NoError(t, s.RemoveMember(ctx, "a", "cy", orgChange("a")))
 	_, err = s.Member(ctx, "a", "cy")
 	require.ErrorIs(t, err, organization.ErrNotFound)
-	require.ErrorIs(t, s.RemoveMember(ctx, "a", "cy", router.Change{Account: "a"}), organization.ErrNotFound)
+	require.ErrorIs(t, s.RemoveMember(ctx, "a", "cy", orgChange("a")), organization.ErrNotFound)
 	_, err = s.Member(ctx, "a", "CY")
 	require.ErrorIs(t, err, organization.ErrNotFound, "text is compared byte for byte")
 }
@@ -43,16 +42,15 @@ func orgSlugs(t *testing.T, set store.Set) {
 	t.Helper()
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
-	change := router.Change{Account: "a"}
 	w := organization.Workspace{ID: "w3", Account: "a", Slug: "default", CreatedAt: orgNoon, Version: 1}
-	require.ErrorIs(t, s.CreateWorkspace(ctx, w, change), organization.ErrExists)
+	require.ErrorIs(t, s.CreateWorkspace(ctx, w, orgChange("a")), organization.ErrExists)
 	w.Slug = "east"
-	require.NoError(t, s.CreateWorkspace(ctx, w, change))
-	require.ErrorIs(t, s.CreateWorkspace(ctx, organization.Workspace{ID: "w3", Account: "a", Slug: "x"}, change), organization.ErrExists)
+	require.NoError(t, s.CreateWorkspace(ctx, w, orgChange("a")))
+	require.ErrorIs(t, s.CreateWorkspace(ctx, organization.Workspace{ID: "w3", Account: "a", Slug: "x"}, orgChange("a")), organization.ErrExists)
 	w.Slug = "default"
-	require.ErrorIs(t, s.ReplaceWorkspace(ctx, w, change), organization.ErrExists)
+	require.ErrorIs(t, s.ReplaceWorkspace(ctx, w, orgChange("a")), organization.ErrExists)
 	w.Slug = "east"
-	require.NoError(t, s.ReplaceWorkspace(ctx, w, change), "its own slug is free to it")
+	require.NoError(t, s.ReplaceWorkspace(ctx, w, orgChange("a")), "its own slug is free to it")
 	for _, ref := range []string{"w3", "east"} {
 		got, err := s.Workspace(ctx, "a", ref)
 		require.NoError(t, err)
@@ -63,8 +61,8 @@ func orgSlugs(t *testing.T, set store.Set) {
 	assert.Equal(t, "w2", got.ID)
 	_, err = s.Workspace(ctx, "a", "EAST")
 	require.ErrorIs(t, err, organization.ErrNotFound)
-	require.ErrorIs(t, s.CreateWorkspace(ctx, organization.Workspace{ID: "w4", Account: "nobody", Slug: "x"}, change), organization.ErrNotFound)
-	require.NoError(t, s.CreateWorkspace(ctx, organization.Workspace{ID: "w5", Account: "a", Slug: "w3"}, change))
+	require.ErrorIs(t, s.CreateWorkspace(ctx, organization.Workspace{ID: "w4", Account: "nobody", Slug: "x"}, orgChange("a")), organization.ErrNotFound)
+	require.NoError(t, s.CreateWorkspace(ctx, organization.Workspace{ID: "w5", Account: "a", Slug: "w3"}, orgChange("a")))
 	got, err = s.Workspace(ctx, "a", "w3")
 	require.NoError(t, err)
 	assert.Equal(t, "w3", got.ID, "the id comes first")
@@ -74,9 +72,8 @@ func orgMemberships(t *testing.T, set store.Set) {
 	t.Helper()
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
-	change := router.Change{Account: "a"}
-	require.NoError(t, s.CreateWorkspace(ctx, organization.Workspace{ID: "w3", Account: "a", Slug: "east", Version: 1}, change))
-	require.NoError(t, s.AddMember(ctx, "a", organization.Member{ID: "cy", Role: organization.RoleMember, Version: 1}, change))
+	require.NoError(t, s.CreateWorkspace(ctx, organization.Workspace{ID: "w3", Account: "a", Slug: "east", Version: 1}, orgChange("a")))
+	require.NoError(t, s.AddMember(ctx, "a", organization.Member{ID: "cy", Role: organization.RoleMember, Version: 1}, orgChange("a")))
 	in := func(users ...string) []organization.Membership {
 		var list []organization.Membership
 		for i, user := range users {
@@ -86,18 +83,18 @@ func orgMemberships(t *testing.T, set store.Set) {
 		}
 		return list
 	}
-	_, err := s.AddToWorkspace(ctx, "a", "w3", in("cy", "eve"), change)
+	_, err := s.AddToWorkspace(ctx, "a", "w3", in("cy", "eve"), orgChange("a"))
 	require.ErrorIs(t, err, organization.ErrNotFound)
 	_, total, err := s.Memberships(ctx, "a", "w3", 0, 0)
 	require.NoError(t, err)
 	assert.Zero(t, total, "all or none")
-	added, err := s.AddToWorkspace(ctx, "a", "w3", in("cy"), change)
+	added, err := s.AddToWorkspace(ctx, "a", "w3", in("cy"), orgChange("a"))
 	require.NoError(t, err)
 	assert.Equal(t, 1, added)
-	added, err = s.AddToWorkspace(ctx, "a", "w3", in("ann", "cy"), change)
+	added, err = s.AddToWorkspace(ctx, "a", "w3", in("ann", "cy"), orgChange("a"))
 	require.NoError(t, err)
 	assert.Equal(t, 1, added)
-	require.NoError(t, s.ReplaceMember(ctx, "a", organization.Member{ID: "cy", Role: organization.RoleAdmin, Version: 1}, change))
+	require.NoError(t, s.ReplaceMember(ctx, "a", organization.Member{ID: "cy", Role: organization.RoleAdmin, Version: 1}, orgChange("a")))
 	list, total, err := s.Memberships(ctx, "a", "w3", 0, 0)
 	require.NoError(t, err)
 	assert.Equal(t, 2, total)
@@ -110,7 +107,7 @@ func orgMemberships(t *testing.T, set store.Set) {
 	assert.Equal(t, 2, total)
 	require.Len(t, list, 1)
 	assert.Equal(t, "cy", list[0].User)
-	removed, err := s.RemoveFromWorkspace(ctx, "a", "w3", []string{"cy", "eve", "cy"}, change)
+	removed, err := s.RemoveFromWorkspace(ctx, "a", "w3", []string{"cy", "eve", "cy"}, orgChange("a"))
 	require.NoError(t, err)
 	assert.Equal(t, 1, removed)
 }
@@ -119,27 +116,26 @@ func orgRemoval(t *testing.T, set store.Set) {
 	t.Helper()
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
-	change := router.Change{Account: "a"}
 	w := organization.Workspace{ID: "w3", Account: "a", Slug: "east", Version: 1}
 	cy := organization.Member{ID: "cy", Role: organization.RoleMember, Version: 1}
 	joins := []organization.Membership{{ID: "m", User: "cy", Workspace: "w3"}}
 	for range 2 { // the second time nothing of the first may be left
-		require.NoError(t, s.CreateWorkspace(ctx, w, change))
-		require.NoError(t, s.AddMember(ctx, "a", cy, change))
+		require.NoError(t, s.CreateWorkspace(ctx, w, orgChange("a")))
+		require.NoError(t, s.AddMember(ctx, "a", cy, orgChange("a")))
 		_, total, err := s.Memberships(ctx, "a", "w3", 0, 0)
 		require.NoError(t, err)
 		assert.Zero(t, total)
-		_, err = s.AddToWorkspace(ctx, "a", "w3", joins, change)
+		_, err = s.AddToWorkspace(ctx, "a", "w3", joins, orgChange("a"))
 		require.NoError(t, err)
-		require.NoError(t, s.RemoveMember(ctx, "a", "cy", change))
+		require.NoError(t, s.RemoveMember(ctx, "a", "cy", orgChange("a")))
 		_, total, err = s.Memberships(ctx, "a", "w3", 0, 0)
 		require.NoError(t, err)
 		assert.Zero(t, total)
-		require.NoError(t, s.AddMember(ctx, "a", cy, change))
-		_, err = s.AddToWorkspace(ctx, "a", "w3", joins, change)
+		require.NoError(t, s.AddMember(ctx, "a", cy, orgChange("a")))
+		_, err = s.AddToWorkspace(ctx, "a", "w3", joins, orgChange("a"))
 		require.NoError(t, err)
-		require.NoError(t, s.DeleteWorkspace(ctx, "a", "w3", change))
-		require.NoError(t, s.RemoveMember(ctx, "a", "cy", change))
+		require.NoError(t, s.DeleteWorkspace(ctx, "a", "w3", orgChange("a")))
+		require.NoError(t, s.RemoveMember(ctx, "a", "cy", orgChange("a")))
 		_, err = s.Workspace(ctx, "a", "east")
 		require.ErrorIs(t, err, organization.ErrNotFound)
 	}
@@ -149,11 +145,10 @@ func orgPages(t *testing.T, set store.Set) {
 	t.Helper()
 	s, ctx := set.Organization, t.Context()
 	orgSeed(t, s)
-	change := router.Change{Account: "a"}
 	for i, id := range []string{"c", "b", "d"} {
 		at := orgNoon.Add(time.Duration(i/2+1) * time.Minute) // c and b at the same instant
-		require.NoError(t, s.AddMember(ctx, "a", organization.Member{ID: id, CreatedAt: at, Version: 1}, change))
-		require.NoError(t, s.CreateWorkspace(ctx, organization.Workspace{ID: id, Account: "a", Slug: id, CreatedAt: at, Version: 1}, change))
+		require.NoError(t, s.AddMember(ctx, "a", organization.Member{ID: id, CreatedAt: at, Version: 1}, orgChange("a")))
+		require.NoError(t, s.CreateWorkspace(ctx, organization.Workspace{ID: id, Account: "a", Slug: id, CreatedAt: at, Version: 1}, orgChange("a")))
 	}
 	for _, c := range []struct {
 		offset, limit       int
@@ -190,16 +185,15 @@ func orgRecords(t *testing.T, set store.Set) {
 		return total
 	}
 	require.Equal(t, 1, records())
-	change := router.Change{Account: "a", Action: "x"}
-	require.ErrorIs(t, s.AddMember(ctx, "a", organization.Member{ID: "ann"}, change), organization.ErrExists)
-	require.ErrorIs(t, s.ReplaceAccount(ctx, organization.Account{ID: "a"}, change), organization.ErrConflict)
-	require.ErrorIs(t, s.DeleteWorkspace(ctx, "a", "none", change), organization.ErrNotFound)
-	_, err := s.RemoveFromWorkspace(ctx, "a", "w1", []string{"ann"}, change)
+	require.ErrorIs(t, s.AddMember(ctx, "a", organization.Member{ID: "ann"}, orgChange("a")), organization.ErrExists)
+	require.ErrorIs(t, s.ReplaceAccount(ctx, organization.Account{ID: "a"}, orgChange("a")), organization.ErrConflict)
+	require.ErrorIs(t, s.DeleteWorkspace(ctx, "a", "none", orgChange("a")), organization.ErrNotFound)
+	_, err := s.RemoveFromWorkspace(ctx, "a", "w1", []string{"ann"}, orgChange("a"))
 	require.NoError(t, err)
 	assert.Equal(t, 1, records())
 	joins := []organization.Membership{{ID: "m", User: "ann", Workspace: "w1"}}
 	for range 2 {
-		_, err = s.AddToWorkspace(ctx, "a", "w1", joins, change)
+		_, err = s.AddToWorkspace(ctx, "a", "w1", joins, orgChange("a"))
 		require.NoError(t, err)
 		assert.Equal(t, 2, records(), "adding twice changes nothing")
 	}
