@@ -6,11 +6,12 @@ import "github.com/signalbox/signalbox/store"
 func Set(db DB) store.Set {
 	used := NewActivity(db)
 	return store.Set{
-		Activity:    used,
-		Audit:       NewAudit(db),
-		Credentials: NewCredentials(db),
-		Keys:        NewKeys(db),
-		Ledger:      NewLedger(db, used),
-		Presets:     NewPresets(db),
+		Activity:     used,
+		Audit:        NewAudit(db),
+		Credentials:  NewCredentials(db),
+		Keys:         NewKeys(db),
+		Ledger:       NewLedger(db, used),
+		Presets:      NewPresets(db),
+		Organization: NewOrganization(db),
 	}
 }

@@ -1,0 +1,154 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/signalbox/signalbox/organization"
+	"github.com/signalbox/signalbox/router"
+)
+
+const workspaceColumns = `account, id, slug, name, description, created_by, default_guardrail, default_sort,
+	budgets, include_byok, created_at, updated_at, version`
+
+// CreateWorkspace implements [organization.Store].
+func (s *Organization) CreateWorkspace(ctx context.Context, w organization.Workspace, c router.Change) error {
+	args, err := workspaceArgs(w.Account, &w)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, w.Account, c, func(tx Tx) (bool, error) { return true, addWorkspace(ctx, tx, args) })
+}
+
+// addWorkspace returns ErrExists for an id or a slug that is taken.
+func addWorkspace(ctx context.Context, tx Tx, args []any) error {
+	return effect(ctx, tx, organization.ErrExists, `
+		INSERT INTO workspaces (`+workspaceColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+		ON CONFLICT DO NOTHING`, args...)
+}
+
+// workspaceArgs are the values of workspaceColumns.
+func workspaceArgs(account string, w *organization.Workspace) ([]any, error) {
+	budgets, err := encoded(budgetRows(w.Budgets))
+	return []any{
+		account, w.ID, w.Slug, w.Name, w.Description, w.CreatedBy, w.DefaultGuardrail, string(w.DefaultSort),
+		budgets, w.IncludeBYOK, micros(w.CreatedAt), micros(w.UpdatedAt), w.Version,
+	}, err
+}
+
+// budgetRow is a budget as it is stored.
+type budgetRow struct {
+	ID        string          `json:"id"`
+	Interval  router.Interval `json:"interval"`
+	LimitNano int64           `json:"limit_nano"`
+	CreatedAt int64           `json:"created_at"`
+	UpdatedAt int64           `json:"updated_at"`
+}
+
+func budgetRows(list []organization.Budget) []budgetRow {
+	if list == nil {
+		return nil
+	}
+	rows := make([]budgetRow, len(list))
+	for i, b := range list {
+		rows[i] = budgetRow{b.ID, b.Interval, int64(b.Limit), micros(b.CreatedAt), micros(b.UpdatedAt)}
+	}
+	return rows
+}
+
+// budgetsOf is what budgetRows was made from.
+func budgetsOf(rows []budgetRow) []organization.Budget {
+	if rows == nil {
+		return nil
+	}
+	list := make([]organization.Budget, len(rows))
+	for i, r := range rows {
+		list[i] = organization.Budget{
+			ID: r.ID, Interval: r.Interval, Limit: router.USD(r.LimitNano),
+			CreatedAt: instant(r.CreatedAt), UpdatedAt: instant(r.UpdatedAt),
+		}
+	}
+	return list
+}
+
+// Workspace implements [organization.Store].
+func (s *Organization) Workspace(ctx context.Context, account, ref string) (w organization.Workspace, err error) {
+	err = s.db.Read(ctx, func(tx Tx) error {
+		w, err = one(ctx, tx, organization.ErrNotFound, scanWorkspace, `
+			SELECT `+workspaceColumns+` FROM workspaces WHERE account = $1 AND (id = $2 OR slug = $2)
+			ORDER BY id = $2 DESC LIMIT 1`, account, ref)
+		return err
+	})
+	return w, err
+}
+
+func scanWorkspace(rows Rows) (w organization.Workspace, err error) {
+	var budgets string
+	var created, updated int64
+	if err = rows.Scan(&w.Account, &w.ID, &w.Slug, &w.Name, &w.Description, &w.CreatedBy, &w.DefaultGuardrail, &w.DefaultSort,
+		&budgets, &w.IncludeBYOK, &created, &updated, &w.Version); err != nil {
+		return w, err
+	}
+	w.CreatedAt, w.UpdatedAt = instant(created), instant(updated)
+	stored, err := decoded[[]budgetRow](budgets)
+	w.Budgets = budgetsOf(stored)
+	return w, err
+}
+
+// Workspaces implements [organization.Store].
+func (s *Organization) Workspaces(
+	ctx context.Context, account string, offset, limit int,
+) (found []organization.Workspace, total int, err error) {
+	err = s.db.Read(ctx, func(tx Tx) error {
+		if total, err = totalOf(ctx, tx, `
+			SELECT (SELECT count(*) FROM workspaces WHERE account = $1) FROM accounts WHERE id = $1`, account); err != nil {
+			return err
+		}
+		found, err = list(ctx, tx, scanWorkspace, `
+			SELECT `+workspaceColumns+` FROM workspaces WHERE account = $1
+			ORDER BY created_at, id LIMIT $2 OFFSET $3`, account, atMost(limit), max(offset, 0))
+		return err
+	})
+	return found, total, err
+}
+
+// ReplaceWorkspace implements [organization.Store].
+func (s *Organization) ReplaceWorkspace(ctx context.Context, w organization.Workspace, c router.Change) error {
+	args, err := workspaceArgs(w.Account, &w)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, w.Account, c, func(tx Tx) (bool, error) {
+		// Who takes a slug has changed the account's row: none is taken meanwhile.
+		n, err := tx.Exec(ctx, `
+			UPDATE workspaces SET slug = $3, name = $4, description = $5, created_by = $6, default_guardrail = $7,
+				default_sort = $8, budgets = $9, include_byok = $10, created_at = $11, updated_at = $12, version = version + 1
+			WHERE account = $1 AND id = $2 AND version = $13
+				AND NOT EXISTS (SELECT 1 FROM workspaces AS other WHERE other.account = $1 AND other.slug = $3 AND other.id <> $2)`,
+			args...)
+		if err != nil || n > 0 {
+			return true, err
+		}
+		version, err := one(ctx, tx, organization.ErrNotFound, scanInt,
+			`SELECT version FROM workspaces WHERE account = $1 AND id = $2`, w.Account, w.ID)
+		switch {
+		case err != nil:
+			return false, err
+		case version != w.Version:
+			return false, organization.ErrConflict
+		}
+		return false, organization.ErrExists
+	})
+}
+
+// DeleteWorkspace implements [organization.Store].
+func (s *Organization) DeleteWorkspace(ctx context.Context, account, id string, c router.Change) error {
+	return s.change(ctx, account, c, func(tx Tx) (bool, error) {
+		if err := effect(ctx, tx, organization.ErrNotFound,
+			`DELETE FROM workspaces WHERE account = $1 AND id = $2`, account, id); err != nil {
+			return false, err
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM memberships WHERE account = $1 AND workspace = $2`, account, id)
+		return true, err
+	})
+}
