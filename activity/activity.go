@@ -47,6 +47,13 @@ func (i *Item) Add(o Item) {
 	i.Cost.Total += o.Cost.Total
 }
 
+// Empty reports whether nothing was used: no figure is other than zero. So it is
+// where what expiry had posted was taken back.
+func (i *Item) Empty() bool {
+	return i.Requests == 0 && i.Prompt == 0 && i.Completion == 0 && i.Reasoning == 0 && i.Cached == 0 &&
+		i.Cost == router.Amount{}
+}
+
 // ItemOf is what one event adds to the item of its day, endpoint and workspace.
 func ItemOf(e router.Event) Item {
 	return Item{
@@ -74,7 +81,7 @@ type Store interface {
 	Record(ctx context.Context, events []router.Event) error
 	// Items adds up what lies in the range, for each day, model, endpoint and
 	// workspace as they were recorded; in no particular order. Days before the
-	// last 31 that have events may be forgotten.
+	// last 31 that have events may be forgotten, and empty items left out.
 	Items(ctx context.Context, r Range) ([]Item, error)
 }
 

@@ -37,14 +37,15 @@ func New(cfg Config) (*Service, error) {
 	return &Service{cfg: cfg}, nil
 }
 
-// Intercept records every answered call before its caller has the answer. A
-// call whose activity cannot be recorded fails: use that nobody can see is not
-// given away. Calls without an account, of the embedding program itself, are
-// not recorded.
+// Intercept records every answered call before its caller has the answer,
+// unless the ledger recorded it in this store when it settled the call. A call
+// whose activity cannot be recorded fails: use that nobody can see is not given
+// away. Calls without an account, of the embedding program itself, are not
+// recorded.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		res, err := next(ctx, c)
-		if err != nil || res == nil || c.Principal.Account == "" {
+		if err != nil || res == nil || c.Principal.Account == "" || c.RecordedIn(s.cfg.Store) {
 			return res, err
 		}
 		if err := s.cfg.Store.Record(context.WithoutCancel(ctx), c.Events(res)); err != nil {
@@ -66,9 +67,9 @@ type Query struct {
 
 // Items returns what the account used, by date descending, then model, endpoint
 // and workspace. What came before workspaces, or from one that is gone, stands
-// on the default workspace. Mistakes are [systemone.ErrInvalid], with the
-// names of the interface as paths; a workspace that the account does not have is
-// [ErrNotFound].
+// on the default workspace; what was taken back as a whole is not shown.
+// Mistakes are [systemone.ErrInvalid], with the names of the interface as paths;
+// a workspace that the account does not have is [ErrNotFound].
 func (s *Service) Items(ctx context.Context, account string, q Query) ([]Item, error) {
 	r, err := s.rangeOf(account, q)
 	if err != nil {
@@ -149,7 +150,7 @@ type group struct {
 }
 
 // fold puts rows on the workspaces that are left, drops those that were not
-// asked for, and adds up what belongs together.
+// asked for, adds up what belongs together, and drops what is nothing then.
 func fold(rows []Item, q Query, live []string) []Item {
 	at := map[group]int{}
 	items := []Item{}
@@ -171,6 +172,7 @@ func fold(rows []Item, q Query, live []string) []Item {
 		at[g] = len(items)
 		items = append(items, row)
 	}
+	items = slices.DeleteFunc(items, func(i Item) bool { return i.Empty() })
 	slices.SortFunc(items, order)
 	return items
 }

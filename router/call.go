@@ -30,7 +30,9 @@ type Call struct {
 	// append.
 	Credentials []Credential
 	RequestID   string // ties logs together; made when empty
-	ID          string // the generation id, "gen-dec-…"; made when empty
+	// ID is the generation id, "gen-dec-…"; made when empty. No other call may
+	// have it: what was recorded of it once is not recorded again.
+	ID string
 	// Admitted is the instant that the request belongs to, for limits, usage
 	// and activity; set by the router when zero. Those that a router sets never
 	// step back, even where its clock does.
@@ -46,6 +48,7 @@ type Call struct {
 	world    *world           // that the call began in
 	limits   systemone.Limits
 	holdID   uuid.UUID // of what the call sets aside
+	recorder Recorder  // that has the call's events; nil where none has
 	resolved resolved
 }
 

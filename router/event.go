@@ -30,6 +30,14 @@ type Event struct {
 	Cost       Amount // Credit is what was charged
 }
 
+// at says where the event was.
+func (e *Event) at(endpoint *Endpoint, m *Model, provider string) {
+	e.Model, e.Endpoint, e.Provider = endpoint.Model, endpoint.ID, provider
+	if m != nil {
+		e.Permaslug = m.Permaslug
+	}
+}
+
 // Posted is what a [Recorder] records when expiry posts a hold with the Event e:
 // e at the cost of what was held.
 func (e Event) Posted(held Amount) Event {
@@ -66,18 +74,13 @@ func (c *Call) Events(res *Result) []Event {
 			ID:         c.ID + "/" + strconv.Itoa(len(events)),
 			Admitted:   c.Admitted.UTC(),
 			Principal:  c.Principal,
-			Model:      a.Endpoint.Model,
-			Endpoint:   a.Endpoint.ID,
-			Provider:   a.Provider,
 			Prompt:     a.Usage.InputTokens,
 			Completion: a.Usage.OutputTokens,
 			Reasoning:  a.Usage.ReasoningTokens,
 			Cached:     a.Usage.CachedTokens,
 			Cost:       Amount{Credit: a.Cost, Total: a.Cost + a.OwnCost},
 		}
-		if a.Model != nil {
-			e.Permaslug = a.Model.Permaslug
-		}
+		e.at(a.Endpoint, a.Model, a.Provider)
 		if !answered && a.Endpoint == res.Endpoint {
 			e.Requests, answered = 1, true
 		}

@@ -36,3 +36,22 @@ type Recorder interface {
 	// another store would be missing.
 	RecordsTo(store any) bool
 }
+
+// RecordedIn reports whether the call's events are in store, an activity's
+// store, already: the ledger recorded them when it settled the call. It is for
+// interceptors, when the engine has answered; of a call that nothing was held
+// for it is false.
+func (c *Call) RecordedIn(store any) bool {
+	return c.recorder != nil && c.recorder.RecordsTo(store)
+}
+
+// record makes ready what the ledger records of a call, if it does. What an
+// embedding program asks itself, without an account, is nobody's activity.
+func (s *purse) record(c *Call) {
+	recorder, ok := s.router.cfg.Ledger.(Recorder)
+	if !ok || c.Principal.Account == "" {
+		return
+	}
+	s.recorder = recorder
+	s.hold.Event = Event{ID: c.ID + "/held", Admitted: c.Admitted.UTC(), Principal: c.Principal, Requests: 1}
+}

@@ -24,10 +24,11 @@ var errCap = errors.New("router: the ledger refused for a limit that it was not 
 // purse is what a call has set aside while it walks. The zero value, of a
 // call whose spending nobody counts, sets nothing aside and refuses nothing.
 type purse struct {
-	router  *Router
-	hold    Hold
-	budgets []Budget // those of the hold's caps, in their order
-	held    bool     // the ledger may have the hold, and it is open
+	router   *Router
+	recorder Recorder // the ledger, where it records what the call uses
+	hold     Hold
+	budgets  []Budget // those of the hold's caps, in their order
+	held     bool     // the ledger may have the hold, and it is open
 
 	prompt, completion int64 // tokens at most
 }
@@ -52,6 +53,7 @@ func (r *Router) purse(c *Call, now time.Time) purse {
 		line := lines[first[b.Owner]+int(b.Interval)%intervals]
 		s.hold.Caps[i] = Cap{Line: line, Max: b.Max, BYOK: b.BYOK}
 	}
+	s.record(c)
 	return s
 }
 
@@ -101,7 +103,7 @@ func inOrder(budgets []Budget, first [owners]int) []Budget {
 // reserve sets aside the most that a candidate may cost. It returns the budget
 // that has no room for it, or an error of the ledger. What the call holds
 // already is never let go, only raised.
-func (s *purse) reserve(ctx context.Context, by *Candidate) (*Budget, error) {
+func (s *purse) reserve(ctx context.Context, by *Candidate, provider string) (*Budget, error) {
 	if s.router == nil {
 		return nil, nil //nolint:nilnil // no budget refuses, and nothing is wrong
 	}
@@ -111,6 +113,9 @@ func (s *purse) reserve(ctx context.Context, by *Candidate) (*Budget, error) {
 	}
 	raised := s.hold
 	raised.Amount = s.hold.Amount.Max(most)
+	if s.recorder != nil {
+		raised.Event.at(by.Endpoint, by.Model, provider)
+	}
 	before := s.held
 	s.held = true // even when the ledger fails: nobody knows how far it came
 	err := s.router.cfg.Ledger.Reserve(ctx, raised)
@@ -138,13 +143,15 @@ func priced(price USD, own *Credential) Amount {
 	return Amount{Credit: price, Total: price}
 }
 
-// settle charges an answer, also when the caller has hung up. When that fails
-// the hold is left to expire: the money is spent.
-func (s *purse) settle(ctx context.Context, rec *AttemptRecord) error {
+// settle charges the answer of the latest attempt, also when the caller has hung
+// up, and records it where the ledger can. When that fails the hold is left to
+// expire: the money is spent.
+func (s *purse) settle(ctx context.Context, c *Call, res *Result) error {
 	if !s.held {
 		return nil
 	}
 	s.held = false
+	rec := &c.Report.Attempts[len(c.Report.Attempts)-1]
 	cost := Amount{Credit: rec.Cost, Total: rec.Cost + rec.OwnCost}
 	over := max(cost.Credit-s.hold.Amount.Credit, cost.Total-s.hold.Amount.Total)
 	if over > 0 {
@@ -152,7 +159,14 @@ func (s *purse) settle(ctx context.Context, rec *AttemptRecord) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
-	return s.router.cfg.Ledger.Settle(ctx, s.hold.ID, cost)
+	if s.recorder == nil {
+		return s.router.cfg.Ledger.Settle(ctx, s.hold.ID, cost)
+	}
+	err := s.recorder.SettleWith(ctx, s.hold.ID, cost, c.Events(res))
+	if err == nil {
+		c.recorder = s.recorder
+	}
+	return err
 }
 
 // void gives back what is still set aside. A hold that cannot be given back

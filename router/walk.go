@@ -56,7 +56,7 @@ func (w *walk) ask(ctx context.Context, by *Candidate) (res *Result, ended bool,
 		return nil, false, nil
 	}
 	defer s.release()
-	switch refused, err := w.money.reserve(ctx, by); {
+	switch refused, err := w.money.reserve(ctx, by, s.provider.Name); {
 	case err != nil && ctx.Err() != nil:
 		return nil, true, nil
 	case err != nil:
@@ -77,7 +77,7 @@ func (w *walk) ask(ctx context.Context, by *Candidate) (res *Result, ended bool,
 	if res == nil {
 		return nil, ended, nil
 	}
-	if err := w.money.settle(ctx, &w.call.Report.Attempts[attempts]); err != nil {
+	if err := w.money.settle(ctx, w.call, res); err != nil {
 		return nil, true, &Error{Class: Server, Err: err}
 	}
 	return res, true, nil

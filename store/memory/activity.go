@@ -44,12 +44,20 @@ func (s *activityStore) Record(ctx context.Context, events []router.Event) error
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	s.add(events...)
+	return nil
+}
+
+// add records events; it cannot fail.
+func (s *activityStore) add(events ...router.Event) {
+	if len(events) == 0 {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range events {
 		s.record(&events[i])
 	}
-	return nil
 }
 
 func (s *activityStore) record(e *router.Event) {

@@ -40,6 +40,7 @@ type hold struct {
 	lines    []*line
 	amount   router.Amount
 	deadline time.Time
+	event    *router.Event // recorded when expiry posts it, or nil
 }
 
 // fresh returns a hold without lines.
@@ -54,6 +55,14 @@ func (t *table) fresh() *hold {
 	return h
 }
 
+// remember keeps what is recorded of the hold.
+func (h *hold) remember(e *router.Event) {
+	h.event = nil
+	if e.ID != "" {
+		h.event = new(*e)
+	}
+}
+
 // raise makes an open hold as large as asked.
 func (t *table) raise(b *book, old *hold, asked *router.Hold) error {
 	if old.state != open {
@@ -66,6 +75,7 @@ func (t *table) raise(b *book, old *hold, asked *router.Hold) error {
 		return err
 	}
 	old.amount = larger
+	old.remember(&asked.Event)
 	if asked.Deadline.After(old.deadline) {
 		t.open.remove(old)
 		old.deadline = asked.Deadline
@@ -92,8 +102,9 @@ func (t *table) close(b *book, h *hold, to state) {
 	t.closed.push(h)
 }
 
-// expire closes at most limit holds and forgets as many.
-func (t *table) expire(b *book, now time.Time, limit int, to state) int {
+// expire closes at most limit holds, records those that it posts, and forgets as
+// many.
+func (t *table) expire(b *book, a *activityStore, now time.Time, limit int, to state) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now.After(t.now) {
@@ -106,6 +117,9 @@ func (t *table) expire(b *book, now time.Time, limit int, to state) int {
 			return n
 		}
 		t.close(b, h, to)
+		if to == posted && h.event != nil {
+			a.add(h.event.Posted(h.amount))
+		}
 	}
 	return max(limit, 0)
 }

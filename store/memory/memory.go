@@ -6,14 +6,14 @@ import "github.com/signalbox/signalbox/store"
 
 // New returns an empty storage, safe for concurrent use.
 func New() store.Set {
-	audit := newAuditStore()
+	audit, activity := newAuditStore(), newActivityStore()
 	return store.Set{
-		Activity:     newActivityStore(),
+		Activity:     activity,
 		Keys:         newKeyStore(audit.record),
 		Guardrails:   newGuardrailStore(audit.record),
 		Audit:        audit,
 		Presets:      newPresetStore(audit.record),
-		Ledger:       newLedger(),
+		Ledger:       newLedger(activity),
 		Organization: newOrganizationStore(audit.record),
 		Credentials:  newCredentialStore(audit.record),
 	}

@@ -28,6 +28,7 @@ func Run(t *testing.T, open Open) {
 	}{
 		{"Keys", testKeys},
 		{"Ledger", testLedger},
+		{"Recorder", testRecorder},
 		{"Guardrails", testGuardrails},
 		{"Organization", testOrganization},
 		{"Audit", testAudit},

@@ -1,0 +1,222 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/signalbox/signalbox/activity"
+	"github.com/signalbox/signalbox/router"
+)
+
+// recorderHistories compares random histories with a model of what is recorded,
+// and with what is spent: holds name their events, settlements come with theirs.
+func recorderHistories(t *testing.T, open Open) {
+	t.Helper()
+	rapid.Check(t, func(rt *rapid.T) {
+		set := open(t)
+		recorder, ok := set.Ledger.(router.Recorder)
+		require.True(rt, ok)
+		m := &recorderModel{
+			ledgerModel: ledgerModel{on: make(map[router.Line]router.Balance), holds: make(map[uuid.UUID]*modelHold)},
+			onHold:      make(map[uuid.UUID]router.Event), events: make(map[string]router.Event),
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"reserve": func(rt *rapid.T) {
+				h := m.drawHold(rt)
+				want := m.reserve(h)
+				sameError(rt, want, set.Ledger.Reserve(t.Context(), h))
+			},
+			"settle": func(rt *rapid.T) {
+				id, cost := drawID(rt), drawAmount(rt)
+				want := m.settleWith(id, cost)
+				sameError(rt, want, recorder.SettleWith(t.Context(), id, cost, eventsOf(id, cost)))
+			},
+			"settle again": func(rt *rapid.T) {
+				id := drawID(rt)
+				if h := m.holds[id]; h != nil && h.state == settled {
+					require.NoError(rt, recorder.SettleWith(t.Context(), id, h.amount, eventsOf(id, h.amount)))
+				}
+			},
+			"void": func(rt *rapid.T) {
+				id := drawID(rt)
+				m.void(id)
+				require.NoError(rt, set.Ledger.Void(t.Context(), id))
+			},
+			"expire": func(rt *rapid.T) {
+				now, policy := drawTime(rt), rapid.SampledFrom([]router.Expiry{router.ExpirePost, router.ExpireVoid}).Draw(rt, "policy")
+				due := m.expireWith(now, policy)
+				n, err := set.Ledger.Expire(t.Context(), now, due+1, policy)
+				require.NoError(rt, err)
+				require.Equal(rt, due, n)
+			},
+			"": func(rt *rapid.T) { m.agrees(rt, t, set.Ledger, set.Activity) },
+		})
+	})
+}
+
+// eventsOf are the events of a call that cost an amount: of some calls there are
+// two.
+func eventsOf(id uuid.UUID, cost router.Amount) []router.Event {
+	half := amount(cost.Credit/2, cost.Credit/2)
+	if id[15]%2 == 0 {
+		half = router.Amount{}
+	}
+	first := ofHold(id, fmt.Sprintf("%d/0", id[15]))
+	second := ofHold(id, fmt.Sprintf("%d/1", id[15]))
+	first.Cost, second.Cost = amount(cost.Credit-half.Credit, cost.Total-half.Total), half
+	second.Requests = 0
+	if id[15]%2 == 0 {
+		return []router.Event{first}
+	}
+	return []router.Event{first, second}
+}
+
+// ofHold is an event of the account that a hold belongs to.
+func ofHold(id uuid.UUID, event string) router.Event {
+	e := activityEvent(event, "2026-11-20", router.Principal{KeyHash: "k"})
+	e.Principal.Account = modelAccounts()[id[15]%2]
+	return e
+}
+
+func modelAccounts() [2]string { return [2]string{"acme", "zeta"} }
+
+// recorderModel says what a recorder promises.
+type recorderModel struct {
+	ledgerModel
+
+	onHold map[uuid.UUID]router.Event // of the latest Reserve that was not refused
+	events map[string]router.Event    // by their ids
+}
+
+// drawHold draws a hold on two lines of the account that its id belongs to.
+func (m *recorderModel) drawHold(t *rapid.T) router.Hold {
+	h := router.Hold{ID: drawID(t), Amount: drawAmount(t), Deadline: drawTime(t)}
+	h.Lines = linesOfAccount(modelAccounts()[h.ID[15]%2])
+	if rapid.Bool().Draw(t, "capped") {
+		h.Caps = []router.Cap{{Line: h.Lines[1], Max: router.USD(rapid.IntRange(0, 40).Draw(t, "max"))}}
+	}
+	h.Event = ofHold(h.ID, fmt.Sprintf("%d/held", h.ID[15]))
+	h.Event.Endpoint = uuid.UUID{rapid.ByteRange(1, 3).Draw(t, "endpoint")}
+	return h
+}
+
+func linesOfAccount(account string) []router.Line {
+	return []router.Line{{Owner: account, Window: "ever"}, {Owner: account, Window: "2026-11"}}
+}
+
+func (m *recorderModel) reserve(h router.Hold) error {
+	err := m.ledgerModel.reserve(h)
+	if err == nil {
+		m.onHold[h.ID] = h.Event
+	}
+	return err
+}
+
+func (m *recorderModel) settleWith(id uuid.UUID, cost router.Amount) error {
+	var before modelHold
+	if h := m.holds[id]; h != nil {
+		before = *h
+	}
+	if err := m.settle(id, cost); err != nil {
+		return err
+	}
+	if before.state == posted {
+		m.record(m.onHold[id].Posted(before.amount).Corrected())
+	}
+	m.record(eventsOf(id, cost)...)
+	return nil
+}
+
+func (m *recorderModel) expireWith(now time.Time, policy router.Expiry) int {
+	due := m.expire(now, policy)
+	for id, h := range m.holds {
+		if h.state == posted {
+			m.record(m.onHold[id].Posted(h.amount))
+		}
+	}
+	return due
+}
+
+func (m *recorderModel) record(events ...router.Event) {
+	for _, e := range events {
+		m.events[e.ID] = e
+	}
+}
+
+// agrees requires that the store shows the model's events, and that they add up
+// to what is spent on every line.
+func (m *recorderModel) agrees(rt *rapid.T, t *testing.T, ledger router.Ledger, shown activity.Store) {
+	t.Helper()
+	for _, account := range modelAccounts() {
+		var events []router.Event
+		for _, e := range m.events {
+			if e.Principal.Account == account {
+				events = append(events, e)
+			}
+		}
+		of := activity.Range{Account: account, From: "2026-11-01", To: "2026-11-30"}
+		items := sumsIn(t, shown, of)
+		require.Equal(rt, sumsOf(events), items)
+		var total activity.Item
+		for _, item := range items {
+			total.Add(item)
+		}
+		balances, err := ledger.Balances(t.Context(), linesOfAccount(account))
+		require.NoError(rt, err)
+		for _, b := range balances {
+			require.Equal(rt, b.Spent, total.Cost, account)
+		}
+	}
+}
+
+// cell is what one item stands for.
+type cell struct {
+	date, model, permaslug, provider, workspace string
+	endpoint                                    uuid.UUID
+}
+
+func cellOf(i activity.Item) cell {
+	return cell{i.Date, i.Model, i.Permaslug, i.Provider, i.Workspace, i.Endpoint}
+}
+
+// sumsOf adds events up by what they stand for, without what corrections left
+// nothing of.
+func sumsOf(events []router.Event) map[cell]activity.Item {
+	sums := map[cell]activity.Item{}
+	for _, e := range events {
+		item := activity.ItemOf(e)
+		at := cellOf(item)
+		if sum, ok := sums[at]; ok {
+			sum.Add(item)
+			item = sum
+		}
+		sums[at] = item
+	}
+	return withoutNothing(sums)
+}
+
+// sumsIn is what a store shows, in the same form.
+func sumsIn(t *testing.T, s activity.Store, of activity.Range) map[cell]activity.Item {
+	t.Helper()
+	items := activityItems(t, s, of)
+	sums := map[cell]activity.Item{}
+	for _, item := range items {
+		sums[cellOf(item)] = item
+	}
+	require.Len(t, sums, len(items), "nothing stands twice")
+	return withoutNothing(sums)
+}
+
+func withoutNothing(sums map[cell]activity.Item) map[cell]activity.Item {
+	for at, sum := range sums {
+		if sum.Empty() {
+			delete(sums, at)
+		}
+	}
+	return sums
+}
