@@ -20,6 +20,7 @@ import (
 // lines.
 type settlements struct {
 	router.Ledger
+	router.Recorder
 
 	lines map[uuid.UUID][]router.Line
 	spent map[router.Line]router.Amount
@@ -34,10 +35,19 @@ func (s *settlements) Reserve(ctx context.Context, h router.Hold) error {
 }
 
 func (s *settlements) Settle(ctx context.Context, id uuid.UUID, cost router.Amount) error {
+	s.count(id, cost)
+	return s.Ledger.Settle(ctx, id, cost)
+}
+
+func (s *settlements) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amount, events []router.Event) error {
+	s.count(id, cost)
+	return s.Recorder.SettleWith(ctx, id, cost, events)
+}
+
+func (s *settlements) count(id uuid.UUID, cost router.Amount) {
 	for _, line := range s.lines[id] {
 		put(s.spent, line, cost)
 	}
-	return s.Ledger.Settle(ctx, id, cost)
 }
 
 func sum(a, b router.Amount) router.Amount {
@@ -65,9 +75,11 @@ type accounts struct {
 func newAccounts(t *testing.T, draw *rapid.T) *accounts {
 	t.Helper()
 	stores := memory.New()
+	recorder, ok := stores.Ledger.(router.Recorder)
+	require.True(t, ok)
 	a := &accounts{
 		clock: newClock(), stored: stores.Activity,
-		ledger: &settlements{Ledger: stores.Ledger, lines: map[uuid.UUID][]router.Line{}, spent: map[router.Line]router.Amount{}},
+		ledger: &settlements{Ledger: stores.Ledger, Recorder: recorder, lines: map[uuid.UUID][]router.Line{}, spent: map[router.Line]router.Amount{}},
 		events: map[router.Line]router.Amount{}, total: map[string]router.Amount{},
 	}
 	price := func(e *router.Endpoint) {
@@ -77,7 +89,11 @@ func newAccounts(t *testing.T, draw *rapid.T) *accounts {
 			Completion: router.USD(rapid.Int64Range(0, 3).Draw(draw, "completion")) * router.Dollar,
 		}
 	}
-	a.rig = newRig(t, "ant bee cat", func(cfg *router.Config) { cfg.Ledger, cfg.Now = a.ledger, a.clock.now }, price)
+	var ledger router.Ledger = a.ledger
+	if rapid.Bool().Draw(draw, "plain") { // one that records nothing
+		ledger = struct{ router.Ledger }{ledger}
+	}
+	a.rig = newRig(t, "ant bee cat", func(cfg *router.Config) { cfg.Ledger, cfg.Now = ledger, a.clock.now }, price)
 	return a
 }
 
@@ -113,7 +129,7 @@ func (a *accounts) call(t *rapid.T) {
 	res, err := a.router.Decide(ctx, c)
 	events := c.Events(res)
 	require.Equal(t, err == nil, len(events) == 1, "who is answered is billed, and nobody else")
-	require.NoError(t, a.stored.Record(a.t.Context(), events))
+	require.NoError(t, a.stored.Record(a.t.Context(), events)) // again, where the ledger did
 	for _, e := range events {
 		a.total[e.Principal.Account] = sum(a.total[e.Principal.Account], e.Cost)
 		for _, o := range everyOwner() {
