@@ -101,8 +101,8 @@ func (e *LimitError) Error() string {
 // Begin: what must happen together is one method. Methods honour ctx.
 //
 // A method added later comes as an optional interface, so that a Ledger that
-// compiles today compiles against every later v1. Prove yours with
-// store/storetest.
+// compiles today compiles against every later v1; [Recorder] is one. Prove yours
+// with store/storetest.
 type Ledger interface {
 	// Reserve adds h.Amount to what is held on every line, or to none: when
 	// spent plus held plus what h adds would exceed a cap, it returns a

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -133,16 +134,22 @@ func BenchmarkDecide(b *testing.B) {
 	for _, bench := range []struct {
 		name    string
 		session string
-	}{{"plain", ""}, {"session", "s"}} {
+		ledger  router.Ledger
+		who     router.Principal
+	}{
+		{name: "plain"},
+		{name: "session", session: "s"},
+		{name: "recorded", ledger: lavish{}, who: who()},
+	} {
 		b.Run(bench.name, func(b *testing.B) {
-			r, err := router.New(router.Config{Catalog: benchCatalog(b)})
+			r, err := router.New(router.Config{Catalog: benchCatalog(b), Ledger: bench.ledger})
 			require.NoError(b, err)
 			q := decision("")
 			q.SessionID = bench.session
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					if _, err := r.Decide(context.Background(), &router.Call{Request: q}); err != nil {
+					if _, err := r.Decide(context.Background(), &router.Call{Request: q, Principal: bench.who}); err != nil {
 						b.Error(err)
 					}
 				}
@@ -155,6 +162,15 @@ func BenchmarkDecide(b *testing.B) {
 type instant struct{ reply router.Reply }
 
 func (p instant) Decide(context.Context, router.Attempt) (router.Reply, error) { return p.reply, nil }
+
+// lavish is a ledger that grants everything and keeps nothing.
+type lavish struct{ router.Ledger }
+
+func (lavish) Reserve(context.Context, router.Hold) error { return nil }
+
+func (lavish) SettleWith(context.Context, uuid.UUID, router.Amount, []router.Event) error { return nil }
+
+func (lavish) RecordsTo(any) bool { return true }
 
 func benchCatalog(b *testing.B) *router.Catalog {
 	b.Helper()
