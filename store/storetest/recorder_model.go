@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/binary"
 	"fmt"
 	"testing"
 	"time"
@@ -17,14 +18,17 @@ import (
 // and with what is spent: holds name their events, settlements come with theirs.
 func recorderHistories(t *testing.T, open Open) {
 	t.Helper()
+	set := open(t) // of all histories: to make stores takes a while
+	recorder, ok := set.Ledger.(router.Recorder)
+	require.True(t, ok)
+	histories := uint32(0)
 	rapid.Check(t, func(rt *rapid.T) {
-		set := open(t)
-		recorder, ok := set.Ledger.(router.Recorder)
-		require.True(rt, ok)
+		histories++
 		m := &recorderModel{
-			ledgerModel: ledgerModel{on: make(map[router.Line]router.Balance), holds: make(map[uuid.UUID]*modelHold)},
+			ledgerModel: ledgerModel{number: histories, on: make(map[router.Line]router.Balance), holds: make(map[uuid.UUID]*modelHold)},
 			onHold:      make(map[uuid.UUID]router.Event), events: make(map[string]router.Event),
 		}
+		defer m.close(t, set.Ledger)
 		rt.Repeat(map[string]func(*rapid.T){
 			"reserve": func(rt *rapid.T) {
 				h := m.drawHold(rt)
@@ -32,18 +36,18 @@ func recorderHistories(t *testing.T, open Open) {
 				sameError(rt, want, set.Ledger.Reserve(t.Context(), h))
 			},
 			"settle": func(rt *rapid.T) {
-				id, cost := drawID(rt), drawAmount(rt)
+				id, cost := m.drawID(rt), drawAmount(rt)
 				want := m.settleWith(id, cost)
 				sameError(rt, want, recorder.SettleWith(t.Context(), id, cost, eventsOf(id, cost)))
 			},
 			"settle again": func(rt *rapid.T) {
-				id := drawID(rt)
+				id := m.drawID(rt)
 				if h := m.holds[id]; h != nil && h.state == settled {
 					require.NoError(rt, recorder.SettleWith(t.Context(), id, h.amount, eventsOf(id, h.amount)))
 				}
 			},
 			"void": func(rt *rapid.T) {
-				id := drawID(rt)
+				id := m.drawID(rt)
 				m.void(id)
 				require.NoError(rt, set.Ledger.Void(t.Context(), id))
 			},
@@ -66,8 +70,8 @@ func eventsOf(id uuid.UUID, cost router.Amount) []router.Event {
 	if id[15]%2 == 0 {
 		half = router.Amount{}
 	}
-	first := ofHold(id, fmt.Sprintf("%d/0", id[15]))
-	second := ofHold(id, fmt.Sprintf("%d/1", id[15]))
+	first := ofHold(id, id.String()+"/0")
+	second := ofHold(id, id.String()+"/1")
 	first.Cost, second.Cost = amount(cost.Credit-half.Credit, cost.Total-half.Total), half
 	second.Requests = 0
 	if id[15]%2 == 0 {
@@ -79,11 +83,15 @@ func eventsOf(id uuid.UUID, cost router.Amount) []router.Event {
 // ofHold is an event of the account that a hold belongs to.
 func ofHold(id uuid.UUID, event string) router.Event {
 	e := activityEvent(event, "2026-11-20", router.Principal{KeyHash: "k"})
-	e.Principal.Account = modelAccounts()[id[15]%2]
+	e.Principal.Account = accountsOf(id)[id[15]%2]
 	return e
 }
 
-func modelAccounts() [2]string { return [2]string{"acme", "zeta"} }
+// accountsOf names the accounts of the history that a hold belongs to.
+func accountsOf(id uuid.UUID) [2]string {
+	number := binary.BigEndian.Uint32(id[:])
+	return [2]string{fmt.Sprintf("acme %d", number), fmt.Sprintf("zeta %d", number)}
+}
 
 // recorderModel says what a recorder promises.
 type recorderModel struct {
@@ -95,12 +103,12 @@ type recorderModel struct {
 
 // drawHold draws a hold on two lines of the account that its id belongs to.
 func (m *recorderModel) drawHold(t *rapid.T) router.Hold {
-	h := router.Hold{ID: drawID(t), Amount: drawAmount(t), Deadline: drawTime(t)}
-	h.Lines = linesOfAccount(modelAccounts()[h.ID[15]%2])
+	h := router.Hold{ID: m.drawID(t), Amount: drawAmount(t), Deadline: drawTime(t)}
+	h.Lines = linesOfAccount(accountsOf(h.ID)[h.ID[15]%2])
 	if rapid.Bool().Draw(t, "capped") {
 		h.Caps = []router.Cap{{Line: h.Lines[1], Max: router.USD(rapid.IntRange(0, 40).Draw(t, "max"))}}
 	}
-	h.Event = ofHold(h.ID, fmt.Sprintf("%d/held", h.ID[15]))
+	h.Event = ofHold(h.ID, h.ID.String()+"/held")
 	h.Event.Endpoint = uuid.UUID{rapid.ByteRange(1, 3).Draw(t, "endpoint")}
 	return h
 }
@@ -152,7 +160,9 @@ func (m *recorderModel) record(events ...router.Event) {
 // to what is spent on every line.
 func (m *recorderModel) agrees(rt *rapid.T, t *testing.T, ledger router.Ledger, shown activity.Store) {
 	t.Helper()
-	for _, account := range modelAccounts() {
+	var some uuid.UUID
+	binary.BigEndian.PutUint32(some[:], m.number)
+	for _, account := range accountsOf(some) {
 		var events []router.Event
 		for _, e := range m.events {
 			if e.Principal.Account == account {
