@@ -1,10 +1,7 @@
 package storetest
 
 import (
-	"context"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,7 +24,14 @@ func testOrganization(t *testing.T, open Open) {
 		"what belongs to another account is not found":           orgForeign,
 		"values are copies both ways":                            orgCopies,
 		"replace wants the version that was read":                orgVersions,
+		"what is stored comes back as it is":                     orgKept,
+		"without the account nothing is found":                   orgUnknown,
 		"one of many rivals replaces":                            orgRivals,
+		"one of many rivals creates the account":                 orgRivalAccounts,
+		"a payment of many rivals is added once":                 orgRivalPayments,
+		"one of many rivals takes a slug":                        orgRivalSlugs,
+		"a membership of many rivals is added once":              orgRivalMemberships,
+		"no membership outlives its member or its workspace":     orgRivalRemoval,
 		"a payment and its account are stored together":          orgPayments,
 		"members are added, replaced and removed":                orgMembers,
 		"slugs are unique within an account":                     orgSlugs,
@@ -172,26 +176,6 @@ func orgVersions(t *testing.T, set store.Set) {
 	require.ErrorIs(t, err, organization.ErrNotFound, "a conflict stores no payment")
 }
 
-func orgRivals(t *testing.T, set store.Set) {
-	t.Helper()
-	s := set.Organization
-	orgSeed(t, s)
-	var won atomic.Int32
-	var wg sync.WaitGroup
-	for i := range 16 {
-		wg.Go(func() {
-			w := organization.Workspace{ID: "w1", Account: "a", Slug: "default", Name: strconv.Itoa(i), Version: 1}
-			if err := s.ReplaceWorkspace(t.Context(), w, orgChange("a")); err == nil {
-				won.Add(1)
-			} else {
-				assert.ErrorIs(t, err, organization.ErrConflict)
-			}
-		})
-	}
-	wg.Wait()
-	assert.EqualValues(t, 1, won.Load())
-}
-
 func orgPayments(t *testing.T, set store.Set) {
 	t.Helper()
 	s, ctx := set.Organization, t.Context()
@@ -211,28 +195,4 @@ func orgPayments(t *testing.T, set store.Set) {
 	assert.Equal(t, p, stored)
 	require.NoError(t, s.AddPayment(ctx, organization.Payment{ID: "p", Account: "b", Amount: 1},
 		organization.Account{ID: "b", Version: 1}, orgChange("b")), "ids are the account's own")
-}
-
-func orgContext(t *testing.T, set store.Set) {
-	t.Helper()
-	s := set.Organization
-	orgSeed(t, s)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, try := range map[string]func() error{
-		"CreateAccount": func() error {
-			return s.CreateAccount(ctx, organization.Account{ID: "c"}, organization.Member{ID: "m"}, organization.Workspace{ID: "w9"}, orgChange(""))
-		},
-		"Account":    func() error { _, err := s.Account(ctx, "a"); return err },
-		"Members":    func() error { _, _, err := s.Members(ctx, "a", 0, 0); return err },
-		"Workspaces": func() error { _, _, err := s.Workspaces(ctx, "a", 0, 0); return err },
-		"RemoveMember": func() error {
-			return s.RemoveMember(ctx, "a", "ann", orgChange("a"))
-		},
-		"DeleteWorkspace": func() error { return s.DeleteWorkspace(ctx, "a", "w1", orgChange("a")) },
-	} {
-		require.ErrorIs(t, try(), context.Canceled, name)
-	}
-	_, err := s.Member(t.Context(), "a", "ann")
-	require.NoError(t, err)
 }
