@@ -16,6 +16,9 @@ import (
 // maxSubjects is how many keys or members one action may name.
 const maxSubjects = 10_000
 
+// maxSubject is the longest hash or user id, in bytes.
+const maxSubject = 256
+
 // Assign makes a guardrail cover keys or members of the account, in place of
 // those that covered them, and returns for how many of them that is new. A
 // subject that the account does not have is a [*systemone.InvalidError], and
@@ -166,8 +169,9 @@ func (k Kind) member() string {
 }
 
 func checkSubjects(kind Kind, subjects []string) error {
-	if len(subjects) == 0 || len(subjects) > maxSubjects || slices.Contains(subjects, "") {
-		return invalid(kind.member(), "must have 1 to "+strconv.Itoa(maxSubjects)+" entries, none of them empty")
+	bad := func(s string) bool { return s == "" || len(s) > maxSubject || !router.Storable(s) }
+	if len(subjects) == 0 || len(subjects) > maxSubjects || slices.ContainsFunc(subjects, bad) {
+		return invalid(kind.member(), "must have 1 to "+strconv.Itoa(maxSubjects)+" entries of 1 to "+strconv.Itoa(maxSubject)+" bytes")
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ type Filter struct {
 	Pattern  string // ECMAScript syntax; "" for a builtin
 	Action   Action
 	Label    string // of a Pattern: what redacted text becomes; "" is the usual one
-	UserOnly bool   // scan only what the user wrote; of regex-prompt-injection
+	UserOnly bool   // scan only what the user wrote; for regex-prompt-injection alone
 	// Guardrail and Scope say where a filter in a policy comes from, for the
 	// call's report. They are empty in a Guardrail.
 	Guardrail uuid.UUID

@@ -15,6 +15,7 @@ const (
 	maxName        = 200
 	maxDescription = 1000
 	maxEntries     = 10_000 // of a list of models or providers
+	maxEntry       = 256    // of such a list
 	maxFilters     = 100    // of each of the two lists
 	maxLabel       = 100
 	maxLimit       = 9_000_000_000 * router.Dollar
@@ -109,6 +110,8 @@ func (c *checker) length(path, text string, from, most int) {
 		c.wrong(path, "must not be empty")
 	case n > most:
 		c.wrong(path, "must have at most "+strconv.Itoa(most)+" characters")
+	case !router.Storable(text):
+		c.wrong(path, "must be UTF-8 without U+0000")
 	}
 }
 
@@ -118,9 +121,7 @@ func (c *checker) list(path string, list []string) {
 		return
 	}
 	for i, entry := range list {
-		if entry == "" {
-			c.wrong(path+"["+strconv.Itoa(i)+"]", "must not be empty")
-		}
+		c.length(path+"["+strconv.Itoa(i)+"]", entry, 1, maxEntry)
 	}
 }
 
@@ -143,6 +144,9 @@ func (c *checker) builtins(list []Filter) {
 		if BuiltinLabel(f.Slug) == "" {
 			c.wrong(at+".slug", "is no builtin filter")
 		}
+		if f.UserOnly && f.Slug != PromptInjection { // it would change nothing
+			c.wrong(at+".scan_scope", "must be all_messages for every filter but "+PromptInjection)
+		}
 		c.action(at, f.Action)
 	}
 }
@@ -154,6 +158,9 @@ func (c *checker) filters(list []Filter) {
 	}
 	for i, f := range list {
 		at := path + "[" + strconv.Itoa(i) + "]"
+		if f.UserOnly {
+			c.wrong(at+".scan_scope", "is for builtin filters")
+		}
 		c.action(at, f.Action)
 		c.length(at+".label", f.Label, 0, maxLabel)
 		known := len(c.issues)

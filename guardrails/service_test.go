@@ -84,6 +84,9 @@ func TestCheckFindsEveryProblem(t *testing.T) {
 		"empty pattern":     {guardrails.Patch{Filters: filters(guardrails.Filter{})}, []string{"content_filters[0].pattern"}},
 		"long pattern":      {guardrails.Patch{Filters: filters(guardrails.Filter{Pattern: strings.Repeat("a", 100_001)})}, []string{"content_filters[0].pattern"}},
 		"long label":        {guardrails.Patch{Filters: filters(guardrails.Filter{Pattern: "a", Label: strings.Repeat("ä", 101)})}, []string{"content_filters[0].label"}},
+		"no text":           {guardrails.Patch{Name: router.To("\x00"), Description: router.To(new("\xff")), AllowedModels: list("\x00"), Filters: filters(guardrails.Filter{Pattern: "\x00", Label: "\x00"})}, []string{"name", "description", "allowed_models[0]", "content_filters[0].label", "content_filters[0].pattern"}},
+		"long entry":        {guardrails.Patch{IgnoredProviders: list(strings.Repeat("ä", 257))}, []string{"ignored_providers[0]"}},
+		"scope of others":   {guardrails.Patch{Builtins: filters(guardrails.Filter{Slug: guardrails.PromptInjection, UserOnly: true}, guardrails.Filter{Slug: guardrails.Email, UserOnly: true}), Filters: filters(guardrails.Filter{Pattern: "a", UserOnly: true})}, []string{"content_filter_builtins[1].scan_scope", "content_filters[0].scan_scope"}},
 		"several":           {guardrails.Patch{Name: router.To(""), Limit: router.To(new(-router.Dollar)), Filters: filters(guardrails.Filter{Pattern: "("}, guardrails.Filter{Pattern: `(a+)+`})}, []string{"name", "limit_usd", "content_filters[0].pattern", "content_filters[1].pattern"}},
 	} {
 		t.Run(name, func(t *testing.T) {
