@@ -26,7 +26,8 @@ type Draft struct {
 	SystemPrompt string // "" for none
 }
 
-// Decode checks a body and takes from it what a preset keeps. What it takes as
+// Decode checks a body and takes from it what a preset keeps. U+0000 may stand
+// in nothing that is kept, for not every store could hold it. What it takes as
 // JSON at all, [systemone.CheckSyntax] says. Every member with a documented
 // bound is checked, also one that is not kept; a null member counts as absent,
 // and members that nobody knows are ignored. The error is a
@@ -46,6 +47,9 @@ func Decode(shape Shape, body []byte) (Draft, error) {
 	all := members()
 	for _, m := range all {
 		field{name: m.name, rule: m.rule}.check(&p, "", given)
+		if value := given[m.name]; m.kept && !isNull(value) {
+			storable(&p, m.name, value)
+		}
 	}
 	sameEffort(&p, given)
 	prompt := systemPrompt(shape, &p, given)
@@ -160,6 +164,7 @@ func message(roles []string, system rule) rule {
 // text are passed over.
 func textsOf(p *problems, path string, value json.RawMessage) []string {
 	if s, ok := textOf(value); ok {
+		storable(p, path, value)
 		return []string{s}
 	}
 	var texts []string
@@ -170,6 +175,9 @@ func textsOf(p *problems, path string, value json.RawMessage) []string {
 			return
 		}
 		field{"text", text(0), true}.check(p, path, members)
+		if !isNull(members["text"]) {
+			storable(p, within(path, "text"), members["text"])
+		}
 		texts = append(texts, wordOf(members["text"]))
 	})(p, path, value)
 	return texts

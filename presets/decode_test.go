@@ -270,3 +270,25 @@ func TestDraftSharesNoMemoryWithTheBody(t *testing.T) {
 	clear(body)
 	assert.Equal(t, `{"model":"acme/judge"}`, string(got.Config))
 }
+
+func TestNothingThatIsKeptHasNUL(t *testing.T) {
+	for member, path := range map[string]string{
+		`"model":"a\u0000"`:                     "model",
+		`"models":["a","\u0000"]`:               "models.1",
+		`"stop":"\u0000"`:                       "stop",
+		`"metadata":{"a\u0000":"b"}`:            `metadata."a\x00"`,
+		`"tools":[{"function":{"x":"\u0000"}}]`: "tools.0.function.x",
+		`"provider":{"only":["\u0000"]}`:        "provider.only.0",
+	} {
+		assert.Contains(t, paths(t, presets.ChatCompletions, chat(member)), path, member)
+	}
+	for body, path := range map[string]string{
+		`{"messages":[{"role":"system","content":"\u0000"}]}`:                                   "messages.0.content",
+		`{"messages":[{"role":"developer","content":[{"type":"text","text":"a\u0000"}]}]}`:      "messages.0.content.0.text",
+		`{"messages":[{"role":"user","content":"x"},{"role":"system","content":"a\u0000\\u"}]}`: "messages.1.content",
+	} {
+		assert.Equal(t, []string{path}, paths(t, presets.ChatCompletions, body), body)
+	}
+	assert.Equal(t, []string{"instructions"}, paths(t, presets.Responses, `{"instructions":"\u0000"}`))
+	assert.Empty(t, paths(t, presets.ChatCompletions, chat(`"user":"\u0000","odd\u0000":"\u0000","model":"\\u0000"`)), "what is dropped, and what only looks like it")
+}

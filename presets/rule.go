@@ -1,6 +1,7 @@
 package presets
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -92,6 +94,34 @@ func membersOf(value json.RawMessage) (map[string]json.RawMessage, bool) {
 
 // isNull says whether a value is null or absent.
 func isNull(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }
+
+// storable notes every text and name in a value that not every store could
+// keep.
+func storable(p *problems, path string, value json.RawMessage) {
+	if !bytes.Contains(value, []byte(`\u0000`)) { // sound JSON has no other U+0000
+		return
+	}
+	const message = "must not contain U+0000"
+	switch value[0] {
+	case '"':
+		if s, _ := textOf(value); !router.Storable(s) {
+			p.add(path, message)
+		}
+	case '{':
+		members, _ := membersOf(value)
+		for _, name := range sortedNames(members) {
+			if !router.Storable(name) {
+				p.add(within(path, name), message)
+			}
+			storable(p, within(path, name), members[name])
+		}
+	case '[':
+		items, _ := itemsOf(value)
+		for i, item := range items {
+			storable(p, within(path, strconv.Itoa(i)), item)
+		}
+	}
+}
 
 // list takes arrays of at least least and, unless it is 0, at most most items
 // that keep to each.
