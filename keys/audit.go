@@ -2,6 +2,7 @@ package keys
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -56,6 +57,14 @@ func snapshot(k *Key) json.RawMessage {
 	return text
 }
 
+// Bounds of a key's texts, in characters.
+const (
+	maxName = 200
+	maxUser = 256
+
+	notStorable = "must be UTF-8 without U+0000"
+)
+
 // issues collects what is wrong with given settings, by the names that the
 // interface has for them.
 type issues []systemone.Issue
@@ -65,8 +74,22 @@ func (list *issues) add(path, message string) {
 }
 
 func (list *issues) name(name string) {
-	if name == "" || !utf8.ValidString(name) {
-		list.add("name", "must have at least 1 character")
+	if n := utf8.RuneCountInString(name); n < 1 || n > maxName {
+		list.add("name", "must have 1 to "+strconv.Itoa(maxName)+" characters")
+	}
+	list.storable("name", name)
+}
+
+func (list *issues) user(path, user string) {
+	if utf8.RuneCountInString(user) > maxUser {
+		list.add(path, "must have at most "+strconv.Itoa(maxUser)+" characters")
+	}
+	list.storable(path, user)
+}
+
+func (list *issues) storable(path, text string) {
+	if !router.Storable(text) {
+		list.add(path, notStorable)
 	}
 }
 

@@ -60,6 +60,8 @@ func (p *problems) list(path string, list []string) {
 	for i, entry := range list {
 		if entry == "" || len(entry) > maxCredentialList {
 			p.add(path+"["+strconv.Itoa(i)+"]", "must have 1 to "+strconv.Itoa(maxCredentialList)+" characters")
+		} else if !router.Storable(entry) {
+			p.add(path+"["+strconv.Itoa(i)+"]", notStorable)
 		}
 	}
 }
@@ -68,6 +70,9 @@ func (p *problems) list(path string, list []string) {
 func (s *Credentials) check(ctx context.Context, bad *problems, c Credential) error {
 	if utf8.RuneCountInString(c.Name) > maxCredentialName {
 		bad.add("name", "must have at most "+strconv.Itoa(maxCredentialName)+" characters")
+	}
+	if !router.Storable(c.Name) {
+		bad.add("name", notStorable)
 	}
 	bad.list("allowed_models", c.Models)
 	bad.list("allowed_user_ids", c.Members)

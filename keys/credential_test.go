@@ -152,6 +152,10 @@ func TestCredentialMistakesAreAllNamed(t *testing.T) {
 		assert.NotContains(t, issue.Message, "two words")
 	}
 	assert.Equal(t, []string{"key", "provider", "name", "allowed_models", "allowed_user_ids[0]", "allowed_api_key_hashes[1]"}, paths)
+	_, err = s.Create(t.Context(), by("a"), keys.Credential{Provider: "ant", Name: "\x00", Models: []string{"\xff"}}, canary)
+	invalid, ok = errors.AsType[*systemone.InvalidError](err)
+	require.True(t, ok, "%v", err)
+	assert.Len(t, invalid.Issues, 2)
 	for _, text := range []router.Secret{"", "a\nb", "a\r\nX-Evil: 1", "ä", "a\x00", router.Secret(strings.Repeat("x", 4097))} {
 		_, err = s.Create(t.Context(), by("a"), keys.Credential{Provider: "ant"}, text)
 		require.ErrorIs(t, err, systemone.ErrInvalid)

@@ -69,6 +69,8 @@ func (s *Service) settle(ctx context.Context, by router.Actor, k *Key, now time.
 	k.ExpiresAt = k.ExpiresAt.UTC().Truncate(time.Microsecond)
 	var wrong issues
 	wrong.name(k.Name)
+	wrong.user("external.user", k.ExternalUser)
+	wrong.user("creator_user_id", k.Creator)
 	wrong.limit(k.Limit, k.Reset)
 	if !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(now) {
 		wrong.add("expires_at", "must be in the future")

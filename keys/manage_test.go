@@ -41,6 +41,10 @@ func TestWhatCreateRefuses(t *testing.T) {
 		is   error
 	}{
 		"no name":                        {b.admin, keys.Key{}, "name", nil},
+		"long name":                      {b.admin, keys.Key{Name: strings.Repeat("é", 201)}, "name", nil},
+		"name that is no text":           {b.admin, keys.Key{Name: "\x00"}, "name", nil},
+		"user that is no text":           {b.admin, keys.Key{Name: "x", ExternalUser: "\xff"}, "external.user", nil},
+		"long user":                      {b.admin, keys.Key{Name: "x", ExternalUser: strings.Repeat("é", 257)}, "external.user", nil},
 		"negative limit":                 {b.admin, keys.Key{Name: "x", Limit: new(router.USD(-1))}, "limit", nil},
 		"limit above all":                {b.admin, keys.Key{Name: "x", Limit: new(9_000_000_000*router.Dollar + 1)}, "limit", nil},
 		"odd interval":                   {b.admin, keys.Key{Name: "x", Reset: 9}, "limit_reset", nil},

@@ -16,6 +16,9 @@ const (
 	maxSlug        = 50
 )
 
+// maxID is the longest id that the embedding program may give, in bytes.
+const maxID = 256
+
 // NewAccount is what an account is made from.
 type NewAccount struct {
 	ID       string // "" makes one
@@ -30,6 +33,10 @@ func (s *Service) CreateAccount(ctx context.Context, by router.Actor, n NewAccou
 	n.Owner.Role = RoleAdmin
 	wrong := n.Owner.wrong("owner.")
 	checkName(&wrong, n.Name)
+	if len(n.ID) > maxID {
+		wrong.add("id", "must have at most %d bytes", maxID)
+	}
+	wrong.storable("id", n.ID)
 	if err := refuse(wrong); err != nil {
 		return Account{}, err
 	}
@@ -164,10 +171,14 @@ func checkName(wrong *issues, name string) {
 	if n := utf8.RuneCountInString(name); n < 1 || n > maxName {
 		wrong.add("name", "must have 1 to %d characters", maxName)
 	}
+	wrong.storable("name", name)
 }
 
 func checkSlugs(wrong *issues, path string, slugs []string) {
-	if slices.ContainsFunc(slugs, func(slug string) bool { return strings.TrimSpace(slug) == "" }) {
-		wrong.add(path, "must not have empty entries")
+	for _, slug := range slugs {
+		if strings.TrimSpace(slug) == "" || len(slug) > maxID || !router.Storable(slug) {
+			wrong.add(path, "must have entries of 1 to %d bytes, in UTF-8 without U+0000", maxID)
+			return
+		}
 	}
 }

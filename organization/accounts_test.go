@@ -50,13 +50,14 @@ func TestAccountsRefuseBadValues(t *testing.T) {
 	}{
 		"nothing":    {organization.NewAccount{}, []string{"owner.id", "owner.email", "name"}},
 		"long name":  {organization.NewAccount{Name: strings.Repeat("é", 101), Owner: owner}, []string{"name"}},
+		"no text":    {organization.NewAccount{ID: "\x00", Name: "\xff", Owner: organization.Member{ID: "\x00", Email: "@\x00", FirstName: "\x00", LastName: strings.Repeat("é", 101)}}, []string{"owner.id", "owner.email", "owner.first_name", "owner.last_name", "name", "id"}},
 		"no address": {organization.NewAccount{Name: "x", Owner: organization.Member{ID: "x", Email: "x"}}, []string{"owner.email"}},
 	} {
 		_, err := b.CreateAccount(t.Context(), router.Actor{}, c.account)
 		assert.Equal(t, c.want, paths(t, err), name)
 	}
 	_, err := b.UpdateAccount(t.Context(), b.by, organization.AccountUpdate{
-		Name: router.To(""), Allowed: router.To([]string{"a", " "}), Ignored: router.To([]string{""}),
+		Name: router.To(""), Allowed: router.To([]string{"a", " "}), Ignored: router.To([]string{"\x00"}),
 	})
 	assert.Equal(t, []string{"name", "allowed", "ignored"}, paths(t, err))
 	_, err = b.AddMember(t.Context(), b.by, organization.Member{ID: strings.Repeat("x", 257), Role: "admin"})

@@ -18,9 +18,10 @@ type Credits struct {
 // id, adds nothing; with another amount it is refused.
 func (s *Service) TopUp(ctx context.Context, by router.Actor, payment string, amount router.USD) (Account, error) {
 	var wrong issues
-	if payment == "" || len(payment) > 256 {
-		wrong.add("payment", "must have 1 to 256 bytes")
+	if payment == "" || len(payment) > maxID {
+		wrong.add("payment", "must have 1 to %d bytes", maxID)
 	}
+	wrong.storable("payment", payment)
 	if amount <= 0 || amount > maxAmount {
 		wrong.add("amount", "must be above 0 and at most %s", maxAmount)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/router"
 )
@@ -11,11 +12,20 @@ import (
 // wrong says what is wrong with m; path is put before the names.
 func (m Member) wrong(path string) issues {
 	var wrong issues
-	if m.ID == "" || len(m.ID) > 256 {
-		wrong.add(path+"id", "must have 1 to 256 bytes")
+	if m.ID == "" || len(m.ID) > maxID {
+		wrong.add(path+"id", "must have 1 to %d bytes", maxID)
 	}
+	wrong.storable(path+"id", m.ID)
 	if !strings.Contains(m.Email, "@") || len(m.Email) > 320 {
 		wrong.add(path+"email", "must be an address")
+	}
+	wrong.storable(path+"email", m.Email)
+	for i, name := range []string{m.FirstName, m.LastName} {
+		at := path + [...]string{"first_name", "last_name"}[i]
+		if utf8.RuneCountInString(name) > maxName {
+			wrong.add(at, "must have at most %d characters", maxName)
+		}
+		wrong.storable(at, name)
 	}
 	if m.Role != RoleAdmin && m.Role != RoleMember {
 		wrong.add(path+"role", "must be %s or %s", RoleAdmin, RoleMember)

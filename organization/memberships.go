@@ -162,6 +162,14 @@ func (s *Service) RemoveFromWorkspace(ctx context.Context, by router.Actor, ref 
 func checkUsers(wrong *issues, users []string) {
 	if len(users) < 1 || len(users) > maxUsers {
 		wrong.add("user_ids", "must have 1 to %d entries", maxUsers)
+		return
+	}
+	for i, user := range users {
+		path := fmt.Sprintf("user_ids[%d]", i)
+		if user == "" || len(user) > maxID {
+			wrong.add(path, "must have 1 to %d bytes", maxID)
+		}
+		wrong.storable(path, user)
 	}
 }
 

@@ -134,6 +134,13 @@ func (list *issues) add(path, format string, args ...any) {
 	*list = append(*list, systemone.Issue{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
+// storable notes a text that not every store can keep.
+func (list *issues) storable(path, text string) {
+	if !router.Storable(text) {
+		list.add(path, "must be UTF-8 without U+0000")
+	}
+}
+
 // refuse is the refusal of everything in the list, or nil.
 func refuse(list issues) error {
 	if len(list) == 0 {

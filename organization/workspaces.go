@@ -193,6 +193,9 @@ func (w Workspace) wrong() issues {
 	if w.Description != nil && utf8.RuneCountInString(*w.Description) > maxDescription {
 		wrong.add("description", "must have at most %d characters", maxDescription)
 	}
+	if w.Description != nil {
+		wrong.storable("description", *w.Description)
+	}
 	switch w.DefaultSort {
 	case "", systemone.SortPrice, systemone.SortThroughput, systemone.SortLatency, systemone.SortExacto:
 	default:

@@ -34,6 +34,7 @@ func TestWorkspacesRefuseBadValues(t *testing.T) {
 		"an id":       {organization.NewWorkspace{Name: "a", Slug: b.account.DefaultWorkspace}, []string{"slug"}},
 		"taken":       {organization.NewWorkspace{Name: "a", Slug: "east"}, []string{"slug"}},
 		"description": {organization.NewWorkspace{Name: "a", Slug: "b", Description: new(strings.Repeat("é", 501))}, []string{"description"}},
+		"no text":     {organization.NewWorkspace{Name: "\x00", Slug: "b", Description: new("\xff")}, []string{"name", "description"}},
 		"sort":        {organization.NewWorkspace{Name: "a", Slug: "b", DefaultSort: "cheap"}, []string{"default_provider_sort"}},
 	} {
 		_, err := b.CreateWorkspace(t.Context(), b.by, c.w)
