@@ -27,6 +27,12 @@ func (s *server) keyRoutes() []route {
 	}
 }
 
+// The bounds of a key's texts, in characters.
+const (
+	maxKeyName = 200
+	maxUser    = 256
+)
+
 // keyShared is what every description of a key has.
 type keyShared struct {
 	Label          string      `json:"label"`
@@ -130,11 +136,11 @@ func (x *exchange) createKey(ctx context.Context) error {
 	}
 	o.require("name")
 	k := keys.Key{
-		Name: o.text("name", 1, 0).To, Limit: o.amount("limit").To, Reset: o.reset("limit_reset").To,
+		Name: o.text("name", 1, maxKeyName).To, Limit: o.amount("limit").To, Reset: o.reset("limit_reset").To,
 		IncludeBYOK: o.boolean("include_byok_in_limit").To, ExpiresAt: o.instant("expires_at").To,
 		Workspace: o.id("workspace_id").To,
 	}
-	if creator := o.nullText("creator_user_id", 1, 0).To; creator != nil {
+	if creator := o.nullText("creator_user_id", 1, maxUser).To; creator != nil {
 		k.Creator = *creator
 	}
 	k.ExternalUser, k.ExternalHash = o.external()
@@ -166,7 +172,7 @@ func (o object) external() (user, hash string) {
 		return "", ""
 	}
 	inner.require("user")
-	user = inner.text("user", 1, 0).To
+	user = inner.text("user", 1, maxUser).To
 	if key := inner.text("api_key", 1, 0); key.Set {
 		sum := sha256.Sum256([]byte(key.To))
 		hash = hex.EncodeToString(sum[:])
@@ -194,7 +200,7 @@ func (x *exchange) updateKey(ctx context.Context) error {
 		return errNoUpdate
 	}
 	p := keys.Patch{
-		Name: o.text("name", 1, 0), Disabled: o.boolean("disabled"), Limit: o.amount("limit"), Reset: o.reset("limit_reset"),
+		Name: o.text("name", 1, maxKeyName), Disabled: o.boolean("disabled"), Limit: o.amount("limit"), Reset: o.reset("limit_reset"),
 		IncludeBYOK: o.boolean("include_byok_in_limit"),
 	}
 	if err := o.err(); err != nil {

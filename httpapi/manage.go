@@ -57,13 +57,16 @@ func (x *exchange) pathID() (string, error) {
 }
 
 // queryText returns a query parameter, or "" when it is not given. One that is
-// given twice is a mistake.
+// given twice, or that no store could look for, is a mistake.
 func queryText(query url.Values, name string) (string, error) {
 	values := query[name]
 	switch len(values) {
 	case 0:
 		return "", nil
 	case 1:
+		if !router.Storable(values[0]) {
+			return "", badRequest(name, "must be UTF-8 without U+0000")
+		}
 		return values[0], nil
 	}
 	return "", badRequest(name, "must be given once")

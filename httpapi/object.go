@@ -105,7 +105,8 @@ func (o object) boolean(name string) router.Update[bool] {
 	return router.Update[bool]{}
 }
 
-// text reads a string of from to most characters; most 0 is no bound.
+// text reads a string of from to most characters, none of them U+0000; most 0
+// is no bound.
 func (o object) text(name string, from, most int) router.Update[string] {
 	raw, ok := o.given(name)
 	if !ok {
@@ -135,6 +136,8 @@ func (o object) textOf(name string, raw json.RawMessage, from, most int) (string
 		return "", false
 	}
 	switch n := utf8.RuneCountInString(s); {
+	case !router.Storable(s):
+		o.wrong(name, "must not contain U+0000")
 	case n < from:
 		o.wrong(name, "must have at least %d characters", from)
 	case most > 0 && n > most:

@@ -69,11 +69,15 @@ type removedMembers struct {
 	Removed int `json:"removed_count"`
 }
 
-// workspaceRef is the id or slug of the path. Ids are compared in lower case.
+// workspaceRef is the id or slug of the path. Ids are compared in lower case. A
+// text that no store could look for is "", which is nobody's.
 func (x *exchange) workspaceRef() string {
 	ref := x.r.PathValue("id")
 	if id, ok := uuidOf(ref); ok {
 		return id
+	}
+	if !router.Storable(ref) {
+		return ""
 	}
 	return ref
 }

@@ -46,6 +46,8 @@ type gateway struct {
 func newGateway(t *testing.T, rates keys.RateLimits) *gateway {
 	t.Helper()
 	g := &gateway{upstream: &refusing{}, stores: memory.New(), log: &bytes.Buffer{}}
+	g.stores.Keys, g.stores.Activity = pickyKeys{g.stores.Keys}, pickyActivity{g.stores.Activity}
+	g.stores.Organization = pickyOrganization{g.stores.Organization}
 	catalog, err := router.NewCatalog(
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-1"}},
 		[]router.ProviderInfo{{Slug: "ant", Name: "Ant Cloud", Client: g.upstream}},
