@@ -53,9 +53,9 @@ type Store interface {
 	// offset, the latest first, of equal ones the largest id, and how many
 	// there are in all.
 	List(ctx context.Context, account, workspace string, offset, limit int) ([]Guardrail, int, error)
-	// Replace puts g in the place of the guardrail with its account and id. If
-	// that one's Revision is not g's less one, it is ErrConflict; without one it
-	// is ErrNotFound.
+	// Replace puts g in the place of the guardrail with its account and id, which
+	// is of the same workspace and as much a default one. If that one's Revision
+	// is not g's less one, it is ErrConflict; without one it is ErrNotFound.
 	Replace(ctx context.Context, g Guardrail, change router.Change) error
 	// Delete removes a guardrail and its assignments, or returns ErrNotFound.
 	Delete(ctx context.Context, account string, id uuid.UUID, change router.Change) error

@@ -9,6 +9,7 @@ func Set(db DB) store.Set {
 		Activity:     used,
 		Audit:        NewAudit(db),
 		Credentials:  NewCredentials(db),
+		Guardrails:   NewGuardrails(db),
 		Keys:         NewKeys(db),
 		Ledger:       NewLedger(db, used),
 		Presets:      NewPresets(db),

@@ -246,16 +246,16 @@ func (s *guardrailStore) Applied(ctx context.Context, p router.Principal) (guard
 	if a == nil {
 		return guardrails.Applied{}, nil
 	}
-	one := func(id uuid.UUID) *guardrails.Guardrail {
-		if g, ok := a.byID[id]; ok {
+	one := func(name string, id uuid.UUID) *guardrails.Guardrail {
+		if g, ok := a.byID[id]; ok && name != "" {
 			return new(copyGuardrail(g))
 		}
 		return nil
 	}
 	return guardrails.Applied{
-		Workspace: one(a.defaults[p.Workspace]),
-		Member:    one(a.assigned[subject{guardrails.MemberKind, p.Member}].Guardrail),
-		Key:       one(a.assigned[subject{guardrails.KeyKind, p.KeyHash}].Guardrail),
+		Workspace: one(p.Workspace, a.defaults[p.Workspace]),
+		Member:    one(p.Member, a.assigned[subject{guardrails.MemberKind, p.Member}].Guardrail),
+		Key:       one(p.KeyHash, a.assigned[subject{guardrails.KeyKind, p.KeyHash}].Guardrail),
 	}, nil
 }
 

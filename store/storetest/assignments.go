@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -161,4 +162,68 @@ func guardrailsApplied(t *testing.T, set store.Set) {
 			assert.Equal(t, c.want, got)
 		})
 	}
+}
+
+// guardrailsOfNobody makes a default guardrail of no workspace and assigns
+// another one to subjects without a name.
+func guardrailsOfNobody(t *testing.T, set store.Set) {
+	t.Helper()
+	s, usual, other := set.Guardrails, someGuardrail(1), someGuardrail(2)
+	usual.Default, usual.Workspace = true, ""
+	createGuardrails(t, s, usual, other)
+	assign(t, s, 1, other.ID, guardrails.KeyKind, "")
+	assign(t, s, 2, other.ID, guardrails.MemberKind, "")
+	got, err := s.Applied(t.Context(), router.Principal{Account: "acme"})
+	require.NoError(t, err)
+	assert.Zero(t, got)
+}
+
+func assignForeign(t *testing.T, set store.Set) {
+	t.Helper()
+	s, g, theirs := set.Guardrails, someGuardrail(1), someGuardrail(2)
+	theirs.Account = "other"
+	createGuardrails(t, s, g, theirs)
+	assert.Equal(t, 1, assign(t, s, 1, g.ID, guardrails.KeyKind, "x"))
+	row := someAssignment(2, theirs.ID, guardrails.KeyKind, "x")
+	row.Account = "other"
+	n, err := s.Assign(t.Context(), []guardrails.Assignment{row}, guardrailChange("assign"))
+	require.NoError(t, err)
+	assert.Equal(t, 1, n)
+	for account, want := range map[string]guardrails.Guardrail{"acme": g, "other": theirs} {
+		got, err := s.Applied(t.Context(), router.Principal{Account: account, KeyHash: "x"})
+		require.NoError(t, err)
+		assert.Equal(t, guardrails.Applied{Key: &want}, got)
+		_, total, err := s.Assignments(t.Context(), account, uuid.Nil, guardrails.KeyKind, 0, 10)
+		require.NoError(t, err)
+		assert.Equal(t, 1, total)
+	}
+	n, err = s.Unassign(t.Context(), "other", theirs.ID, guardrails.KeyKind, []string{"x"}, guardrailChange("unassign"))
+	require.NoError(t, err)
+	assert.Equal(t, 1, n)
+	_, total, err := s.Assignments(t.Context(), "acme", g.ID, guardrails.KeyKind, 0, 10)
+	require.NoError(t, err)
+	assert.Equal(t, 1, total)
+}
+
+// assignMany assigns more subjects than a store would name in one statement.
+func assignMany(t *testing.T, set store.Set) {
+	t.Helper()
+	const many = 1003
+	s, a, b := set.Guardrails, someGuardrail(1), someGuardrail(2)
+	createGuardrails(t, s, a, b)
+	subjects := make([]string, many)
+	for i := range subjects {
+		subjects[i] = strconv.Itoa(i)
+	}
+	assert.Equal(t, many, assign(t, s, 1, a.ID, guardrails.KeyKind, subjects...))
+	assert.Equal(t, 100, assign(t, s, 1, b.ID, guardrails.KeyKind, subjects[100:200]...))
+	assert.Equal(t, 100, assign(t, s, 1, a.ID, guardrails.KeyKind, subjects[:200]...))
+	n, err := s.Unassign(t.Context(), "acme", a.ID, guardrails.KeyKind, append(subjects[:many-1:many-1], "none"), guardrailChange("unassign"))
+	require.NoError(t, err)
+	assert.Equal(t, many-1, n)
+	list, total, err := s.Assignments(t.Context(), "acme", uuid.Nil, guardrails.KeyKind, 0, many)
+	require.NoError(t, err)
+	assert.Equal(t, 1, total)
+	require.Len(t, list, 1)
+	assert.Equal(t, subjects[many-1], list[0].Subject)
 }

@@ -63,6 +63,14 @@ func testGuardrails(t *testing.T, open Open) {
 		"assignments are listed by guardrail, the latest first": assignmentsList,
 		"a subject has one guardrail, whoever assigns at once":  assignRivals,
 		"what applies is found by workspace, member and key":    guardrailsApplied,
+		"an empty name has no guardrail":                        guardrailsOfNobody,
+		"text is compared byte for byte":                        guardrailText,
+		"empty lists of filters stay empty":                     guardrailEmptyLists,
+		"subjects of another account are others":                assignForeign,
+		"an assignment may be of many":                          assignMany,
+		"one of many rivals makes the default":                  guardrailCreateRivals,
+		"nothing stays assigned to what is deleted":             assignDeleteRivals,
+		"what applies is of one instant":                        appliedAtOnce,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -84,6 +92,36 @@ func guardrailRoundTrip(t *testing.T, set store.Set) {
 		got, err := set.Guardrails.Get(t.Context(), "acme", g.ID)
 		require.NoError(t, err)
 		assert.Equal(t, g, got)
+	}
+}
+
+func guardrailEmptyLists(t *testing.T, set store.Set) {
+	t.Helper()
+	want := someGuardrail(1)
+	want.Builtins, want.Filters, want.Description = []guardrails.Filter{}, []guardrails.Filter{}, new("")
+	createGuardrails(t, set.Guardrails, want)
+	got, err := set.Guardrails.Get(t.Context(), "acme", want.ID)
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+}
+
+func guardrailText(t *testing.T, set store.Set) {
+	t.Helper()
+	s, g := set.Guardrails, someGuardrail(1)
+	g.Default, g.Workspace = true, "home"
+	second := g
+	second.ID, second.Workspace = uuid.UUID{2}, "Home"
+	createGuardrails(t, s, g, second)
+	assign(t, s, 1, g.ID, guardrails.KeyKind, "hash")
+	assert.Equal(t, 1, assign(t, s, 2, second.ID, guardrails.KeyKind, "Hash"))
+	list, total, err := s.List(t.Context(), "acme", "home", 0, 10)
+	require.NoError(t, err)
+	assert.Equal(t, 1, total)
+	assert.Equal(t, []guardrails.Guardrail{g}, list)
+	for _, p := range []router.Principal{{Account: "acme", Workspace: "HOME", KeyHash: "HASH"}, {Account: "Acme", Workspace: "home", KeyHash: "hash"}} {
+		got, err := s.Applied(t.Context(), p)
+		require.NoError(t, err)
+		assert.Zero(t, got)
 	}
 }
 

@@ -1,0 +1,143 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/router"
+)
+
+// Words for kinds of assignments.
+const (
+	keyWord    = "key"
+	memberWord = "member"
+)
+
+func kindWord(kind guardrails.Kind) string {
+	if kind == guardrails.MemberKind {
+		return memberWord
+	}
+	return keyWord
+}
+
+// Assign implements [guardrails.Store]. The guardrail is locked against its
+// deletion, then the subjects in one order for everybody.
+func (s *Guardrails) Assign(ctx context.Context, rows []guardrails.Assignment, c router.Change) (changed int, err error) {
+	if len(rows) == 0 {
+		return 0, ctx.Err()
+	}
+	rows = slices.SortedFunc(slices.Values(rows), func(a, b guardrails.Assignment) int {
+		return cmp.Or(cmp.Compare(kindWord(a.Kind), kindWord(b.Kind)), cmp.Compare(a.Subject, b.Subject))
+	})
+	err = change(ctx, s.db, c, func(tx Tx) (bool, error) {
+		if err := findGuardrail(ctx, tx, rows[0].Account, rows[0].Guardrail, forUpdate); err != nil {
+			return false, err
+		}
+		changed = 0
+		for part := range portions(rows) {
+			n, err := assign(ctx, tx, part)
+			if err != nil {
+				return false, err
+			}
+			changed += int(n)
+		}
+		return changed > 0, nil
+	})
+	return changed, err
+}
+
+// assign stores rows and returns how many of them changed something.
+func assign(ctx context.Context, tx Tx, rows []guardrails.Assignment) (int64, error) {
+	const columns = 9
+	args := make([]any, 0, columns*len(rows))
+	for _, r := range rows {
+		args = append(args, r.Account, kindWord(r.Kind), r.Subject, r.Guardrail.String(), r.ID.String(),
+			r.Name, r.Label, r.By, micros(r.CreatedAt))
+	}
+	return tx.Exec(ctx, `
+		INSERT INTO guardrail_assignments (account, kind, subject, guardrail, id, name, label, assigner, created_at)
+		VALUES `+tuples(1, len(rows), columns)+`
+		ON CONFLICT (account, kind, subject) DO UPDATE SET guardrail = excluded.guardrail, id = excluded.id,
+			name = excluded.name, label = excluded.label, assigner = excluded.assigner, created_at = excluded.created_at
+		WHERE guardrail_assignments.guardrail <> excluded.guardrail`, args...)
+}
+
+// Unassign implements [guardrails.Store].
+func (s *Guardrails) Unassign(ctx context.Context, account string, id uuid.UUID, kind guardrails.Kind, subjects []string, c router.Change) (removed int, err error) {
+	subjects = slices.Compact(slices.Sorted(slices.Values(subjects)))
+	err = change(ctx, s.db, c, func(tx Tx) (bool, error) {
+		if err := findGuardrail(ctx, tx, account, id, forUpdate); err != nil {
+			return false, err
+		}
+		removed = 0
+		for part := range portions(subjects) {
+			n, err := unassign(ctx, tx, account, id, kind, part)
+			if err != nil {
+				return false, err
+			}
+			removed += int(n)
+		}
+		return removed > 0, nil
+	})
+	return removed, err
+}
+
+// unassign removes rows of a guardrail, which it locks in order.
+func unassign(ctx context.Context, tx Tx, account string, id uuid.UUID, kind guardrails.Kind, subjects []string) (int64, error) {
+	args := []any{account, id.String(), kindWord(kind)}
+	for _, subject := range subjects {
+		args = append(args, subject)
+	}
+	of := ` FROM guardrail_assignments WHERE account = $1 AND guardrail = $2 AND kind = $3
+		AND subject IN ` + tuples(4, 1, len(subjects))
+	if _, err := list(ctx, tx, scanText, `SELECT subject`+of+` ORDER BY subject FOR UPDATE`, args...); err != nil {
+		return 0, err
+	}
+	return tx.Exec(ctx, `DELETE`+of, args...)
+}
+
+// Assignments implements [guardrails.Store].
+func (s *Guardrails) Assignments(ctx context.Context, account string, id uuid.UUID, kind guardrails.Kind, offset, limit int) (found []guardrails.Assignment, total int, err error) {
+	of := `guardrail = $3`
+	if id == uuid.Nil {
+		of = `CAST($3 AS text) <> ''`
+	}
+	of = ` FROM guardrail_assignments WHERE account = $1 AND kind = $2 AND ` + of
+	err = s.db.Read(ctx, func(tx Tx) error {
+		if id != uuid.Nil {
+			if err := findGuardrail(ctx, tx, account, id, ""); err != nil {
+				return err
+			}
+		}
+		if total, err = count(ctx, tx, `SELECT count(*)`+of, account, kindWord(kind), id.String()); err != nil {
+			return err
+		}
+		found, err = list(ctx, tx, scanAssignment, `
+			SELECT account, kind, subject, guardrail, id, name, label, assigner, created_at`+of+`
+			ORDER BY created_at DESC, id DESC LIMIT $4 OFFSET $5`,
+			account, kindWord(kind), id.String(), max(limit, 0), max(offset, 0))
+		return err
+	})
+	return found, total, err
+}
+
+func scanAssignment(rows Rows) (a guardrails.Assignment, err error) {
+	var kind, guardrail, id string
+	var created int64
+	if err = rows.Scan(&a.Account, &kind, &a.Subject, &guardrail, &id, &a.Name, &a.Label, &a.By, &created); err != nil {
+		return a, err
+	}
+	if kind == memberWord {
+		a.Kind = guardrails.MemberKind
+	}
+	a.CreatedAt = instant(created)
+	if a.ID, err = parsed(id); err != nil {
+		return a, err
+	}
+	a.Guardrail, err = parsed(guardrail)
+	return a, err
+}
