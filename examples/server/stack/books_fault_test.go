@@ -98,12 +98,13 @@ type lossyLedger struct {
 	// booked is what was settled and confirmed. lost is what was settled without
 	// the router knowing, or posted because nobody could close the hold.
 	booked, lost map[router.Line]router.Amount
+	lostCalls    map[router.Line]int64 // on the first line of each
 }
 
 func newLossyLedger(inner router.Ledger) *lossyLedger {
 	return &lossyLedger{
 		Ledger: inner, holds: map[uuid.UUID]router.Hold{}, stuck: map[uuid.UUID]bool{}, lines: map[router.Line]bool{},
-		booked: map[router.Line]router.Amount{}, lost: map[router.Line]router.Amount{},
+		booked: map[router.Line]router.Amount{}, lost: map[router.Line]router.Amount{}, lostCalls: map[router.Line]int64{},
 	}
 }
 
@@ -141,6 +142,10 @@ func (l *lossyLedger) Reserve(ctx context.Context, h router.Hold) error {
 }
 
 func (l *lossyLedger) Settle(ctx context.Context, id uuid.UUID, cost router.Amount) error {
+	return l.settle(ctx, id, cost, func() error { return l.Ledger.Settle(ctx, id, cost) })
+}
+
+func (l *lossyLedger) settle(ctx context.Context, id uuid.UUID, cost router.Amount, do func() error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := fateOf(ctx)
@@ -148,17 +153,23 @@ func (l *lossyLedger) Settle(ctx context.Context, id uuid.UUID, cost router.Amou
 		l.stuck[id] = true
 		return errLedger
 	}
-	if err := l.Ledger.Settle(ctx, id, cost); err != nil {
+	if err := do(); err != nil {
 		return err
 	}
 	h := l.holds[id]
 	delete(l.holds, id)
 	if f.settle == done {
-		enter(l.lost, h.Lines, cost)
+		l.lose(h, cost)
 		return errLedger
 	}
 	enter(l.booked, h.Lines, cost)
 	return nil
+}
+
+// lose enters what was spent although nobody was answered.
+func (l *lossyLedger) lose(h router.Hold, amount router.Amount) {
+	enter(l.lost, h.Lines, amount)
+	l.lostCalls[h.Lines[0]]++
 }
 
 func (l *lossyLedger) Void(ctx context.Context, id uuid.UUID) error {
@@ -184,7 +195,7 @@ func (l *lossyLedger) Expire(ctx context.Context, now time.Time, limit int, poli
 	defer l.mu.Unlock()
 	for id, h := range l.holds {
 		if h.Deadline.Before(now) {
-			enter(l.lost, h.Lines, h.Amount)
+			l.lose(h, h.Amount)
 			delete(l.holds, id)
 			delete(l.stuck, id)
 		}
@@ -206,4 +217,14 @@ func (l *lossyLedger) expected() map[router.Line]router.Balance {
 		all[line] = router.Balance{Spent: plus(l.booked[line], l.lost[line]), Held: held[line]}
 	}
 	return all
+}
+
+// recordingLedger is a lossyLedger that keeps activity as well.
+type recordingLedger struct {
+	*lossyLedger
+	router.Recorder
+}
+
+func (l recordingLedger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amount, events []router.Event) error {
+	return l.settle(ctx, id, cost, func() error { return l.Recorder.SettleWith(ctx, id, cost, events) })
 }

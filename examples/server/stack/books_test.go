@@ -56,6 +56,7 @@ type books struct {
 	clock    hand
 	stores   store.Set
 	ledger   *lossyLedger
+	records  bool // the ledger keeps activity as well
 	home     organization.Workspace
 	holders  []*holder
 	guards   []string // guardrails whose budgets may change
@@ -70,7 +71,12 @@ func newBooks(t *rapid.T) *books {
 	require.NoError(t, err)
 	b := &books{clock: hand{at: at}, stores: memory.New(), answered: map[string]int64{}, told: map[string]router.USD{}}
 	b.ledger = newLossyLedger(b.stores.Ledger)
+	recorder, ok := b.stores.Ledger.(router.Recorder)
+	require.True(t, ok)
 	b.stores.Ledger = b.ledger
+	if b.records = rapid.Bool().Draw(t, "the ledger records"); b.records {
+		b.stores.Ledger = recordingLedger{b.ledger, recorder}
+	}
 	var providers []router.ProviderInfo
 	var endpoints []router.Endpoint
 	for i, slug := range []string{"ant", "bee", "cat"} {
