@@ -28,8 +28,9 @@ func Restrict(rule Rule) Interceptor {
 // refusal or an upstream's failure, at Error for a failure of the program
 // itself, which alone shows its cause. The line holds ids, models, providers,
 // classes, statuses, the seed, the cost and the duration; never a key's text, a
-// state, an answer, a user or an upstream's text. A nil logger is
-// slog.Default's at the time of the call.
+// state, an answer, a user or an upstream's text. Models are those of the
+// catalog: a name that it does not have may be anything, a key that was put in
+// the wrong place, too. A nil logger is slog.Default's at the time of the call.
 func Log(l *slog.Logger) Interceptor {
 	return func(next Decider) Decider {
 		return func(ctx context.Context, c *Call) (*Result, error) {
@@ -73,7 +74,7 @@ func attrs(c *Call, res *Result, err error, took time.Duration) []slog.Attr {
 		slog.String("account", c.Principal.Account),
 		slog.String("workspace", c.Principal.Workspace),
 		slog.String("key", c.Principal.KeyHash),
-		slog.String("requested", cut(c.Report.Requested)),
+		slog.String("requested", cut(c.known())),
 		slog.Int("attempts", len(c.Report.Attempts)),
 		slog.String("tried", tried(c.Report.Attempts)),
 		slog.Uint64("seed", c.Seed),
@@ -98,6 +99,14 @@ func attrs(c *Call, res *Result, err error, took time.Duration) []slog.Attr {
 		slog.Int64("input_tokens", res.Response.Usage.InputTokens),
 		slog.Int64("output_tokens", res.Response.Usage.OutputTokens),
 		slog.String("cost", res.Cost.String()))
+}
+
+// known returns the models that the request names, where they all exist.
+func (c *Call) known() string {
+	if c.resolved.err != nil {
+		return ""
+	}
+	return c.Report.Requested
 }
 
 // tried lists attempts as "ant 429, bee/eu 200".
