@@ -93,13 +93,18 @@ func (s *Service) describe(ctx context.Context, row *Assignment) (bool, error) {
 }
 
 // Unassign ends the cover of keys or members by a guardrail and returns how
-// many there were. Those that it does not cover are passed over.
+// many there were. Those that it does not cover are passed over, and are in no
+// record: their names may be anything.
 func (s *Service) Unassign(ctx context.Context, by router.Actor, id uuid.UUID, kind Kind, subjects []string) (int, error) {
 	if err := checkSubjects(kind, subjects); err != nil {
 		return 0, err
 	}
 	if _, err := s.find(ctx, by.Principal.Account, id); err != nil {
 		return 0, fmt.Errorf("guardrails: unassign: %w", err)
+	}
+	subjects, err := s.covered(ctx, by.Principal.Account, id, kind, subjects)
+	if err != nil || len(subjects) == 0 {
+		return 0, err
 	}
 	change := s.change(by, "unassign", id, record{kind.member(): subjects}, nil)
 	count, err := s.cfg.Store.Unassign(ctx, by.Principal.Account, id, kind, subjects, change)
@@ -108,6 +113,25 @@ func (s *Service) Unassign(ctx context.Context, by router.Actor, id uuid.UUID, k
 		return 0, fmt.Errorf("guardrails: unassign: %w", err)
 	}
 	return count, nil
+}
+
+// covered returns those of the subjects that a guardrail covers, once each.
+func (s *Service) covered(ctx context.Context, account string, id uuid.UUID, kind Kind, subjects []string) ([]string, error) {
+	rows, _, err := s.cfg.Store.Assignments(ctx, account, id, kind, 0, noLimit)
+	if err != nil {
+		return nil, fmt.Errorf("guardrails: unassign: %w", err)
+	}
+	named := make(map[string]bool, len(subjects))
+	for _, subject := range subjects {
+		named[subject] = true
+	}
+	var list []string
+	for _, row := range rows {
+		if named[row.Subject] {
+			list = append(list, row.Subject)
+		}
+	}
+	return list, nil
 }
 
 // Assignments returns at most limit assignments of a guardrail, or of all with

@@ -270,8 +270,10 @@ func TestEveryActionIsAudited(t *testing.T) {
 	_, err := r.Update(ctx, r.by, g.ID, guardrails.Patch{Name: router.To("new")})
 	require.NoError(t, err)
 	r.assign(t, g, guardrails.KeyKind, "a")
-	_, err = r.Unassign(ctx, r.by, g.ID, guardrails.KeyKind, []string{"a"})
-	require.NoError(t, err)
+	for range 2 { // the second time there is nothing to record, nor is a name that was never assigned
+		_, err = r.Unassign(ctx, r.by, g.ID, guardrails.KeyKind, []string{"a", "sk-rt-v1-secret"})
+		require.NoError(t, err)
+	}
 	require.NoError(t, r.Delete(ctx, r.by, g.ID))
 	changes, _, err := r.set.Audit.Changes(ctx, "acme", 0, 10)
 	require.NoError(t, err)
