@@ -1,10 +1,8 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -16,15 +14,13 @@ var _ activity.Store = (*Activity)(nil)
 
 // Activity keeps events, and two rollups of them by the day: by key and by
 // account. Nothing is forgotten.
-type Activity struct {
-	db   DB
-	text texts
-}
+type Activity struct{ db DB }
 
 // NewActivity returns the activity in db.
-func NewActivity(db DB) *Activity { return &Activity{db: db, text: textsFor(db)} }
+func NewActivity(db DB) *Activity { return &Activity{db: db} }
 
-// eventRow is an event as it is handed to the database, and kept with a hold.
+// eventRow is an event as it is kept with a hold. Without ID and Admitted it is
+// what a rollup counts.
 type eventRow struct {
 	ID        string `json:"id,omitempty"`
 	Admitted  int64  `json:"admitted,omitempty"`
@@ -92,35 +88,40 @@ func (s *Activity) record(ctx context.Context, tx Tx, events []router.Event) err
 		return nil
 	}
 	rows := make(map[string]eventRow, len(events))
-	batch := make([]eventRow, 0, len(events))
+	batch := make([][]any, 0, len(events))
 	for i := range events {
 		row := rowOfEvent(&events[i])
 		if _, twice := rows[row.ID]; !twice {
 			rows[row.ID] = row
-			batch = append(batch, row)
+			batch = append(batch, append([]any{row.ID, row.Admitted}, row.usage()...))
 		}
 	}
-	all, err := encoded(batch)
-	if err != nil {
-		return err
-	}
-	added, err := list(ctx, tx, scanText, s.text.addEvents, all)
-	if err != nil {
-		return err
-	}
 	byKey, byAccount := sums{}, sums{}
-	for _, id := range added {
+	err := s.db.QueryRows(ctx, tx, func(found Rows) error {
+		id, err := scanText(found)
 		row := rows[id]
 		row.ID, row.Admitted = "", 0
 		byKey.add(row)
 		row.Member, row.KeyHash = "", ""
 		byAccount.add(row)
-	}
-	if _, err := saveRows(ctx, tx, s.text.addByKey, byKey.rows()); err != nil {
+		return err
+	}, addEvents, eventColumns(), batch)
+	if err != nil {
 		return err
 	}
-	_, err = saveRows(ctx, tx, s.text.addByAccount, byAccount.rows())
+	if _, err := s.db.ExecRows(ctx, tx, addByKey, usageColumns(), byKey.rows()); err != nil {
+		return err
+	}
+	_, err = s.db.ExecRows(ctx, tx, addByAccount, usageColumns(), byAccount.rows())
 	return err
+}
+
+// usage is the part of a row that has no identity.
+func (r *eventRow) usage() []any {
+	return []any{
+		r.Day, r.Account, r.Workspace, r.Member, r.KeyHash, r.Model, r.Permaslug, r.Endpoint, r.Provider,
+		r.Requests, r.Prompt, r.Completion, r.Reasoning, r.Cached, r.Credit, r.Total,
+	}
 }
 
 // sums adds up rows that differ in their figures only.
@@ -143,12 +144,11 @@ func (s sums) add(row eventRow) {
 	sum.Total += row.Total
 }
 
-func (s sums) rows() []eventRow {
-	rows := make([]eventRow, 0, len(s))
+func (s sums) rows() [][]any {
+	rows := make([][]any, 0, len(s))
 	for _, row := range s {
-		rows = append(rows, *row)
+		rows = append(rows, row.usage())
 	}
-	slices.SortFunc(rows, func(a, b eventRow) int { return cmp.Compare(a.KeyHash, b.KeyHash) })
 	return rows
 }
 

@@ -62,20 +62,16 @@ func (l *Ledger) attempt(ctx context.Context, tx Tx, batch []*operation) (map[ro
 
 // loadHolds locks and loads the holds of a batch that exist.
 func (l *Ledger) loadHolds(ctx context.Context, tx Tx, batch []*operation) (map[uuid.UUID]*hold, error) {
-	ids := make([]string, len(batch))
+	ids := make([][]any, len(batch))
 	for i, o := range batch {
-		ids[i] = o.id.String()
-	}
-	asked, err := encoded(ids)
-	if err != nil {
-		return nil, err
+		ids[i] = []any{o.id.String()}
 	}
 	found := map[uuid.UUID]*hold{}
-	err = query(ctx, tx, func(rows Rows) error {
+	err := l.db.QueryRows(ctx, tx, func(rows Rows) error {
 		h, err := scanHold(rows)
 		found[h.id] = h
 		return err
-	}, l.text.loadHolds, asked)
+	}, loadHolds, idColumns(), ids)
 	return found, err
 }
 
@@ -120,34 +116,27 @@ func (l *Ledger) loadLines(ctx context.Context, tx Tx, b *books, batch []*operat
 			}
 		}
 	}
-	if len(touched) == 0 {
-		return nil
+	ids := make([][]any, 0, len(touched))
+	for _, id := range slices.Sorted(maps.Keys(touched)) {
+		ids = append(ids, []any{id})
 	}
-	ids, err := encoded(slices.Sorted(maps.Keys(touched)))
-	if err != nil {
-		return err
-	}
-	return query(ctx, tx, func(rows Rows) error {
+	return l.db.QueryRows(ctx, tx, func(rows Rows) error {
 		var id int64
 		a := &account{}
 		err := rows.Scan(&id, &a.Spent.Credit, &a.Spent.Total, &a.Held.Credit, &a.Held.Total)
 		b.lines[id] = a
 		return err
-	}, l.text.loadLines, ids)
+	}, loadLines, numberColumns(), ids)
 }
 
 // save writes back what changed.
 func (l *Ledger) save(ctx context.Context, tx Tx, b *books) error {
-	var lines [][5]int64
-	for _, id := range slices.Sorted(maps.Keys(b.lines)) {
-		if a := b.lines[id]; a.changed {
-			lines = append(lines, [5]int64{id, int64(a.Spent.Credit), int64(a.Spent.Total), int64(a.Held.Credit), int64(a.Held.Total)})
+	var lines, fresh, old [][]any
+	for id, a := range b.lines {
+		if a.changed {
+			lines = append(lines, []any{id, int64(a.Spent.Credit), int64(a.Spent.Total), int64(a.Held.Credit), int64(a.Held.Total)})
 		}
 	}
-	if _, err := saveRows(ctx, tx, l.text.saveLines, lines); err != nil {
-		return err
-	}
-	var fresh, old []holdRow
 	for _, h := range b.holds {
 		if !h.changed {
 			continue
@@ -162,41 +151,21 @@ func (l *Ledger) save(ctx context.Context, tx Tx, b *books) error {
 			old = append(old, row)
 		}
 	}
-	n, err := saveRows(ctx, tx, l.text.addHolds, fresh)
+	if _, err := l.db.ExecRows(ctx, tx, saveLines, accountColumns(), lines); err != nil {
+		return err
+	}
+	n, err := l.db.ExecRows(ctx, tx, addHolds, holdColumns(), fresh)
 	if err == nil && n != int64(len(fresh)) {
 		err = errRaced
 	}
 	if err != nil {
 		return err
 	}
-	_, err = saveRows(ctx, tx, l.text.saveHolds, old)
+	_, err = l.db.ExecRows(ctx, tx, saveHolds, holdColumns(), old)
 	return err
 }
 
-// saveRows runs a statement on rows, if there are any.
-func saveRows[T any](ctx context.Context, tx Tx, statement string, rows []T) (int64, error) {
-	if len(rows) == 0 {
-		return 0, nil
-	}
-	all, err := encoded(rows)
-	if err != nil {
-		return 0, err
-	}
-	return tx.Exec(ctx, statement, all)
-}
-
-// holdRow is a hold as it is handed to the database.
-type holdRow struct {
-	ID       string  `json:"id"`
-	State    state   `json:"state"`
-	Lines    string  `json:"lines"`
-	Credit   int64   `json:"credit"`
-	Total    int64   `json:"total"`
-	Deadline int64   `json:"deadline"`
-	Event    *string `json:"event"`
-}
-
-func rowOf(h *hold) (holdRow, error) {
+func rowOf(h *hold) ([]any, error) {
 	var lines []byte
 	for i, id := range h.lines {
 		if i > 0 {
@@ -204,16 +173,15 @@ func rowOf(h *hold) (holdRow, error) {
 		}
 		lines = strconv.AppendInt(lines, id, 10)
 	}
-	row := holdRow{
-		ID: h.id.String(), State: h.state, Lines: string(lines),
-		Credit: int64(h.amount.Credit), Total: int64(h.amount.Total), Deadline: micros(h.deadline),
-	}
+	var event *string
 	if h.event.ID != "" && h.state != settled {
-		event, err := encodeEvent(&h.event)
+		text, err := encodeEvent(&h.event)
 		if err != nil {
-			return row, err
+			return nil, err
 		}
-		row.Event = &event
+		event = &text
 	}
-	return row, nil
+	return []any{
+		h.id.String(), int64(h.state), string(lines), int64(h.amount.Credit), int64(h.amount.Total), micros(h.deadline), event,
+	}, nil
 }

@@ -36,15 +36,12 @@ type DB interface {
 	// A query that ends with "FOR UPDATE" locks the rows that it returns, in the
 	// order of ORDER BY.
 	Write(ctx context.Context, f func(Tx) error) error
-	// Table is a table expression "n" of a JSON array of objects in $1, with
-	// columns as in "id text", "at bigint".
-	Table(columns ...string) string
-	// Tuples is a table expression "n" of a JSON array of arrays in $1, of so
-	// many integers each: columns c0, c1, …
-	Tuples(columns int) string
-	// List is a table expression with the column "value" of a JSON array in $1,
-	// of "text" or of "bigint".
-	List(kind string) string
+	// ExecRows runs a statement on many rows at once, and QueryRows a query: they
+	// are the table "n" with these columns, and stand where the text says {n}.
+	// Each column has a kind, as in "id text" or "at bigint". A query may be run
+	// in parts, so that its order holds for each part only. No rows are no work.
+	ExecRows(ctx context.Context, tx Tx, text string, columns []string, rows [][]any) (int64, error)
+	QueryRows(ctx context.Context, tx Tx, scan func(Rows) error, text string, columns []string, rows [][]any) error
 	// Script runs statements without arguments, separated by semicolons.
 	Script(ctx context.Context, tx Tx, statements string) error
 }

@@ -33,7 +33,6 @@ var (
 // the largest USD stays at the largest USD.
 type Ledger struct {
 	db       DB
-	text     texts
 	ids      lineIDs
 	group    group
 	activity *Activity
@@ -41,7 +40,7 @@ type Ledger struct {
 
 // NewLedger returns the ledger in db, which records to the activity there.
 func NewLedger(db DB, activity *Activity) *Ledger {
-	l := &Ledger{db: db, text: textsFor(db), activity: activity}
+	l := &Ledger{db: db, activity: activity}
 	l.group.run = l.together
 	return l
 }
@@ -117,7 +116,7 @@ func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 	var due []string
 	now = after(now)
 	err := l.db.Read(ctx, func(tx Tx) (err error) {
-		due, err = list(ctx, tx, scanText, l.text.due, micros(now), max(limit, 0))
+		due, err = list(ctx, tx, scanText, dueHolds, micros(now), max(limit, 0))
 		return err
 	})
 	if err != nil {
@@ -162,27 +161,23 @@ func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy
 // forget drops closed holds that nobody may ask for any more.
 func (l *Ledger) forget(ctx context.Context, now time.Time, limit int) error {
 	return l.db.Write(ctx, func(tx Tx) error {
-		_, err := tx.Exec(ctx, l.text.forget, micros(now.Add(-remembered)), max(limit, 0))
+		_, err := tx.Exec(ctx, forgetHolds, micros(now.Add(-remembered)), max(limit, 0))
 		return err
 	})
 }
 
 // Balances implements [router.Ledger].
 func (l *Ledger) Balances(ctx context.Context, lines []router.Line) ([]router.Balance, error) {
-	names, err := encodeLines(lines)
-	if err != nil {
-		return nil, err
-	}
 	var found []router.Balance
-	err = l.db.Read(ctx, func(tx Tx) error {
+	err := l.db.Read(ctx, func(tx Tx) error {
 		found = make([]router.Balance, len(lines))
-		return query(ctx, tx, func(rows Rows) error {
+		return l.db.QueryRows(ctx, tx, func(rows Rows) error {
 			var at int
 			var b router.Balance
 			err := rows.Scan(&at, &b.Spent.Credit, &b.Spent.Total, &b.Held.Credit, &b.Held.Total)
 			found[at] = b
 			return err
-		}, l.text.balances, names)
+		}, balances, lineColumns(), rowsOfLines(lines))
 	})
 	return found, err
 }

@@ -94,40 +94,26 @@ func (l *Ledger) findLines(ctx context.Context, tx Tx, names []router.Line) (map
 		if len(names) == 0 {
 			return found, nil
 		}
-		missing, err := encodeLines(names)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := tx.Exec(ctx, l.text.addLines, missing); err != nil {
+		if _, err := l.db.ExecRows(ctx, tx, addLines, lineColumns(), rowsOfLines(names)); err != nil {
 			return nil, err
 		}
 	}
 }
 
 func (l *Ledger) lookUp(ctx context.Context, tx Tx, names []router.Line, found map[router.Line]int64) error {
-	asked, err := encodeLines(names)
-	if err != nil {
-		return err
-	}
-	return query(ctx, tx, func(rows Rows) error {
+	return l.db.QueryRows(ctx, tx, func(rows Rows) error {
 		var line router.Line
 		var id int64
 		err := rows.Scan(&id, &line.Owner, &line.Window)
 		found[line] = id
 		return err
-	}, l.text.findLines, asked)
+	}, findLines, lineColumns(), rowsOfLines(names))
 }
 
-type lineRow struct {
-	At     int    `json:"at"`
-	Owner  string `json:"owner"`
-	Window string `json:"win"`
-}
-
-func encodeLines(lines []router.Line) (string, error) {
-	rows := make([]lineRow, len(lines))
+func rowsOfLines(lines []router.Line) [][]any {
+	rows := make([][]any, len(lines))
 	for i, line := range lines {
-		rows[i] = lineRow{At: i, Owner: line.Owner, Window: line.Window}
+		rows[i] = []any{int64(i), line.Owner, line.Window}
 	}
-	return encoded(rows)
+	return rows
 }

@@ -1,68 +1,71 @@
 package sqlstore
 
-// texts are the statements of the ledger and of the activity. Whole batches are
-// handed to them as one JSON text.
-type texts struct {
-	loadHolds, addHolds, saveHolds            string
-	findLines, addLines, loadLines, saveLines string
-	balances, due, forget                     string
-	addEvents, addByKey, addByAccount         string
+// The statements of the ledger and of the activity. Where they say {n} stand the
+// rows that they are about; see [DB.ExecRows].
+const (
+	loadHolds = `SELECT id, state, lines, credit, total, deadline, event FROM holds
+		WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
+	addHolds = `INSERT INTO holds (id, state, lines, credit, total, deadline, event)
+		SELECT id, state, lines, credit, total, deadline, event FROM {n} WHERE true ORDER BY id
+		ON CONFLICT (id) DO NOTHING`
+	saveHolds = `UPDATE holds SET state = n.state, credit = n.credit, total = n.total, deadline = n.deadline, event = n.event
+		FROM {n} WHERE holds.id = n.id`
+	dueHolds = `SELECT id FROM holds WHERE state = 0 AND deadline < $1 ORDER BY deadline LIMIT $2`
+	// forgetHolds looks at the oldest holds only: those that are to be forgotten
+	// are among them.
+	forgetHolds = `DELETE FROM holds WHERE id IN (
+		SELECT id FROM (SELECT id, state, deadline FROM holds ORDER BY seq LIMIT $2) AS oldest
+		WHERE state <> 0 AND deadline < $1)`
+
+	findLines = `SELECT lines.id, lines.owner, lines.win FROM {n} JOIN lines ON lines.owner = n.owner AND lines.win = n.win`
+	addLines  = `INSERT INTO lines (owner, win) SELECT owner, win FROM {n} WHERE true ORDER BY owner, win
+		ON CONFLICT (owner, win) DO NOTHING`
+	loadLines = `SELECT id, spent_credit, spent_total, held_credit, held_total FROM lines
+		WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
+	saveLines = `UPDATE lines SET spent_credit = n.spent_credit, spent_total = n.spent_total,
+			held_credit = n.held_credit, held_total = n.held_total
+		FROM {n} WHERE lines.id = n.id`
+	balances = `SELECT n.at, spent_credit, spent_total, held_credit, held_total
+		FROM {n} JOIN lines ON lines.owner = n.owner AND lines.win = n.win`
+
+	figures   = `requests, prompt, completion, reasoning, cached, credit, total`
+	eventText = `id, admitted, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + figures
+	addEvents = `INSERT INTO events (` + eventText + `) SELECT ` + eventText + ` FROM {n} WHERE true ORDER BY id
+		ON CONFLICT (id) DO NOTHING RETURNING id`
+	byKey    = `account, key_hash, day, member, workspace, model, permaslug, endpoint, provider`
+	addByKey = `INSERT INTO usage_by_key AS u (` + byKey + `, ` + figures + `)
+		SELECT ` + byKey + `, ` + figures + ` FROM {n} WHERE true ORDER BY ` + byKey + `
+		ON CONFLICT (` + byKey + `) DO UPDATE SET ` + added
+	byAccount    = `account, day, workspace, model, permaslug, endpoint, provider`
+	addByAccount = `INSERT INTO usage_by_account AS u (` + byAccount + `, ` + figures + `)
+		SELECT ` + byAccount + `, ` + figures + ` FROM {n} WHERE true ORDER BY ` + byAccount + `
+		ON CONFLICT (` + byAccount + `) DO UPDATE SET ` + added
+	added = `requests = u.requests + excluded.requests, prompt = u.prompt + excluded.prompt,
+		completion = u.completion + excluded.completion, reasoning = u.reasoning + excluded.reasoning,
+		cached = u.cached + excluded.cached, credit = u.credit + excluded.credit, total = u.total + excluded.total`
+)
+
+// The columns of {n}.
+func idColumns() []string     { return []string{"id text"} }
+func numberColumns() []string { return []string{"id bigint"} }
+func lineColumns() []string   { return []string{"at bigint", "owner text", "win text"} }
+
+func holdColumns() []string {
+	return []string{"id text", "state bigint", "lines text", "credit bigint", "total bigint", "deadline bigint", "event text"}
 }
 
-const usage = `requests, prompt, completion, reasoning, cached, credit, total`
+func accountColumns() []string {
+	return []string{"id bigint", "spent_credit bigint", "spent_total bigint", "held_credit bigint", "held_total bigint"}
+}
 
-func textsFor(db DB) texts {
-	line := db.Table("at bigint", "owner text", "win text")
-	holds := db.Table("id text", "state bigint", "lines text", "credit bigint", "total bigint", "deadline bigint", "event text")
-	what := []string{
+func usageColumns() []string {
+	return []string{
 		"day text", "account text", "workspace text", "member text", "key_hash text",
-		"model text", "permaslug text", "endpoint text", "provider text",
-		"requests bigint", "prompt bigint", "completion bigint", "reasoning bigint", "cached bigint", "credit bigint", "total bigint",
-	}
-	return texts{
-		loadHolds: `SELECT id, state, lines, credit, total, deadline, event FROM holds
-			WHERE id IN (SELECT value FROM ` + db.List("text") + `) ORDER BY id FOR UPDATE`,
-		addHolds: `INSERT INTO holds (id, state, lines, credit, total, deadline, event)
-			SELECT id, state, lines, credit, total, deadline, event FROM ` + holds + ` WHERE true ORDER BY id
-			ON CONFLICT (id) DO NOTHING`,
-		saveHolds: `UPDATE holds SET state = n.state, credit = n.credit, total = n.total, deadline = n.deadline, event = n.event
-			FROM ` + holds + ` WHERE holds.id = n.id`,
-		findLines: `SELECT lines.id, lines.owner, lines.win FROM ` + line + `
-			JOIN lines ON lines.owner = n.owner AND lines.win = n.win`,
-		addLines: `INSERT INTO lines (owner, win) SELECT owner, win FROM ` + line + ` WHERE true ORDER BY owner, win
-			ON CONFLICT (owner, win) DO NOTHING`,
-		loadLines: `SELECT id, spent_credit, spent_total, held_credit, held_total FROM lines
-			WHERE id IN (SELECT value FROM ` + db.List("bigint") + `) ORDER BY id FOR UPDATE`,
-		saveLines: `UPDATE lines SET spent_credit = n.c1, spent_total = n.c2, held_credit = n.c3, held_total = n.c4
-			FROM ` + db.Tuples(5) + ` WHERE lines.id = n.c0`,
-		balances: `SELECT n.at, spent_credit, spent_total, held_credit, held_total FROM ` + line + `
-			JOIN lines ON lines.owner = n.owner AND lines.win = n.win`,
-		due:    `SELECT id FROM holds WHERE state = 0 AND deadline < $1 ORDER BY deadline LIMIT $2`,
-		forget: `DELETE FROM holds WHERE id IN (SELECT id FROM holds WHERE state <> 0 AND deadline < $1 ORDER BY deadline LIMIT $2)`,
-		addEvents: `INSERT INTO events (id, admitted, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + usage + `)
-			SELECT id, admitted, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + usage + `
-			FROM ` + db.Table(append([]string{"id text", "admitted bigint"}, what...)...) + ` WHERE true ORDER BY id
-			ON CONFLICT (id) DO NOTHING RETURNING id`,
-		addByKey: `INSERT INTO usage_by_key (day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + usage + `)
-			SELECT day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + usage + `
-			FROM ` + db.Table(what...) + ` WHERE true
-			ORDER BY account, key_hash, day, member, workspace, model, permaslug, endpoint, provider
-			ON CONFLICT (account, key_hash, day, member, workspace, model, permaslug, endpoint, provider) DO UPDATE SET ` + added("usage_by_key"),
-		addByAccount: `INSERT INTO usage_by_account (day, account, workspace, model, permaslug, endpoint, provider, ` + usage + `)
-			SELECT day, account, workspace, model, permaslug, endpoint, provider, ` + usage + `
-			FROM ` + db.Table(what...) + ` WHERE true
-			ORDER BY account, day, workspace, model, permaslug, endpoint, provider
-			ON CONFLICT (account, day, workspace, model, permaslug, endpoint, provider) DO UPDATE SET ` + added("usage_by_account"),
+		"model text", "permaslug text", "endpoint text", "provider text", "requests bigint", "prompt bigint",
+		"completion bigint", "reasoning bigint", "cached bigint", "credit bigint", "total bigint",
 	}
 }
 
-// added adds what is inserted to what a row of a rollup has.
-func added(table string) (text string) {
-	for i, column := range []string{"requests", "prompt", "completion", "reasoning", "cached", "credit", "total"} {
-		if i > 0 {
-			text += ", "
-		}
-		text += column + " = " + table + "." + column + " + excluded." + column
-	}
-	return text
+func eventColumns() []string {
+	return append([]string{"id text", "admitted bigint"}, usageColumns()...)
 }

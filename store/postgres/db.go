@@ -124,25 +124,6 @@ func (d *db) Script(ctx context.Context, t sqlstore.Tx, statements string) error
 	return err
 }
 
-// Table implements [sqlstore.DB].
-func (d *db) Table(columns ...string) string {
-	return "jsonb_to_recordset(CAST($1 AS jsonb)) AS n (" + strings.Join(columns, ", ") + ")"
-}
-
-// Tuples implements [sqlstore.DB].
-func (d *db) Tuples(columns int) string {
-	list := make([]string, columns)
-	for i := range list {
-		list[i] = fmt.Sprintf("CAST(value ->> %d AS bigint) AS c%d", i, i)
-	}
-	return "(SELECT " + strings.Join(list, ", ") + " FROM jsonb_array_elements(CAST($1 AS jsonb))) AS n"
-}
-
-// List implements [sqlstore.DB].
-func (d *db) List(kind string) string {
-	return "(SELECT CAST(value AS " + kind + ") AS value FROM jsonb_array_elements_text(CAST($1 AS jsonb))) AS n"
-}
-
 // tx is a transaction.
 type tx struct{ pgx.Tx }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -28,6 +27,8 @@ type db struct {
 
 	mu         sync.RWMutex
 	statements map[string]*sql.Stmt // by the text of the package sqlstore; there are finitely many
+
+	forRows expansions
 }
 
 func newDB(pool *sql.DB) *db {
@@ -123,28 +124,6 @@ func (d *db) Script(ctx context.Context, t sqlstore.Tx, statements string) error
 	return err
 }
 
-// Table implements [sqlstore.DB].
-func (d *db) Table(columns ...string) string {
-	list := make([]string, len(columns))
-	for i, column := range columns {
-		name, _, _ := strings.Cut(column, " ")
-		list[i] = "json_extract(value, '$$." + name + "') AS " + name
-	}
-	return "(SELECT " + strings.Join(list, ", ") + " FROM json_each($1)) AS n"
-}
-
-// Tuples implements [sqlstore.DB].
-func (d *db) Tuples(columns int) string {
-	list := make([]string, columns)
-	for i := range list {
-		list[i] = fmt.Sprintf("json_extract(value, '$$[%d]') AS c%d", i, i)
-	}
-	return "(SELECT " + strings.Join(list, ", ") + " FROM json_each($1)) AS n"
-}
-
-// List implements [sqlstore.DB].
-func (d *db) List(string) string { return "json_each($1)" }
-
 // statement returns a prepared text, or nil. The pool prepares it once for each
 // connection.
 func (d *db) statement(text string) *sql.Stmt {
@@ -175,9 +154,8 @@ func (d *db) prepare(ctx context.Context, texts []string) {
 
 // ours is a text as SQLite wants it: $1 would be the name of a parameter, and
 // rows need no locks where there is one writer.
-// A path in JSON begins with a dollar, which is written twice.
 func ours(text string) string {
-	return strings.NewReplacer("FOR UPDATE", "", "$$", "$", "$", "?").Replace(text)
+	return strings.ReplaceAll(strings.ReplaceAll(text, "FOR UPDATE", ""), "$", "?")
 }
 
 // tx is a transaction.

@@ -13,7 +13,8 @@ CREATE TABLE lines (
 -- Holds, and for a day what became of them: state 0 is open, 1 voided, 2 posted
 -- by expiry, 3 settled (credit and total are then the cost).
 CREATE TABLE holds (
-	id       TEXT PRIMARY KEY,
+	seq      INTEGER PRIMARY KEY, -- the order in which they were made
+	id       TEXT NOT NULL UNIQUE,
 	state    INTEGER NOT NULL,
 	lines    TEXT NOT NULL, -- ids, ascending, with commas
 	credit   INTEGER NOT NULL,
@@ -23,4 +24,3 @@ CREATE TABLE holds (
 ) STRICT;
 
 CREATE INDEX holds_open ON holds (deadline) WHERE state = 0;
-CREATE INDEX holds_closed ON holds (deadline) WHERE state <> 0;

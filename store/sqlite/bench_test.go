@@ -1,0 +1,9 @@
+package sqlite_test
+
+import (
+	"testing"
+
+	"github.com/signalbox/signalbox/store/storetest"
+)
+
+func BenchmarkStore(b *testing.B) { storetest.Bench(b, newSet(b)) }
