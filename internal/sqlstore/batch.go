@@ -151,7 +151,7 @@ func (l *Ledger) save(ctx context.Context, tx Tx, b *books) error {
 			old = append(old, row)
 		}
 	}
-	if _, err := l.db.ExecRows(ctx, tx, saveLines, accountColumns(), lines); err != nil {
+	if _, err := l.db.ExecRows(ctx, tx, saveLines, balanceColumns(), lines); err != nil {
 		return err
 	}
 	n, err := l.db.ExecRows(ctx, tx, addHolds, holdColumns(), fresh)

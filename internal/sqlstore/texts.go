@@ -54,7 +54,7 @@ func holdColumns() []string {
 	return []string{"id text", "state bigint", "lines text", "credit bigint", "total bigint", "deadline bigint", "event text"}
 }
 
-func accountColumns() []string {
+func balanceColumns() []string {
 	return []string{"id bigint", "spent_credit bigint", "spent_total bigint", "held_credit bigint", "held_total bigint"}
 }
 
