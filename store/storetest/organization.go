@@ -38,6 +38,7 @@ func testOrganization(t *testing.T, open Open) {
 		"memberships are added all or none and counted":          orgMemberships,
 		"removed members and deleted workspaces leave no traces": orgRemoval,
 		"pages are in order":                                     orgPages,
+		"memberships are of one workspace and one account":       orgSeparate,
 		"every method honours ctx":                               orgContext,
 		"what changes nothing leaves no record":                  orgRecords,
 	} {

@@ -198,3 +198,50 @@ func orgRecords(t *testing.T, set store.Set) {
 		assert.Equal(t, 2, records(), "adding twice changes nothing")
 	}
 }
+
+// orgSeparate has one person in two workspaces and in another account.
+func orgSeparate(t *testing.T, set store.Set) {
+	t.Helper()
+	s, ctx := set.Organization, t.Context()
+	orgSeed(t, s)
+	require.NoError(t, s.CreateWorkspace(ctx, organization.Workspace{ID: "w3", Account: "a", Slug: "east", Version: 1}, orgChange("a")))
+	for _, at := range [][2]string{{"a", "w1"}, {"a", "w3"}, {"b", "w2"}} {
+		account, workspace := at[0], at[1]
+		var joins []organization.Membership
+		for i, user := range []string{"cy", "dee", "ben"} { // the last two at the same instant
+			err := s.AddMember(ctx, account, organization.Member{ID: user, Version: 1}, orgChange(account))
+			if workspace != "w3" { // else they are there
+				require.NoError(t, err)
+			}
+			joins = append(joins, organization.Membership{
+				ID: user + workspace, User: user, Workspace: workspace, CreatedAt: orgNoon.Add(time.Duration((i+1)/2) * time.Microsecond),
+			})
+		}
+		_, err := s.AddToWorkspace(ctx, account, workspace, joins, orgChange(account))
+		require.NoError(t, err)
+	}
+	expect := func(account, workspace, want string) {
+		t.Helper()
+		var ids []string
+		for offset := range 4 {
+			page, total, err := s.Memberships(ctx, account, workspace, offset, 1)
+			require.NoError(t, err)
+			assert.Len(t, strings.Fields(want), total)
+			for _, m := range page {
+				ids = append(ids, m.ID)
+			}
+		}
+		assert.Equal(t, want, strings.Join(ids, " "))
+	}
+	expect("a", "w1", "cyw1 benw1 deew1")
+	_, err := s.RemoveFromWorkspace(ctx, "a", "w3", []string{"ben"}, orgChange("a"))
+	require.NoError(t, err)
+	expect("a", "w3", "cyw3 deew3")
+	expect("a", "w1", "cyw1 benw1 deew1")
+	require.NoError(t, s.RemoveMember(ctx, "a", "dee", orgChange("a")))
+	expect("a", "w3", "cyw3")
+	expect("a", "w1", "cyw1 benw1")
+	require.NoError(t, s.DeleteWorkspace(ctx, "a", "w3", orgChange("a")))
+	expect("a", "w1", "cyw1 benw1")
+	expect("b", "w2", "cyw2 benw2 deew2")
+}
