@@ -18,10 +18,12 @@ import (
 type CredentialsConfig struct {
 	Store CredentialStore // required
 	// SealingKeys are what texts are sealed with: required. The first one seals,
-	// all of them open, so a key is replaced by putting the new one in front and
-	// taking the old one away when nothing is sealed with it any more.
+	// all of them open, so a key is replaced by putting the new one in front,
+	// sealing everything with it ([Credentials.Reseal]) and taking the old one
+	// away.
 	SealingKeys []SealingKey
-	// Provider says whether a slug is one of the catalog's; required.
+	// Provider says whether a slug is that of a provider of the catalog that
+	// takes an account's own credential; required.
 	Provider func(slug string) bool
 	// Workspace returns the workspace that a credential is for: the account's
 	// default one for "", else the one given, if it is the account's, or
@@ -88,7 +90,7 @@ func (s *Credentials) Create(ctx context.Context, by router.Actor, c Credential,
 	var bad problems
 	bad.secret(secret)
 	if !s.cfg.Provider(c.Provider) {
-		bad.add("provider", "is not a provider of the catalog")
+		bad.add("provider", "must be a provider of the catalog that takes an account's own credential")
 	}
 	if err := s.check(ctx, &bad, c); err != nil {
 		return Credential{}, err

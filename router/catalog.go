@@ -29,6 +29,11 @@ type ProviderInfo struct {
 	Slug   string   // base slug, required, e.g. acme
 	Name   string   // display name; default Slug
 	Client Provider // required, unless every endpoint of it is off
+	// NoOwnCredentials says that callers' own credentials cannot work here, as
+	// where the provider takes or checks none, or where its address names the
+	// operator's account. No attempt is made with one, which would count as
+	// paid by the caller.
+	NoOwnCredentials bool
 	// The URLs are for listings; "" is none.
 	PrivacyPolicyURL, TermsURL, StatusPageURL string
 }

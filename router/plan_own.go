@@ -54,7 +54,10 @@ func (p *planner) payee(c *Credential, model int32) (provider int32, ok bool) {
 	}
 	p.name = appendFold(p.name[:0], c.Provider)
 	t, known := p.in.Catalog.targets[string(p.name)]
-	if !known || t.tag != anyTag || p.in.Catalog.providers[t.provider].Slug != string(p.name) {
+	if !known || t.tag != anyTag {
+		return 0, false
+	}
+	if info := p.in.Catalog.providers[t.provider]; info.Slug != string(p.name) || info.NoOwnCredentials {
 		return 0, false
 	}
 	return t.provider, true

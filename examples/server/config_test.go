@@ -270,3 +270,21 @@ func TestAModelThatCannotStandInAPathIsAMistake(t *testing.T) {
 	_, err = builder{getenv: func(string) string { return "" }, warn: func(string) {}}.catalog(c)
 	require.EqualError(t, err, "endpoints[0].upstream_model: name of the model cannot stand in a path")
 }
+
+func TestOwnCredentialsAreForUpstreamsThatTakeThem(t *testing.T) {
+	for provider, takes := range map[string]bool{
+		`"kind": "systemone", "base_url": "http://x/v1"`:                               true,
+		`"kind": "openai", "base_url": "http://x/v1"`:                                  true,
+		`"kind": "systemone", "profile": "typesafe", "base_url": "http://x/v1"`:        true,
+		`"kind": "systemone", "profile": "cloudflare-clef", "base_url": "http://x/v1"`: false,
+		`"kind": "systemone", "profile": "ollama", "base_url": "http://x/v1"`:          false,
+		`"kind": "similarity"`: false,
+	} {
+		text := strings.Replace(plainConfig, `"kind": "systemone", "base_url": "http://127.0.0.1:1/v1"`, provider, 1)
+		c, err := decodeConfig([]byte(strings.Replace(text, `"upstream_model": "j", `, "", 1)))
+		require.NoError(t, err)
+		catalog, err := builder{getenv: func(string) string { return "" }, warn: func(string) {}}.catalog(c)
+		require.NoError(t, err, provider)
+		assert.Equal(t, takes, !catalog.Provider("up").NoOwnCredentials, provider)
+	}
+}

@@ -58,6 +58,11 @@
 //	             provider is disabled with one warning, and its endpoints show as
 //	             switched off
 //
+// An account's own credential (POST /byok) is taken for a provider unless it
+// could not work there: not for "similarity", nor for the profiles
+// cloudflare-clef, whose address names the operator's account, and ollama, which
+// checks none.
+//
 // Profiles: cloudflare-clef, fireworks, ollama, openrouter, perplexity, signalbox,
 // systemone, typesafe, upstage.
 //

@@ -20,6 +20,7 @@ func (u *upstream) embed(place string) error {
 		return at(place, "%s", plain(err))
 	}
 	u.info.Client, u.defaults = model, model.Endpoint(u.info.Slug)
+	u.info.NoOwnCredentials = true // it takes none
 	return nil
 }
 
@@ -32,6 +33,7 @@ func (u *upstream) systemOne(place string, p providerConfig, key router.Secret) 
 	if !ok {
 		return at(place+".profile", "must be one of %s", strings.Join(profileNames(), ", "))
 	}
+	u.info.NoOwnCredentials = profile.NoOwnKeys
 	u.defaults = router.Endpoint{
 		ContextLength: profile.ContextLength,
 		Parameters:    profile.Parameters(),

@@ -65,17 +65,18 @@ func run(ctx context.Context, out io.Writer) error {
 	return errors.Join(t.walk(ctx), stop())
 }
 
-// catalog offers the embedded model for a cent a request.
+// catalog offers the embedded model for a cent a request, under the name of an
+// upstream that takes keys: there it would be reached over the network.
 func catalog() (*router.Catalog, error) {
 	model, err := similarity.New(similarity.Config{})
 	if err != nil {
 		return nil, err
 	}
-	endpoint := model.Endpoint("embedded")
+	endpoint := model.Endpoint("cloud")
 	endpoint.Pricing = router.Pricing{Request: router.Dollar / 100}
 	return router.NewCatalog(
 		[]router.Model{{ID: similarity.Model, Permaslug: similarity.Permaslug}},
-		[]router.ProviderInfo{{Slug: "embedded", Name: "Embedded", Client: model}},
+		[]router.ProviderInfo{{Slug: "cloud", Name: "Cloud", Client: model}},
 		[]router.Endpoint{endpoint},
 	)
 }

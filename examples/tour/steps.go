@@ -52,7 +52,7 @@ func steps() []step {
 		{method: "POST", path: "/systemone", key: "web", body: askMail},
 		{method: "GET", path: "/guardrails/assignments/keys", show: "total_count data.0.key_name"},
 
-		{title: "A credential of one's own", method: "POST", path: "/byok", body: `{"provider": "embedded", "name": "ours", "key": "provider-secret-0123456789"}`, show: "data.provider data.name data.is_fallback", save: map[string]string{"credential": "data.id"}},
+		{title: "A credential of one's own", method: "POST", path: "/byok", body: `{"provider": "cloud", "name": "ours", "key": "provider-secret-0123456789"}`, show: "data.provider data.name data.is_fallback", save: map[string]string{"credential": "data.id"}},
 		{method: "POST", path: "/systemone", key: "web", body: ask, show: "usage.cost"},
 		{method: "GET", path: "/keys/{web_hash}", show: "data.usage data.byok_usage"},
 		{method: "DELETE", path: "/byok/{credential}", show: "deleted"},

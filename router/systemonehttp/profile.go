@@ -61,7 +61,11 @@ type Profile struct {
 	// does not look at it.
 	Limits        router.EndpointLimits
 	ContextLength int
-	Tolerance     systemone.Tolerance
+	// NoOwnKeys says that a caller's own key cannot work: BaseURL names the
+	// operator's account, or keys are not checked. It is for
+	// [router.ProviderInfo], as its NoOwnCredentials.
+	NoOwnKeys bool
+	Tolerance systemone.Tolerance
 }
 
 // Auth is how the key is shown to an upstream.

@@ -139,6 +139,7 @@ func clef() Profile {
 		Envelope:     Envelope{Result: "result", Success: "success"},
 		PlainNames:   100,
 		NoSoleOption: true,
+		NoOwnKeys:    true, // the address names the account
 		ReplyID:      []string{"Cf-Ai-Req-Id", "Cf-Ray"},
 		Errors: []ErrorRule{
 			{Code: "5021", Class: router.PayloadTooLarge},
@@ -160,6 +161,7 @@ func ollama() Profile {
 		Name:         "ollama",
 		KeyOptional:  true,
 		NoSoleOption: true,
+		NoOwnKeys:    true, // it checks none
 		Options:      []string{"keep_alive"},
 		Errors: []ErrorRule{
 			{Status: 400, Message: "does not support", Class: router.ProviderUnavailable},

@@ -187,6 +187,7 @@ func TestProfiles(t *testing.T) {
 		assert.False(t, seen[p.Name], p.Name)
 		seen[p.Name] = true
 		assert.Equal(t, p.User != "", p.Parameters() != nil)
+		assert.Equal(t, p.Name == "cloudflare-clef" || p.Name == "ollama", p.NoOwnKeys, p.Name)
 	}
 	for _, want := range []string{
 		"systemone", "typesafe", "openrouter", "fireworks", "perplexity", "upstage", "cloudflare-clef", "ollama", "signalbox",

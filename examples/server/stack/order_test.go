@@ -50,7 +50,10 @@ func newGateway(t *testing.T, rates keys.RateLimits) *gateway {
 	g.stores.Organization = pickyOrganization{g.stores.Organization}
 	catalog, err := router.NewCatalog(
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-1"}},
-		[]router.ProviderInfo{{Slug: "ant", Name: "Ant Cloud", Client: g.upstream}},
+		[]router.ProviderInfo{
+			{Slug: "ant", Name: "Ant Cloud", Client: g.upstream},
+			{Slug: "local", Client: g.upstream, NoOwnCredentials: true},
+		},
 		[]router.Endpoint{{Provider: "ant", Model: "acme/judge", UpstreamModel: "j", Pricing: router.Pricing{Request: router.Dollar / 100}}},
 	)
 	require.NoError(t, err)

@@ -36,7 +36,8 @@ func (s *Stack) services(cfg Config) (err error) {
 		Store:       cfg.Stores.Credentials,
 		SealingKeys: []keys.SealingKey{{ID: "1", Key: router.Secret(cfg.SealingKey)}},
 		Provider: func(slug string) bool {
-			return s.Router.Catalog().Provider(slug) != nil
+			p := s.Router.Catalog().Provider(slug)
+			return p != nil && !p.NoOwnCredentials
 		},
 		Workspace: func(ctx context.Context, account, id string) (string, error) {
 			return d.workspace(ctx, account, id, keys.ErrNoCredential)

@@ -128,3 +128,12 @@ func TestPathsThatNoStoreCouldLookForAreNothing(t *testing.T) {
 		assert.Equal(t, 401, g.do(t, http.MethodGet, "/key", "", router.Secret("a\x00")).Code)
 	}
 }
+
+func TestACredentialThatCannotWorkIsRefused(t *testing.T) {
+	g := newGateway(t, keys.RateLimits{})
+	for _, provider := range []string{"local", "LOCAL", "nobody"} {
+		w := g.do(t, http.MethodPost, "/byok", `{"provider":"`+provider+`","key":"pk"}`, g.seeded.Management)
+		assert.Equal(t, 400, w.Code, w.Body)
+		assert.Contains(t, w.Body.String(), `{"path":"provider","message":"must be a provider of the catalog that takes an account's own credential"}`)
+	}
+}
