@@ -1,7 +1,7 @@
-// Package pgtest gives tests databases of a real PostgreSQL.
+// Package pgtest gives tests schemas of a real PostgreSQL.
 //
-// The databases are on the server that the environment variable
-// SIGNALBOX_TEST_POSTGRES names (a DSN whose role may create databases), or
+// The schemas are in the database and on the server that the environment variable
+// SIGNALBOX_TEST_POSTGRES names (a DSN whose role may create schemas), or
 // else on a private server, version 15 or newer, that the test process starts
 // from the binaries it finds in PATH or where Debian keeps them. It listens on
 // a Unix socket in a temporary folder, is shared by all tests of the process

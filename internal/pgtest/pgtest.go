@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"slices"
@@ -21,7 +22,7 @@ import (
 // less. It is long because tests share a busy machine.
 const patience = time.Minute
 
-// Config says what a test asks of its database. The zero value is a database
+// Config says what a test asks of its schema. The zero value is a schema
 // with the server's own settings, on a server that does not sync.
 type Config struct {
 	// Synced asks for a server whose commits are on disk when they return, for
@@ -49,9 +50,9 @@ func Main(m *testing.M) {
 	m.Run()
 }
 
-// Pool returns a pool of connections to an empty database, which is dropped
-// when the test ends. The pool is closed then: the test gives its connections
-// back before. Safe for concurrent use.
+// Pool returns a pool of connections to an empty schema, which is dropped when
+// the test ends. The pool is closed then: the test gives its connections back
+// before. Safe for concurrent use.
 func Pool(t testing.TB, cfg Config) *pgxpool.Pool {
 	t.Helper()
 	pool, err := pgxpool.New(t.Context(), DSN(t, cfg))
@@ -62,14 +63,20 @@ func Pool(t testing.TB, cfg Config) *pgxpool.Pool {
 	return pool
 }
 
-// DSN returns the address of an empty database, which is dropped when the test
-// ends, with all sessions that are left in it. Other processes may use it, too.
-// Safe for concurrent use.
+// DSN returns the address of an empty schema, the only one of its sessions'
+// search_path, which is dropped when the test ends, with all sessions that are
+// left. Other processes may use it, too. A schema takes milliseconds where a
+// database takes half a second. Safe for concurrent use.
 func DSN(t testing.TB, cfg Config) string {
 	t.Helper()
 	server := shared.server(t, cfg.Synced)
 	name := "signalbox_" + strings.ToLower(rand.Text())
-	dsn, err := within(server, name, cfg.Settings)
+	settings := maps.Clone(cfg.Settings)
+	if settings == nil {
+		settings = map[string]string{}
+	}
+	settings["search_path"], settings["application_name"] = name, name
+	dsn, err := with(server, settings)
 	if err == nil {
 		err = create(t.Context(), server, name, cfg.Synced)
 	}
@@ -77,7 +84,10 @@ func DSN(t testing.TB, cfg Config) string {
 		t.Fatalf("pgtest: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := run(context.Background(), server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if err := run(context.Background(), server, `DO $$ BEGIN
+			PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '`+name+`';
+			DROP SCHEMA `+name+` CASCADE;
+		END $$`); err != nil {
 			t.Errorf("pgtest: %v", err)
 		}
 	})
@@ -157,11 +167,11 @@ func (k *kit) private(synced bool) (dsn string, err error) {
 	return s.server.dsn, nil
 }
 
-// within returns dsn, a URL or a list of keywords and values, with another
-// database and settings of its sessions.
-func within(dsn, database string, settings map[string]string) (string, error) {
+// with returns dsn, a URL or a list of keywords and values, with settings of
+// its sessions.
+func with(dsn string, settings map[string]string) (string, error) {
 	if !strings.Contains(dsn, "://") {
-		words := []string{dsn, "dbname=" + database}
+		words := []string{dsn}
 		quote := strings.NewReplacer(`\`, `\\`, `'`, `\'`)
 		for key, value := range settings {
 			words = append(words, key+"='"+quote.Replace(value)+"'")
@@ -175,12 +185,13 @@ func within(dsn, database string, settings map[string]string) (string, error) {
 	// Not by url.Values: to PostgreSQL, a plus in a query is a plus.
 	query := slices.DeleteFunc(strings.Split(u.RawQuery, "&"), func(pair string) bool {
 		key, _, _ := strings.Cut(pair, "=")
-		return key == "" || key == "dbname" || key == "database"
+		_, set := settings[key]
+		return key == "" || set
 	})
 	for key, value := range settings {
 		query = append(query, escape(key)+"="+escape(value))
 	}
-	u.Path, u.RawQuery = "/"+database, strings.Join(query, "&")
+	u.RawQuery = strings.Join(query, "&")
 	return u.String(), nil
 }
 
@@ -198,7 +209,7 @@ func create(ctx context.Context, server, name string, synced bool) error {
 			return err
 		}
 	}
-	return run(ctx, server, "CREATE DATABASE "+name)
+	return run(ctx, server, "CREATE SCHEMA "+name)
 }
 
 // run executes one statement in a session of its own.

@@ -54,7 +54,7 @@ func child(t *testing.T, part string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func TestDatabasesAreSeparate(t *testing.T) {
+func TestSchemasAreSeparate(t *testing.T) {
 	a, b := Pool(t, Config{}), Pool(t, Config{})
 	_, err := a.Exec(t.Context(), "CREATE TABLE x (id int)")
 	require.NoError(t, err)
@@ -65,16 +65,22 @@ func TestDatabasesAreSeparate(t *testing.T) {
 	assert.True(t, found)
 }
 
-func TestDatabaseIsDroppedWithTheSessionsLeftInIt(t *testing.T) {
+func TestSchemaIsDroppedWithTheSessionsLeftInIt(t *testing.T) {
 	var dsn string
 	t.Run("a test", func(t *testing.T) {
 		dsn = DSN(t, Config{})
 		conn, err := pgx.Connect(t.Context(), dsn)
 		require.NoError(t, err)
-		require.NoError(t, conn.Ping(t.Context()))
+		_, err = conn.Exec(t.Context(), "CREATE TABLE x (id int); BEGIN; LOCK TABLE x")
+		require.NoError(t, err)
 	})
-	_, err := pgx.Connect(t.Context(), dsn)
-	require.ErrorContains(t, err, "does not exist")
+	conn, err := pgx.Connect(t.Context(), dsn)
+	require.NoError(t, err)
+	var left int
+	require.NoError(t, conn.QueryRow(t.Context(), `SELECT count(*) FROM pg_namespace
+		WHERE nspname = current_setting('search_path')`).Scan(&left))
+	assert.Zero(t, left)
+	assert.NoError(t, conn.Close(t.Context()))
 }
 
 func TestSettingsHoldForEverySession(t *testing.T) {
@@ -107,9 +113,7 @@ func TestServerThatDoesNotSyncIsNoSyncedOne(t *testing.T) {
 // unsynced is the address of a server as one that does not wait for its disk.
 func unsynced(t *testing.T, server string) string {
 	t.Helper()
-	conf, err := pgx.ParseConfig(server)
-	require.NoError(t, err)
-	dsn, err := within(server, conf.Database, map[string]string{"synchronous_commit": "off"})
+	dsn, err := with(server, map[string]string{"synchronous_commit": "off"})
 	require.NoError(t, err)
 	return dsn
 }
@@ -126,7 +130,7 @@ func TestServerFromTheEnvironment(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-func TestWithin(t *testing.T) {
+func TestWith(t *testing.T) {
 	settings := map[string]string{"application_name": `it's a \ test`}
 	for _, dsn := range []string{
 		"postgres://me:secret@db.test:5433/mine?sslmode=disable&options=a+b",
@@ -134,16 +138,16 @@ func TestWithin(t *testing.T) {
 		"host=db.test port=5433 user=me password=secret dbname=mine sslmode=disable options=a+b",
 	} {
 		t.Run(dsn, func(t *testing.T) {
-			got, err := within(dsn, "theirs", settings)
+			got, err := with(dsn, settings)
 			require.NoError(t, err)
 			conf, err := pgx.ParseConfig(got)
 			require.NoError(t, err)
-			assert.Equal(t, []any{"db.test", uint16(5433), "me", "secret", "theirs"},
+			assert.Equal(t, []any{"db.test", uint16(5433), "me", "secret", "mine"},
 				[]any{conf.Host, conf.Port, conf.User, conf.Password, conf.Database})
 			assert.Equal(t, map[string]string{"application_name": `it's a \ test`, "options": "a+b"}, conf.RuntimeParams)
 		})
 	}
-	_, err := within("postgres://me:sec%ret@db.test/", "theirs", nil)
+	_, err := with("postgres://me:sec%ret@db.test/", nil)
 	require.Error(t, err)
 	assert.NotContains(t, err.Error(), "ret")
 }
@@ -165,7 +169,7 @@ func TestWithoutAServer(t *testing.T) {
 		{"closed", "", "--- FAIL", "TestMain does not call pgtest.Main"},
 	} {
 		t.Run(c.part+" and NOSKIP="+c.noskip, func(t *testing.T) {
-			cmd := child(t, c.part, "-test.v", "-test.run=^TestDatabasesAreSeparate$")
+			cmd := child(t, c.part, "-test.v", "-test.run=^TestSchemasAreSeparate$")
 			cmd.Env = append(cmd.Env, "SIGNALBOX_TEST_NOSKIP="+c.noskip)
 			out, err := cmd.CombinedOutput()
 			assert.Equal(t, c.want == "--- FAIL", err != nil, "%v", err)
