@@ -198,7 +198,7 @@ func TestTheBooksOfAWholeServiceAgree(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		b := newBooks(t)
-		for range rapid.IntRange(1, 10).Draw(t, "steps") {
+		for range rapid.IntRange(1, 8).Draw(t, "steps") {
 			if rapid.IntRange(0, 2).Draw(t, "step") == 0 {
 				b.change(t)
 			} else {

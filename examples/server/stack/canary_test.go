@@ -141,11 +141,12 @@ func (a *aviary) catalog() *router.Catalog {
 func (a *aviary) hide(name string, forms ...string) {
 	text := forms[0]
 	parts := append([]string{base64.StdEncoding.EncodeToString([]byte(text))}, forms[1:]...)
-	if len(text) < 28 {
+	if len(text) < 40 {
 		parts = append(parts, text)
 	}
-	for from := 12; from+12 <= len(text)-4; from += 12 {
-		parts = append(parts, text[from:from+12])
+	const part = 18
+	for from := 12; from+part <= len(text)-4; from += part {
+		parts = append(parts, text[from:from+part])
 	}
 	a.canaries = append(a.canaries, canary{name: name, parts: parts})
 }
@@ -192,7 +193,7 @@ func (a *aviary) look(where, text string, upstream, answer bool) {
 		}
 		for _, part := range c.parts {
 			if i := strings.Index(text, part); i >= 0 {
-				assert.Fail(a.t, "a secret was told", "%s: the %s: …%s…", where, c.name, text[max(0, i-200):min(len(text), i+120)])
+				assert.Fail(a.t, "a secret was told", "%s: the %s: …%q…", where, c.name, text[max(0, i-200):min(len(text), i+120)])
 				break
 			}
 		}
