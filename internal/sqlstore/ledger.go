@@ -134,7 +134,7 @@ func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 }
 
 func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy router.Expiry) (int, error) {
-	expired := make([]bool, len(due)) // of the last run
+	expired := make([]bool, len(due)) // in any run: one that happened may not have said so
 	batch := make([]*operation, len(due))
 	for i, text := range due {
 		id, err := parsed(text)
@@ -142,7 +142,7 @@ func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy
 			return 0, err
 		}
 		batch[i] = &operation{id: id, do: func(b *books, _ *operation) error {
-			expired[i] = b.expire(id, now, policy)
+			expired[i] = b.expire(id, now, policy) || expired[i]
 			return nil
 		}}
 	}
@@ -160,10 +160,14 @@ func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy
 
 // forget drops closed holds that nobody may ask for any more.
 func (l *Ledger) forget(ctx context.Context, now time.Time, limit int) error {
-	return l.db.Write(ctx, func(tx Tx) error {
+	err := l.db.Write(ctx, func(tx Tx) error {
 		_, err := tx.Exec(ctx, forgetHolds, micros(now.Add(-remembered)), max(limit, 0))
 		return err
 	})
+	if isUnknown(err) {
+		return nil // what is left goes the next time
+	}
+	return err
 }
 
 // Balances implements [router.Ledger].

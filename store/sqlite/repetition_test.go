@@ -1,0 +1,76 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	_ "modernc.org/sqlite"
+
+	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/storetest"
+)
+
+// fickle is a database that asks for transactions again, and that often does
+// not know what became of one.
+type fickle struct {
+	sqlstore.DB
+	writes atomic.Uint64
+}
+
+var errUndone = errors.New("undone")
+
+// Read implements [sqlstore.DB].
+func (d *fickle) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+	if err := d.DB.Read(ctx, f); err != nil {
+		return err
+	}
+	return d.DB.Read(ctx, f)
+}
+
+// Write implements [sqlstore.DB].
+func (d *fickle) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
+	const golden = 0x9e3779b97f4a7c15 // spreads the count evenly, and yet without a pattern
+	const again, forgotten, lost = 1, 2, 3
+	fault := d.writes.Add(1) * golden >> 62
+	if fault == again || fault == lost {
+		err := d.DB.Write(ctx, func(tx sqlstore.Tx) error {
+			if err := f(tx); err != nil {
+				return err
+			}
+			return errUndone
+		})
+		switch {
+		case !errors.Is(err, errUndone):
+			return err
+		case fault == lost:
+			return fmt.Errorf("%w: it was %w", sqlstore.ErrUnknown, err)
+		}
+	}
+	err := d.DB.Write(ctx, f)
+	if err == nil && fault == forgotten {
+		err = fmt.Errorf("%w: it was done", sqlstore.ErrUnknown)
+	}
+	return err
+}
+
+// What a store does may be done several times, with one result.
+func TestConformanceOfRepetition(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) store.Set {
+		t.Helper()
+		pool, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "signalbox.db"))
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, pool.Close()) })
+		_, err = New(t.Context(), pool)
+		require.NoError(t, err)
+		return sqlstore.Set(&fickle{DB: newDB(pool)})
+	})
+}
