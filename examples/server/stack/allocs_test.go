@@ -51,13 +51,13 @@ func decider(tb testing.TB) (whole, bare func() error) {
 	require.NoError(tb, err)
 	limitAll(tb, g)
 	whole = func() error {
-		_, err := s.Router.Decide(context.Background(), &router.Call{Secret: g.seeded.Inference, Request: request()})
+		_, err := s.Router.Decide(tb.Context(), &router.Call{Secret: g.seeded.Inference, Request: request()})
 		return err
 	}
 	engine, err := router.New(router.Config{Catalog: catalog, Now: now})
 	require.NoError(tb, err)
 	bare = func() error {
-		_, err := engine.Decide(context.Background(), &router.Call{Request: request()})
+		_, err := engine.Decide(tb.Context(), &router.Call{Request: request()})
 		return err
 	}
 	return whole, bare
@@ -87,7 +87,11 @@ func limitAll(tb testing.TB, g *gateway) {
 	const rules = `"limit_usd":1,"reset_interval":"daily","allowed_models":["acme/judge"],"allowed_providers":["ant","bee"]`
 	manage(http.MethodPatch, "/guardrails/"+g.seeded.Home.DefaultGuardrail, "{"+rules+"}")
 	for _, to := range []string{`keys {"key_hashes":["` + p.KeyHash + `"]}`, `members {"member_user_ids":["` + stack.Admin + `"]}`} {
-		var made struct{ Data struct{ ID string } }
+		var made struct {
+			Data struct {
+				ID string `json:"id"`
+			} `json:"data"`
+		}
 		require.NoError(tb, json.Unmarshal([]byte(manage(http.MethodPost, "/guardrails", `{"name":"g",`+rules+"}")), &made))
 		kind, body, _ := strings.Cut(to, " ")
 		manage(http.MethodPost, "/guardrails/"+made.Data.ID+"/assignments/"+kind, body)

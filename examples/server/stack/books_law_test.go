@@ -144,7 +144,7 @@ func (b *books) agreeKey(t *rapid.T, h *holder) {
 			BYOKDaily    router.USD `json:"byok_usage_daily"`
 			BYOKWeekly   router.USD `json:"byok_usage_weekly"`
 			BYOKMonthly  router.USD `json:"byok_usage_monthly"`
-		}
+		} `json:"data"`
 	}
 	w := b.do(context.Background(), http.MethodGet, "/keys/"+h.KeyHash, "", h.management)
 	require.Equal(t, http.StatusOK, w.Code, w.Body)
@@ -169,7 +169,7 @@ func (b *books) report(t *rapid.T) {
 				Usage    router.USD `json:"usage"`
 				BYOK     router.USD `json:"byok_usage_inference"`
 				Requests int64      `json:"requests"`
-			}
+			} `json:"data"`
 		}
 		w := b.do(context.Background(), http.MethodGet, "/activity", "", h.management)
 		require.Equal(t, http.StatusOK, w.Code, w.Body)

@@ -138,7 +138,11 @@ func (b *books) populate(t *rapid.T) {
 		fmt.Sprintf(`keys {"key_hashes":[%q]}`, b.holders[2].KeyHash), fmt.Sprintf(`members {"member_user_ids":[%q]}`, stack.Member),
 	} {
 		kind, body, _ := strings.Cut(to, " ")
-		var made struct{ Data struct{ ID string } }
+		var made struct {
+			Data struct {
+				ID string `json:"id"`
+			} `json:"data"`
+		}
 		b.manage(t, b.holders[0], http.MethodPost, "/guardrails", `{"name":"assigned"}`, &made)
 		b.manage(t, b.holders[0], http.MethodPost, "/guardrails/"+made.Data.ID+"/assignments/"+kind, body, nil)
 		b.guards = append(b.guards, made.Data.ID)
@@ -193,7 +197,11 @@ func (b *books) calls(t *rapid.T) {
 			if w.Code != http.StatusOK {
 				return
 			}
-			var reply struct{ Usage struct{ Cost router.USD } }
+			var reply struct {
+				Usage struct {
+					Cost router.USD `json:"cost"`
+				} `json:"usage"`
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			b.answered[h.Account]++

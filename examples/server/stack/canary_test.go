@@ -2,7 +2,6 @@ package stack_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -217,7 +216,7 @@ func (a *aviary) search() {
 			assert.True(a.t, a.sent[key], "an upstream was shown the credential %q", key)
 		}
 	}
-	ctx := context.Background()
+	ctx := a.t.Context()
 	for _, account := range []string{stack.Account, "other"} {
 		changes, n, err := a.stores.Audit.Changes(ctx, account, 0, 1_000_000)
 		require.NoError(a.t, err)

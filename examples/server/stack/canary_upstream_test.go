@@ -96,10 +96,17 @@ func hijack(w http.ResponseWriter, text string) {
 	}
 }
 
+// kind is what a parrot has to know of a question.
+type kind struct {
+	Type string `json:"type"`
+}
+
 // answer is a good answer to all questions, or one with the key in it where
 // names, labels or amounts belong.
 func (p *parrot) answer(body []byte, mode, key string) []byte {
-	var sent struct{ Questions json.RawMessage }
+	var sent struct {
+		Questions json.RawMessage `json:"questions"`
+	}
 	if json.Unmarshal(body, &sent) != nil {
 		return []byte(`{"nothing":"was understood"}`)
 	}
@@ -118,7 +125,7 @@ func (p *parrot) answer(body []byte, mode, key string) []byte {
 	}
 	answers := any(nil)
 	if p.decisions {
-		var questions []struct{ Type string }
+		var questions []kind
 		_ = json.Unmarshal(sent.Questions, &questions)
 		list := []any{}
 		for _, q := range questions {
@@ -132,7 +139,7 @@ func (p *parrot) answer(body []byte, mode, key string) []byte {
 		}
 		answers = list
 	} else {
-		var questions map[string]struct{ Type string }
+		var questions map[string]kind
 		_ = json.Unmarshal(sent.Questions, &questions)
 		all := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(questions)) {

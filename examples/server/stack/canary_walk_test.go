@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,7 +43,9 @@ func (a *aviary) send(q errand) []byte {
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(a.t, err)
 	text := string(body)
-	var revealed struct{ Key string }
+	var revealed struct {
+		Key string `json:"key"`
+	}
 	if resp.StatusCode == http.StatusCreated && json.Unmarshal(body, &revealed) == nil && revealed.Key != "" {
 		a.revealed++
 		a.hide(fmt.Sprint("revealed key ", a.revealed), revealed.Key)
@@ -68,7 +71,9 @@ func (a *aviary) furnish() {
 	a.t.Helper()
 	made := func(path, body, id string) string {
 		a.t.Helper()
-		var object struct{ Data map[string]any }
+		var object struct {
+			Data map[string]any `json:"data"`
+		}
 		reply := a.send(errand{"furnish", http.MethodPost, a.fill("/api/v1" + path), a.fill(body), bearer(a.seeded.Management), false})
 		require.NoError(a.t, json.Unmarshal(reply, &object), "%s", reply)
 		text, ok := object.Data[id].(string)
@@ -222,7 +227,7 @@ func poison(v any, path string, visit func(path string, put func(any))) {
 		}
 	case []any:
 		for i, value := range v {
-			each(fmt.Sprint(i), value, func(to any) { v[i] = to })
+			each(strconv.Itoa(i), value, func(to any) { v[i] = to })
 		}
 	}
 }

@@ -225,7 +225,11 @@ func (s *story) ask(words []string) {
 	}
 	s.Router.SetCatalog(s.catalog(s.price(most, cost)))
 	w := s.do(http.MethodPost, "/systemone", twoQuestions, s.holder(words[0]).secret)
-	var reply struct{ Error struct{ Message string } }
+	var reply struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
 	require.NoError(s.t, json.Unmarshal(w.Body.Bytes(), &reply))
 	assert.Equal(s.t, want, strings.TrimSpace(fmt.Sprint(w.Code, " ", reply.Error.Message)), "ask %s", asked)
 }
@@ -237,7 +241,7 @@ func (s *story) shown(name string) (usage, left router.USD) {
 		Data struct {
 			Usage router.USD  `json:"usage"`
 			Left  *router.USD `json:"limit_remaining"`
-		}
+		} `json:"data"`
 	}
 	body := s.manage(http.MethodGet, "/keys/"+s.holder(name).KeyHash, "")
 	require.NoError(s.t, json.Unmarshal(body, &got))
@@ -271,7 +275,11 @@ func (s *story) guard(w []string) {
 		s.manage(http.MethodPatch, "/guardrails/"+s.seeded.Home.DefaultGuardrail, strings.Replace(body, `"name":"g",`, "", 1))
 		return
 	}
-	var made struct{ Data struct{ ID string } }
+	var made struct {
+		Data struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
 	require.NoError(s.t, json.Unmarshal(s.manage(http.MethodPost, "/guardrails", body), &made))
 	path := "/guardrails/" + made.Data.ID + "/assignments/"
 	if w[0] == "ben" {
