@@ -28,8 +28,10 @@ func assign(t *testing.T, s guardrails.Store, n byte, id uuid.UUID, kind guardra
 }
 
 func someAssignment(n byte, id uuid.UUID, kind guardrails.Kind, subject string) guardrails.Assignment {
+	number := strconv.Itoa(int(n))
 	return guardrails.Assignment{
-		ID: uuid.UUID{15: n}, Guardrail: id, Account: "acme", Kind: kind, Subject: subject, Name: "name", Label: "label", By: "ann",
+		ID: uuid.UUID{15: n}, Guardrail: id, Account: "acme", Kind: kind, Subject: subject,
+		Name: "name " + number, Label: "label " + number, By: "ann " + number,
 		CreatedAt: time.Date(2026, 11, 21, 12, 0, int(n), 0, time.UTC),
 	}
 }
