@@ -71,6 +71,7 @@ func testGuardrails(t *testing.T, open Open) {
 		"one of many rivals makes the default":                  guardrailCreateRivals,
 		"nothing stays assigned to what is deleted":             assignDeleteRivals,
 		"what applies is of one instant":                        appliedAtOnce,
+		"whatever happened, answers are as in memory":           guardrailHistory,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
