@@ -5,7 +5,11 @@
 // answers on http://127.0.0.1:8080 with the embedded model
 // signalbox/similarity-en-1: no configuration, no key of anybody, no network.
 // It prints its base URL, a management key, an inference key and a curl
-// command to paste. The keys live in memory and are new at every start.
+// command to paste. Everything lives in memory, and the keys are new at every
+// start, unless it is told where to keep things:
+//
+//	go run ./examples/server -data DIR
+//	SIGNALBOX_POSTGRES=DSN SIGNALBOX_SEALING_KEY=HEX go run ./examples/server
 //
 // # Flags
 //
@@ -13,15 +17,44 @@
 //	-keys-file FILE   write {"base_url","management_key","inference_key"} to FILE
 //	                  (atomically, mode 0600) once the server listens
 //	-config FILE      replace the built-in catalog
+//	-data DIR         keep everything in DIR, made (mode 0700) when missing, for
+//	                  one process at a time
+//	-postgres DSN     keep everything in a PostgreSQL database, for any number of
+//	                  processes: a URL or a list of keywords and values. Who may
+//	                  list the processes of a machine sees what is in a flag; the
+//	                  variable SIGNALBOX_POSTGRES is the place for a DSN with a
+//	                  password
 //
-// SIGINT and SIGTERM finish the requests in flight and exit with 0. A mistake
-// in the flags or the configuration is one line on standard error and exit
-// status 2.
+// SIGINT and SIGTERM finish the requests in flight, close the storage and exit
+// with 0. A mistake in the flags, the configuration or what is kept (a folder
+// that is in use, a schema of a later version) is one line on standard error and
+// exit status 2; what may be better on the next try, such as a database that
+// cannot be reached, exit status 1.
 //
 // Refusals and failures are logged, one line each on standard error, with the
 // request id that the caller got. Answers are not: a line for each would cost
 // about a tenth of a request's processor time. They are there at level Info,
 // and a router.Observer sees every outcome.
+//
+// # Storage
+//
+// The first start makes a small organization and its first keys. Their texts
+// are printed then, and written to the keys file, once: only hashes are kept.
+// Of any number of processes that start at once one does so, and when it dies
+// before the keys were shown, the next start makes others. Later starts say
+// that there are keys; they put their address into the keys file that the first
+// one wrote, and leave a path alone where that file is not.
+//
+// What callers bring as provider credentials is sealed with a key of 32 bytes.
+// With -data it is in the file sealing.key beside the database, made on the
+// first start: a copy of one is worth nothing without the other. With
+// PostgreSQL it is in the environment, SIGNALBOX_SEALING_KEY, 64 hex digits
+// from a source of randomness (openssl rand -hex 32), the same for every
+// process.
+//
+// A process that dies leaves holds; they count as spent a while after their
+// deadline, once a minute. What one process changes of keys and rules acts in
+// the others within ten seconds, what is spent at once.
 //
 // # Routes
 //
@@ -32,9 +65,8 @@
 // # Users
 //
 // A request's user goes upstream as a keyed hash, where a provider takes one.
-// The key is drawn at random at every start, so the hashes of one user differ
-// from one run to the next; a program that needs them to last sets
-// router.Config.UserKey.
+// The key comes from the sealing key. In memory it is drawn at random at every
+// start, so the hashes of one user differ from one run to the next.
 //
 // # Configuration
 //

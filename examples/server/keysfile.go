@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/signalbox/signalbox/router"
 )
@@ -44,41 +45,75 @@ func cause(err error) error {
 	return err
 }
 
-// write puts a into the file at path, which appears whole or not at all and
-// can be read by its owner only.
-func (a access) write(path string) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("keys file %s: %w", path, cause(err))
-		}
-	}()
+// keysFile is the form of a keys file.
+type keysFile struct {
+	BaseURL       string `json:"base_url"`
+	ManagementKey string `json:"management_key"`
+	InferenceKey  string `json:"inference_key"`
+}
+
+// write puts a into the file at path.
+func (a access) write(path string) error {
 	// The secrets become plain text here on purpose: handing them out is what
 	// the file is for.
-	data, err := json.MarshalIndent(map[string]string{
-		"base_url":       a.baseURL,
-		"management_key": string(a.management),
-		"inference_key":  string(a.inference),
-	}, "", "  ")
+	data, err := json.MarshalIndent(keysFile{a.baseURL, string(a.management), string(a.inference)}, "", "  ")
+	if err == nil {
+		err = writeFile(path, data)
+	}
+	if err != nil {
+		return fmt.Errorf("keys file %s: %w", path, cause(err))
+	}
+	return nil
+}
+
+// readKeysFile reads what write has written.
+func readKeysFile(path string) (a access, err error) {
+	data, err := os.ReadFile(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return a, err
+	}
+	var f keysFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return a, errors.New("is not a keys file") // err might quote it
+	}
+	return access{f.BaseURL, router.Secret(f.ManagementKey), router.Secret(f.InferenceKey)}, nil
+}
+
+// writeFile puts a line into the file at path, which appears whole or not at
+// all, also when the power goes, and can be read by its owner only.
+func writeFile(path string, line []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // created with mode 0600
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".keys-*") // created with mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(append(data, '\n')); err == nil {
+	if _, err = f.Write(append(line, '\n')); err == nil {
 		err = f.Sync()
 	}
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes a new name in a folder last.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" { // which has no such call, and needs none
+		return nil
+	}
+	d, err := os.Open(path) //nolint:gosec // the operator names the folder
 	if err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	err = d.Sync()
+	if closeErr := d.Close(); err == nil {
+		err = closeErr
+	}
+	return err
 }

@@ -12,7 +12,11 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"syscall"
+	"time"
+
+	"github.com/signalbox/signalbox/router"
 )
 
 // Exit statuses.
@@ -40,6 +44,7 @@ const gcPercent = 400
 // options are the flags.
 type options struct {
 	addr, keysFile, config string
+	data, postgres         string // at most one; where neither is, in memory
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -49,6 +54,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:8080", "`HOST:PORT` to listen on; port 0 picks a free one")
 	flags.StringVar(&o.keysFile, "keys-file", "", "write the base URL and the keys to `FILE` once the server listens")
 	flags.StringVar(&o.config, "config", "", "catalog `FILE` in place of the built-in one")
+	flags.StringVar(&o.data, "data", "", "keep everything in `FOLDER`, which is made when missing")
+	flags.StringVar(&o.postgres, "postgres", "", "keep everything in the PostgreSQL database `DSN`, else that of "+postgresEnv)
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(stderr)
 		flags.Usage()
@@ -58,6 +65,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if err := o.checkStorage(flags); err != nil {
+		return o, err
 	}
 	_, port, err := net.SplitHostPort(o.addr)
 	if err != nil {
@@ -72,6 +82,20 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		}
 	}
 	return o, nil
+}
+
+// checkStorage finds what is wrong with where to keep things. An empty value,
+// of a variable that was not set, must not mean that everything is forgotten.
+func (o options) checkStorage(flags *flag.FlagSet) (err error) {
+	if o.data != "" && o.postgres != "" {
+		return errors.New("-data and -postgres both say where to keep things: choose one")
+	}
+	flags.Visit(func(f *flag.Flag) {
+		if (f.Name == "data" || f.Name == "postgres") && f.Value.String() == "" {
+			err = fmt.Errorf("-%s: is empty", f.Name)
+		}
+	})
+	return err
 }
 
 // run serves until ctx ends and returns the exit status.
@@ -104,13 +128,33 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	// Answers are logged at Info, which costs a tenth of a request's processor
 	// time: see the package comment.
 	logs := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s, err := newService(ctx, catalog, logs)
-	if err == nil {
-		err = s.serve(ctx, o, stdout)
-	}
-	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "server: %v\n", err)
+	if err := start(ctx, catalog, o, getenv, stdout, logs); err != nil {
+		_, _ = fmt.Fprintf(stderr, "server: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+		if _, ok := errors.AsType[mistake](err); ok {
+			return exitUsage
+		}
 		return exitFailed
 	}
 	return exitOK
+}
+
+// start serves what is kept where the options say.
+func start(
+	ctx context.Context, catalog *router.Catalog, o options, getenv func(string) string, stdout io.Writer, logs *slog.Logger,
+) (err error) {
+	defer func() {
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			err = nil // stopped while it started
+		}
+	}()
+	kept, err := openStorage(ctx, o, getenv)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, kept.close()) }()
+	s, err := newService(ctx, catalog, kept, time.Now, logs)
+	if err != nil {
+		return err
+	}
+	return s.serve(ctx, o, stdout)
 }

@@ -20,6 +20,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/signalbox/signalbox/internal/pgtest"
 )
 
 // serverArgs, when set, makes the test binary be the server.
@@ -31,7 +33,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	pgtest.Main(m)
 }
 
 // running is a server process that listens.
@@ -44,10 +46,22 @@ type running struct {
 // startServer runs the real main in a process of its own.
 func startServer(t *testing.T, args ...string) *running {
 	t.Helper()
-	keysFile := filepath.Join(t.TempDir(), "keys.json")
-	args = append([]string{"-addr", "127.0.0.1:0", "-keys-file", keysFile}, args...)
+	return startServerWith(t, filepath.Join(t.TempDir(), "keys.json"), nil, args...)
+}
+
+// serverCommand is the real main, not started yet, with more in its
+// environment.
+func serverCommand(t *testing.T, env []string, args ...string) *exec.Cmd {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), serverArgs+"="+strings.Join(args, "\n"))
+	cmd.Env = append(append(os.Environ(), serverArgs+"="+strings.Join(args, "\n")), env...)
+	return cmd
+}
+
+// startServerWith runs a server with a keys file and more in its environment.
+func startServerWith(t *testing.T, keysFile string, env []string, args ...string) *running {
+	t.Helper()
+	cmd := serverCommand(t, env, append([]string{"-addr", "127.0.0.1:0", "-keys-file", keysFile}, args...)...)
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	cmd.Stderr = io.Discard

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -20,28 +19,32 @@ import (
 // service is everything between the catalog and the listener.
 type service struct {
 	handler http.Handler
+	stack   *stack.Stack
+	first   *stack.First // nil on a later start: the keys were shown before
 	access  access
-	sweep   func(ctx context.Context)
 	model   string // for the curl command; "": every endpoint is switched off
 	log     *slog.Logger
 }
 
-func newService(ctx context.Context, catalog *router.Catalog, log *slog.Logger) (*service, error) {
-	st, err := stack.New(stack.Config{Catalog: catalog, Log: log})
+func newService(ctx context.Context, catalog *router.Catalog, kept *storage, now func() time.Time, log *slog.Logger) (*service, error) {
+	userKey, err := kept.userKey()
 	if err != nil {
 		return nil, err
 	}
-	seeded, err := st.Seed(ctx)
+	st, err := stack.New(stack.Config{
+		Catalog: catalog, Stores: kept.set, SealingKey: kept.sealingKey, UserKey: userKey, Log: log, Now: now,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &service{
-		handler: st.Handler,
-		sweep:   st.Sweep,
-		access:  access{management: seeded.Management, inference: seeded.Inference},
-		model:   firstModel(catalog),
-		log:     log,
-	}, nil
+	s := &service{handler: st.Handler, stack: st, model: firstModel(catalog), log: log}
+	if s.first, err = st.Begin(ctx, kept.alone); err != nil {
+		return nil, err
+	}
+	if s.first != nil {
+		s.access = access{management: s.first.Management, inference: s.first.Inference}
+	}
+	return s, nil
 }
 
 // firstModel is the first model that can be asked, or "".
@@ -95,7 +98,7 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	}
 	sweeping, endSweeping := context.WithCancel(context.WithoutCancel(ctx))
 	var sweeper sync.WaitGroup
-	sweeper.Go(func() { s.sweep(sweeping) })
+	sweeper.Go(func() { s.stack.Sweep(sweeping) })
 	defer sweeper.Wait()
 	defer endSweeping()
 
@@ -105,14 +108,11 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	go func() { done <- server.Serve(listener) }()
 
 	s.access.baseURL = "http://" + listener.Addr().String() + "/api/v1"
-	if o.keysFile != "" {
-		if err := s.access.write(o.keysFile); err != nil {
-			_ = server.Close()
-			<-done //nolint:errcheck // it says that it was closed
-			return err
-		}
+	if err := s.handOut(ctx, o.keysFile, stdout); err != nil {
+		_ = server.Close()
+		<-done //nolint:errcheck // it says that it was closed
+		return err
 	}
-	s.announce(stdout)
 
 	select {
 	case err := <-done:
@@ -127,7 +127,9 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTimeout)
 	defer cancel()
-	err = server.Shutdown(grace)
+	if err = server.Shutdown(grace); err != nil {
+		_ = server.Close() // ends what is in flight, so that the storage can close
+	}
 	if serveErr := <-done; !errors.Is(serveErr, http.ErrServerClosed) {
 		err = errors.Join(err, serveErr)
 	}
@@ -142,32 +144,4 @@ func closing(h http.Handler, stopping *atomic.Bool) http.Handler {
 		}
 		h.ServeHTTP(w, r)
 	})
-}
-
-// announce prints how to use the server. The keys are shown here and nowhere
-// else.
-func (s *service) announce(stdout io.Writer) {
-	_, _ = fmt.Fprintf(stdout, `Signalbox listens on %[1]s
-
-management key  %[2]s
-inference key   %[3]s
-
-`, s.access.baseURL, string(s.access.management), string(s.access.inference))
-	if s.model == "" {
-		_, _ = fmt.Fprintln(stdout, "Nothing can be asked yet: every endpoint is switched off, as the warnings say.")
-		return
-	}
-	_, _ = fmt.Fprintf(stdout, `Try it:
-
-curl -sS %[1]s/systemone -H 'Authorization: Bearer %[2]s' -H 'Content-Type: application/json' -d '{
-  "model": "%[3]s",
-  "state": "I was charged twice for May and nobody answers my mails. Please send one payment back.",
-  "questions": {
-    "desk": {"type": "choice", "instructions": "Which team should take this?",
-      "criteria": {"billing": "charges, payments and refunds", "technical": "something is broken", "sales": "questions before buying"}},
-    "refund": {"type": "noul", "instructions": "Does the customer want money back?",
-      "criteria": {"true": "wants a refund, money back", "false": "does not ask for money"}},
-    "anger": {"type": "score", "instructions": "How upset is the customer?",
-      "criteria": ["calm and friendly", "annoyed, still waiting for an answer", "furious, insulting and threatening"]}}}'
-`, s.access.baseURL, string(s.access.inference), s.model)
 }

@@ -19,7 +19,9 @@ func newTestService(t *testing.T, c config) *service {
 	t.Helper()
 	catalog, err := builder{getenv: func(string) string { return "" }, warn: func(string) {}}.catalog(c)
 	require.NoError(t, err)
-	s, err := newService(t.Context(), catalog, slog.New(slog.DiscardHandler))
+	kept, err := openStorage(t.Context(), options{}, func(string) string { return "" })
+	require.NoError(t, err)
+	s, err := newService(t.Context(), catalog, kept, time.Now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	return s
 }

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"errors"
 
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
@@ -10,9 +11,10 @@ import (
 
 // The people and places that [Stack.Seed] makes.
 const (
-	Account = "demo"
-	Admin   = "user_ada"
-	Member  = "user_ben"
+	Account     = "demo"
+	Admin       = "user_ada"
+	Member      = "user_ben"
+	accountName = "Demo"
 )
 
 // Seeded is what a new stack begins with.
@@ -23,26 +25,43 @@ type Seeded struct {
 
 // Seed makes an organization of two members, Ada, an admin, and Ben, with two
 // workspaces, a management key of Ada's and an inference key in the default
-// workspace.
+// workspace. It is for stores that are empty and nobody else's; see
+// [Stack.Begin] for others.
 func (s *Stack) Seed(ctx context.Context) (Seeded, error) {
-	var seeded Seeded
-	by := router.Actor{Principal: router.Principal{Account: Account}}
-	account, err := s.Organization.CreateAccount(ctx, by, organization.NewAccount{
-		ID: Account, Name: "Demo",
+	if err := s.seedAccount(ctx, accountName); err != nil {
+		return Seeded{}, err
+	}
+	return s.seedRest(ctx)
+}
+
+func seeder() router.Actor {
+	return router.Actor{Principal: router.Principal{Account: Account}}
+}
+
+func (s *Stack) seedAccount(ctx context.Context, name string) error {
+	_, err := s.Organization.CreateAccount(ctx, seeder(), organization.NewAccount{
+		ID: Account, Name: name,
 		Owner: organization.Member{ID: Admin, Email: "ada@example.org", FirstName: "Ada", LastName: "Admin"},
 	})
-	if err != nil {
-		return seeded, err
-	}
+	return err
+}
+
+// seedRest makes what belongs to the account. What is there already stays; keys
+// are always new.
+func (s *Stack) seedRest(ctx context.Context) (seeded Seeded, err error) {
+	by := seeder()
 	if _, err = s.Organization.AddMember(ctx, by, organization.Member{
 		ID: Member, Email: "ben@example.org", FirstName: "Ben", LastName: "Builder", Role: organization.RoleMember,
-	}); err != nil {
+	}); err != nil && !errors.Is(err, organization.ErrExists) {
 		return seeded, err
 	}
-	if seeded.Home, err = s.Organization.Workspace(ctx, Account, account.DefaultWorkspace); err != nil {
+	if seeded.Home, err = s.Organization.Workspace(ctx, Account, "default"); err != nil {
 		return seeded, err
 	}
-	if seeded.Lab, err = s.Organization.CreateWorkspace(ctx, by, organization.NewWorkspace{Name: "Lab", Slug: "lab"}); err != nil {
+	if seeded.Lab, err = s.Organization.Workspace(ctx, Account, "lab"); errors.Is(err, organization.ErrNotFound) {
+		seeded.Lab, err = s.Organization.CreateWorkspace(ctx, by, organization.NewWorkspace{Name: "Lab", Slug: "lab"})
+	}
+	if err != nil {
 		return seeded, err
 	}
 	if _, seeded.Management, err = s.Keys.Create(ctx, by, keys.Key{Name: "management", Creator: Admin, Management: true}); err != nil {

@@ -2,6 +2,8 @@ package stack
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 
 	"github.com/signalbox/signalbox/activity"
@@ -34,7 +36,7 @@ func (s *Stack) services(cfg Config) (err error) {
 	}
 	if s.Credentials, err = keys.NewCredentials(keys.CredentialsConfig{
 		Store:       cfg.Stores.Credentials,
-		SealingKeys: []keys.SealingKey{{ID: "1", Key: router.Secret(cfg.SealingKey)}},
+		SealingKeys: []keys.SealingKey{{ID: fingerprint(cfg.SealingKey), Key: router.Secret(cfg.SealingKey)}},
 		Provider: func(slug string) bool {
 			p := s.Router.Catalog().Provider(slug)
 			return p != nil && !p.NoOwnCredentials
@@ -70,6 +72,13 @@ func (s *Stack) services(cfg Config) (err error) {
 	}
 	s.Activity, err = activity.New(activity.Config{Store: cfg.Stores.Activity, Directory: d, Now: cfg.Now})
 	return err
+}
+
+// fingerprint names a key, so that what was sealed with another one is told
+// apart.
+func fingerprint(key []byte) string {
+	sum := sha256.Sum256(key)
+	return hex.EncodeToString(sum[:4])
 }
 
 // ownsKey says whether a key is an account's.

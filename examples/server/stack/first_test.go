@@ -1,0 +1,137 @@
+package stack_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/memory"
+)
+
+// beginner is a process with stores that others share.
+func beginner(t *testing.T, stores store.Set) *stack.Stack {
+	t.Helper()
+	catalog, err := router.NewCatalog(
+		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-1"}},
+		[]router.ProviderInfo{{Slug: "up", Client: fated{"up"}}},
+		[]router.Endpoint{{Provider: "up", Model: "acme/judge"}},
+	)
+	require.NoError(t, err)
+	s, err := stack.New(stack.Config{Catalog: catalog, Stores: stores, Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	return s
+}
+
+// count returns how many keys there are.
+func count(t *testing.T, s *stack.Stack) int {
+	t.Helper()
+	n, err := s.Keys.CountOf(t.Context(), stack.Account, "", stack.Admin)
+	require.NoError(t, err)
+	return n
+}
+
+func TestOneOfManyBeginners(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stores := memory.New()
+		firsts := make(chan *stack.First)
+		for range 8 {
+			s := beginner(t, stores)
+			go func() {
+				f, err := s.Begin(context.Background(), false)
+				assert.NoError(t, err)
+				firsts <- f
+			}()
+		}
+		f := <-firsts
+		require.NotNil(t, f)
+		synctest.Wait()
+		select {
+		case <-firsts:
+			t.Fatal("others wait until the keys were shown")
+		default:
+		}
+		require.NoError(t, f.Shown(t.Context()))
+		for range 7 {
+			assert.Nil(t, <-firsts)
+		}
+		s := beginner(t, stores)
+		assert.Equal(t, 2, count(t, s))
+		p, err := s.Keys.Authenticate(t.Context(), f.Inference)
+		require.NoError(t, err)
+		assert.Equal(t, f.Home.ID, p.Workspace)
+		a, err := s.Organization.Account(t.Context(), stack.Account)
+		require.NoError(t, err)
+		assert.Equal(t, "Demo", a.Name)
+	})
+}
+
+func TestABeginnerThatDiesIsReplaced(t *testing.T) {
+	for name, alone := range map[string]bool{"by who is alone": true, "by who waits": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stores := memory.New()
+				dead, err := beginner(t, stores).Begin(t.Context(), false)
+				require.NoError(t, err)
+				from := time.Now()
+				s := beginner(t, stores)
+				f, err := s.Begin(t.Context(), alone)
+				require.NoError(t, err)
+				require.NotNil(t, f)
+				if alone {
+					assert.Zero(t, time.Since(from))
+				} else {
+					assert.Equal(t, 10*time.Second, time.Since(from))
+				}
+				assert.Equal(t, 2, count(t, s))
+				_, err = s.Keys.Authenticate(t.Context(), dead.Management)
+				require.ErrorIs(t, err, keys.ErrRefused)
+				require.ErrorIs(t, dead.Shown(t.Context()), stack.ErrOvertaken)
+				require.NoError(t, f.Shown(t.Context()))
+				_, err = s.Keys.Authenticate(t.Context(), f.Management)
+				require.NoError(t, err)
+			})
+		})
+	}
+}
+
+func TestALaterStartLeavesEverything(t *testing.T) {
+	stores := memory.New()
+	s := beginner(t, stores)
+	f, err := s.Begin(t.Context(), true)
+	require.NoError(t, err)
+	require.NoError(t, f.Shown(t.Context()))
+	by := router.Actor{Principal: router.Principal{Account: stack.Account}}
+	require.NoError(t, s.Organization.DeleteWorkspace(t.Context(), by, f.Lab.ID))
+	require.NoError(t, s.Organization.RemoveMember(t.Context(), by, stack.Member))
+	for range 2 {
+		s = beginner(t, stores)
+		f, err := s.Begin(t.Context(), true)
+		require.NoError(t, err)
+		assert.Nil(t, f)
+	}
+	assert.Equal(t, 2, count(t, s))
+	_, n, err := s.Organization.Members(t.Context(), stack.Account, 0, 10)
+	require.NoError(t, err)
+	assert.Equal(t, 1, n)
+}
+
+func TestBeginGivesUpWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stores := memory.New()
+		_, err := beginner(t, stores).Begin(t.Context(), false)
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = beginner(t, stores).Begin(ctx, false)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	})
+}

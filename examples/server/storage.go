@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/memory"
+	"github.com/signalbox/signalbox/store/postgres"
+)
+
+// The environment that says where to keep things and what to seal them with.
+const (
+	postgresEnv = "SIGNALBOX_POSTGRES"
+	sealingEnv  = "SIGNALBOX_SEALING_KEY"
+)
+
+// mistake is an error that starting again does not cure.
+type mistake struct{ error }
+
+// Unwrap returns the error itself.
+func (m mistake) Unwrap() error { return m.error }
+
+func mistakef(format string, args ...any) error { return mistake{fmt.Errorf(format, args...)} }
+
+// storage is where a server keeps everything.
+type storage struct {
+	set        store.Set
+	sealingKey []byte // nil: one for as long as the process lives
+	alone      bool   // no other process uses the set
+	close      func() error
+}
+
+// openStorage opens what the flags and the environment ask for.
+func openStorage(ctx context.Context, o options, getenv func(string) string) (*storage, error) {
+	dsn := o.postgres
+	if dsn == "" {
+		dsn = getenv(postgresEnv)
+	}
+	switch {
+	case o.data != "" && dsn != "":
+		return nil, mistakef("-data and %s both say where to keep things: choose one", postgresEnv)
+	case o.data != "":
+		return openFolder(ctx, o.data)
+	case dsn != "":
+		return openPostgres(ctx, dsn, getenv(sealingEnv))
+	}
+	return &storage{set: memory.New(), alone: true, close: func() error { return nil }}, nil
+}
+
+func openPostgres(ctx context.Context, dsn, sealing string) (*storage, error) {
+	if sealing == "" {
+		return nil, mistakef("PostgreSQL needs %s in the environment, 64 hex digits from a source of randomness: "+
+			"what callers' provider credentials are sealed with, the same for every process", sealingEnv)
+	}
+	key, err := parseSealingKey(sealing)
+	if err != nil {
+		return nil, mistakef("%s %w", sealingEnv, err)
+	}
+	// What is wrong with a DSN is not repeated: there may be a password in it,
+	// anywhere.
+	cfg, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, mistakef("the PostgreSQL DSN is neither a valid URL nor a list of keywords and values")
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, without(cfg.ConnConfig.Password, err)
+	}
+	set, err := postgres.New(ctx, pool)
+	if err != nil {
+		pool.Close()
+		told := without(cfg.ConnConfig.Password, err)
+		if errors.Is(err, postgres.ErrNewer) {
+			told = mistake{told}
+		}
+		return nil, told
+	}
+	return &storage{set: set, sealingKey: key, close: func() error { pool.Close(); return nil }}, nil
+}
+
+// without is an error's text on one line, without the password.
+func without(password string, err error) error {
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	if password != "" {
+		text = strings.ReplaceAll(text, password, "***")
+	}
+	return errors.New(text)
+}
+
+func parseSealingKey(text string) ([]byte, error) {
+	key, err := hex.DecodeString(strings.TrimSpace(text))
+	if err != nil || len(key) != sha256.Size {
+		return nil, errors.New("is not 64 hex digits")
+	}
+	return key, nil
+}
+
+// userKey is what users are hashed with, from the sealing key: like it, the same
+// after a restart and in every process. It is nil when that is.
+func (s *storage) userKey() ([]byte, error) {
+	if s.sealingKey == nil {
+		return nil, nil
+	}
+	return hkdf.Expand(sha256.New, s.sealingKey, "signalbox users", sha256.Size)
+}
