@@ -102,7 +102,7 @@ func (l *Ledger) Void(ctx context.Context, id uuid.UUID) error {
 
 // together carries out what several callers want.
 func (l *Ledger) together(batch []*operation) {
-	ctx, cancel := context.WithTimeout(context.Background(), batchTime) //nolint:contextcheck // none of the callers' decides for all
+	ctx, cancel := context.WithTimeout(context.Background(), batchTime) // none of the callers' decides for all
 	defer cancel()
 	if err := l.carryOut(ctx, batch); err != nil {
 		for _, o := range batch {

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -29,9 +30,7 @@ func (l *lineIDs) learn(ids map[router.Line]int64) {
 	if l.known == nil || len(l.known)+len(ids) > knownLines {
 		l.known = make(map[router.Line]int64) // it fills again soon enough
 	}
-	for line, id := range ids {
-		l.known[line] = id
-	}
+	maps.Copy(l.known, ids)
 }
 
 // of gives an operation the ids of its lines and returns those not known.

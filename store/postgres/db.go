@@ -70,7 +70,7 @@ func (d *db) retry(ctx context.Context, options pgx.TxOptions, f func(sqlstore.T
 // of the ones before (the golden ratio's multiples).
 func (d *db) apart(pause time.Duration) time.Duration {
 	const golden = 0x9e3779b97f4a7c15 // of 1<<64
-	high, _ := bits.Mul64(d.waits.Add(1)*golden, uint64(pause))
+	high, _ := bits.Mul64(d.waits.Add(1)*golden, uint64(pause)) //nolint:gosec // it is positive
 	return time.Duration(high) //nolint:gosec // less than pause
 }
 
@@ -135,5 +135,5 @@ func (t *tx) Exec(ctx context.Context, query string, args ...any) (int64, error)
 
 // Query implements [sqlstore.Tx].
 func (t *tx) Query(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
-	return t.Tx.Query(ctx, query, args...)
+	return t.Tx.Query(ctx, query, args...) //nolint:rowserrcheck // whoever reads the rows checks
 }

@@ -24,13 +24,19 @@ func newSet(tb testing.TB, cfg pgtest.Config) store.Set {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) store.Set { return newSet(t, pgtest.Config{}) })
+	storetest.Run(t, func(t *testing.T) store.Set {
+		t.Helper()
+		return newSet(t, pgtest.Config{})
+	})
 }
 
 func TestConformanceSerializable(t *testing.T) {
 	t.Parallel()
 	cfg := pgtest.Config{Settings: map[string]string{"default_transaction_isolation": "serializable"}}
-	storetest.Run(t, func(t *testing.T) store.Set { return newSet(t, cfg) })
+	storetest.Run(t, func(t *testing.T) store.Set {
+		t.Helper()
+		return newSet(t, cfg)
+	})
 }
 
 func TestNewRefusesANewerSchema(t *testing.T) {

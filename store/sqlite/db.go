@@ -137,7 +137,7 @@ func (d *db) statement(text string) *sql.Stmt {
 // is sent as text once more.
 func (d *db) prepare(ctx context.Context, texts []string) {
 	for _, text := range texts {
-		s, err := d.pool.PrepareContext(ctx, ours(text))
+		s, err := d.pool.PrepareContext(ctx, ours(text)) //nolint:sqlclosecheck // it stays for as long as the pool
 		if err != nil {
 			return
 		}
@@ -172,7 +172,7 @@ func (t *tx) prepared(ctx context.Context, text string) *sql.Stmt {
 		t.new = append(t.new, text)
 		return nil
 	}
-	return t.tx.StmtContext(ctx, s)
+	return t.tx.StmtContext(ctx, s) //nolint:sqlclosecheck // its transaction does
 }
 
 // Exec implements [sqlstore.Tx].
@@ -195,9 +195,9 @@ func (t *tx) Query(ctx context.Context, query string, args ...any) (sqlstore.Row
 	var found *sql.Rows
 	var err error
 	if s := t.prepared(ctx, query); s != nil {
-		found, err = s.QueryContext(ctx, args...) //nolint:sqlclosecheck // the caller closes them
+		found, err = s.QueryContext(ctx, args...) //nolint:rowserrcheck,sqlclosecheck // the caller reads, checks and closes them
 	} else {
-		found, err = t.tx.QueryContext(ctx, ours(query), args...) //nolint:sqlclosecheck // the caller closes them
+		found, err = t.tx.QueryContext(ctx, ours(query), args...) //nolint:rowserrcheck,sqlclosecheck // as above
 	}
 	if err != nil {
 		return nil, err

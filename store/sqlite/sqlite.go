@@ -23,7 +23,7 @@ import (
 var ErrNewer = sqlstore.ErrNewer
 
 //go:embed migrations/*.sql
-var migrations embed.FS //nolint:gochecknoglobals // embedded files are variables
+var migrations embed.FS
 
 // New returns the stores in pool and brings its schema up to date. The caller
 // opens and closes pool; no other process should write to the same file while

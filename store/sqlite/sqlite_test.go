@@ -33,7 +33,10 @@ func newSet(tb testing.TB) store.Set {
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) store.Set { return newSet(t) })
+	storetest.Run(t, func(t *testing.T) store.Set {
+		t.Helper()
+		return newSet(t)
+	})
 }
 
 // A pool of one connection must not wait for itself.
