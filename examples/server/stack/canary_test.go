@@ -87,8 +87,8 @@ func newAviary(t *testing.T) *aviary {
 	slog.SetDefault(logger) // and the log package: nobody may write past the notebook
 	t.Cleanup(func() { slog.SetDefault(standard) })
 	sealing, user := []byte("canary-sealing-key-of-32-bytes-!"), []byte("canary-user-hashing-key-32-bytes")
-	a.hide("sealing key", string(sealing), hex.EncodeToString(sealing), strings.Trim(fmt.Sprint(sealing), "[]"))
-	a.hide("user key", string(user), hex.EncodeToString(user), strings.Trim(fmt.Sprint(user), "[]"))
+	a.hide("sealing key", string(sealing), hex.EncodeToString(sealing), strings.Trim(fmt.Sprintf("%d", sealing), "[]"))
+	a.hide("user key", string(user), hex.EncodeToString(user), strings.Trim(fmt.Sprintf("%d", user), "[]"))
 	a.breakable()
 	var err error
 	a.Stack, err = stack.New(stack.Config{

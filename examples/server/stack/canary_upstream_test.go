@@ -123,7 +123,7 @@ func (p *parrot) answer(body []byte, mode, key string) []byte {
 	if mode != "cost" {
 		usage["cost"] = 0.1
 	}
-	answers := any(nil)
+	var answers any
 	if p.decisions {
 		var questions []kind
 		_ = json.Unmarshal(sent.Questions, &questions)

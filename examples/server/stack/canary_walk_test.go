@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -80,12 +81,10 @@ func (a *aviary) furnish() {
 		require.True(a.t, ok, "%s: %s", path, reply)
 		return text
 	}
-	for name, value := range map[string]string{
+	maps.Copy(a.ids, map[string]string{
 		"user": stack.Member, "preset": "p", "version": "1", "interval": "monthly", "author": "acme", "slug": "judge",
 		"new secret": a.own("new secret"), "changed secret": a.own("changed secret"),
-	} {
-		a.ids[name] = value
-	}
+	})
 	slug := fmt.Sprint("spare-", a.clock.now().Unix())
 	a.ids["workspace"] = made("/workspaces", `{"name":"Spare","slug":"`+slug+`"}`, "id")
 	partner := "sk-partner-0123456789-9a8b7c6d5e4f3a2b1c0d"

@@ -113,7 +113,7 @@ func (s *story) catalog(price router.Pricing) *router.Catalog {
 func (s *story) Decide(_ context.Context, a router.Attempt) (router.Reply, error) {
 	if line := s.meanwhile; line != "" {
 		s.meanwhile = ""
-		s.tell(line)
+		s.tell(line) //nolint:contextcheck // it is another request, of the test itself
 	}
 	if s.refuse {
 		a := systemone.Answer{Name: "q1", Kind: systemone.Noul}
