@@ -75,7 +75,8 @@ func budgetsOf(rows []budgetRow) []organization.Budget {
 func (s *Organization) Workspace(ctx context.Context, account, ref string) (w organization.Workspace, err error) {
 	err = s.db.Read(ctx, func(tx Tx) error {
 		w, err = one(ctx, tx, organization.ErrNotFound, scanWorkspace, `
-			SELECT `+workspaceColumns+` FROM workspaces WHERE account = $1 AND (id = $2 OR slug = $2)
+			SELECT `+workspaceColumns+` FROM workspaces
+			WHERE account = $1 AND id IN ($2, (SELECT id FROM workspaces WHERE account = $1 AND slug = $2))
 			ORDER BY id = $2 DESC LIMIT 1`, account, ref)
 		return err
 	})
