@@ -73,12 +73,7 @@ func decodeEvent(text string) (e router.Event, err error) {
 
 // Record implements [activity.Store].
 func (s *Activity) Record(ctx context.Context, events []router.Event) error {
-	for {
-		err := s.db.Write(ctx, func(tx Tx) error { return s.record(ctx, tx, events) })
-		if ctx.Err() != nil || !isUnknown(err) {
-			return err
-		}
-	}
+	return repeat(ctx, s.db, func(tx Tx) error { return s.record(ctx, tx, events) })
 }
 
 // record adds those events that were not recorded before, and only those, to

@@ -16,6 +16,10 @@ import (
 // errRaced is a hold that another process made in the meantime.
 var errRaced = errors.New("sqlstore: another process was faster")
 
+// errLost is a line that is gone, which only another hand can have done: a
+// database that was restored, for example.
+var errLost = errors.New("sqlstore: a line is missing")
+
 // carryOut runs a batch in one transaction and sets each operation's err; what
 // it returns is what failed all of them. Every operation goes by the id of its
 // hold, so that a batch whose outcome is unknown is simply run again.
@@ -32,6 +36,9 @@ func (l *Ledger) carryOut(ctx context.Context, batch []*operation) error {
 			return nil
 		case ctx.Err() != nil || !errors.Is(err, errRaced) && !isUnknown(err):
 			return err
+		}
+		for _, o := range batch {
+			o.unsure = o.unsure || isUnknown(err)
 		}
 	}
 }
@@ -120,13 +127,18 @@ func (l *Ledger) loadLines(ctx context.Context, tx Tx, b *books, batch []*operat
 	for _, id := range slices.Sorted(maps.Keys(touched)) {
 		ids = append(ids, []any{id})
 	}
-	return l.db.QueryRows(ctx, tx, func(rows Rows) error {
+	err := l.db.QueryRows(ctx, tx, func(rows Rows) error {
 		var id int64
 		a := &account{}
 		err := rows.Scan(&id, &a.Spent.Credit, &a.Spent.Total, &a.Held.Credit, &a.Held.Total)
 		b.lines[id] = a
 		return err
 	}, loadLines, numberColumns(), ids)
+	if err == nil && len(b.lines) < len(ids) {
+		l.ids.forget()
+		return errLost
+	}
+	return err
 }
 
 // save writes back what changed.

@@ -145,6 +145,12 @@ func (b *books) expire(id uuid.UUID, now time.Time, policy router.Expiry) bool {
 	return true
 }
 
+// expired says whether a hold is as expiry leaves it.
+func (b *books) expired(id uuid.UUID, policy router.Expiry) bool {
+	h := b.holds[id]
+	return h != nil && (policy == router.ExpireVoid && h.state == voided || policy != router.ExpireVoid && h.state == posted)
+}
+
 // add adds to all lines of a hold.
 func (b *books) add(h *hold, spent, held router.Amount) {
 	for _, id := range h.lines {

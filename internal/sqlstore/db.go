@@ -48,6 +48,16 @@ type DB interface {
 
 func isUnknown(err error) bool { return errors.Is(err, ErrUnknown) }
 
+// repeat is [DB.Write] of what makes no difference when it happens twice: it
+// runs f until the outcome is known.
+func repeat(ctx context.Context, db DB, f func(Tx) error) error {
+	for {
+		if err := db.Write(ctx, f); ctx.Err() != nil || !isUnknown(err) {
+			return err
+		}
+	}
+}
+
 // query runs a query and gives each row to scan.
 func query(ctx context.Context, tx Tx, scan func(Rows) error, text string, args ...any) error {
 	rows, err := tx.Query(ctx, text, args...)

@@ -2,8 +2,12 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
+
+// errBroken is what callers are told whose leader did not come back from run.
+var errBroken = errors.New("sqlstore: the transaction was given up half-way")
 
 // most is how many operations share a transaction at most.
 const most = 256
@@ -55,11 +59,21 @@ func (g *group) leads() {
 	batch := g.waiting[:min(most, len(g.waiting))]
 	g.waiting = g.waiting[len(batch):]
 	g.mu.Unlock()
+	ran := false
+	defer func() { g.tell(batch, ran) }() // also when run panics: nobody is left waiting
 	g.run(batch)
+	ran = true
+}
+
+// tell hands over and gives everybody of a batch their result.
+func (g *group) tell(batch []*operation, ran bool) {
 	g.mu.Lock()
 	g.handOver()
 	g.mu.Unlock()
 	for _, o := range batch {
+		if !ran {
+			o.err = errBroken
+		}
 		close(o.done)
 	}
 }

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -51,6 +52,7 @@ type operation struct {
 	asked  *router.Hold // of Reserve, else nil
 	do     func(b *books, o *operation) error
 	lineOf []int64 // the ids of asked.Lines
+	unsure bool    // whether it was done before, by a transaction of unknown outcome
 	err    error
 
 	lead, done chan struct{} // of the group
@@ -60,6 +62,9 @@ type operation struct {
 func (l *Ledger) Reserve(ctx context.Context, h router.Hold) error {
 	if len(h.Lines) == 0 || h.Amount.Credit < 0 || h.Amount.Credit > h.Amount.Total || alike(h.Lines) {
 		return errHold
+	}
+	if !keepsHold(&h) {
+		return errText
 	}
 	h.Deadline = after(h.Deadline)
 	return l.group.do(ctx, &operation{id: h.ID, asked: &h, do: func(b *books, o *operation) error {
@@ -84,6 +89,9 @@ func (l *Ledger) Settle(ctx context.Context, id uuid.UUID, cost router.Amount) e
 
 // SettleWith implements [router.Recorder].
 func (l *Ledger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amount, events []router.Event) error {
+	if !keepsEvents(events) {
+		return errText
+	}
 	return l.group.do(ctx, &operation{id: id, do: func(b *books, _ *operation) error {
 		return b.settle(id, cost, events)
 	}})
@@ -100,14 +108,28 @@ func (l *Ledger) Void(ctx context.Context, id uuid.UUID) error {
 	}})
 }
 
-// together carries out what several callers want.
+// together carries out what several callers want, and tells each what became of
+// its own.
 func (l *Ledger) together(batch []*operation) {
 	ctx, cancel := context.WithTimeout(context.Background(), batchTime) // none of the callers' decides for all
 	defer cancel()
-	if err := l.carryOut(ctx, batch); err != nil {
+	l.apart(ctx, batch)
+}
+
+// apart carries a batch out and sets each operation's err. Where it fails as a
+// whole its halves are tried, so that what the database refuses of one
+// operation fails that one alone.
+func (l *Ledger) apart(ctx context.Context, batch []*operation) {
+	err := l.carryOut(ctx, batch)
+	switch half := len(batch) / 2; {
+	case err == nil:
+	case half == 0 || ctx.Err() != nil:
 		for _, o := range batch {
 			o.err = err
 		}
+	default:
+		l.apart(ctx, batch[:half])
+		l.apart(ctx, batch[half:])
 	}
 }
 
@@ -123,14 +145,12 @@ func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 		return 0, err
 	}
 	closed := 0
-	for part := range slices.Chunk(due, most) {
+	var failed error
+	for part := range slices.Chunk(due, most) { // what fails keeps no other hold open
 		n, err := l.expire(ctx, part, now, policy)
-		closed += n
-		if err != nil {
-			return closed, err
-		}
+		closed, failed = closed+n, cmp.Or(failed, err)
 	}
-	return closed, l.forget(ctx, now, limit)
+	return closed, cmp.Or(failed, l.forget(ctx, now, limit))
 }
 
 func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy router.Expiry) (int, error) {
@@ -141,21 +161,21 @@ func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy
 		if err != nil {
 			return 0, err
 		}
-		batch[i] = &operation{id: id, do: func(b *books, _ *operation) error {
-			expired[i] = b.expire(id, now, policy) || expired[i]
+		batch[i] = &operation{id: id, do: func(b *books, o *operation) error {
+			expired[i] = b.expire(id, now, policy) || o.unsure && b.expired(id, policy)
 			return nil
 		}}
 	}
-	if err := l.carryOut(ctx, batch); err != nil {
-		return 0, err
-	}
+	l.apart(ctx, batch)
 	n := 0
-	for _, yes := range expired {
-		if yes {
+	var failed error
+	for i, o := range batch {
+		failed = cmp.Or(failed, o.err)
+		if o.err == nil && expired[i] {
 			n++
 		}
 	}
-	return n, nil
+	return n, failed
 }
 
 // forget drops closed holds that nobody may ask for any more.

@@ -33,6 +33,13 @@ func (l *lineIDs) learn(ids map[router.Line]int64) {
 	maps.Copy(l.known, ids)
 }
 
+// forget forgets all ids.
+func (l *lineIDs) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.known = nil
+}
+
 // of gives an operation the ids of its lines and returns those not known.
 func (l *lineIDs) of(o *operation) (unknown []router.Line) {
 	o.lineOf = o.lineOf[:0]

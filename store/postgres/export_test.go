@@ -1,0 +1,22 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/store"
+)
+
+// Begin begins transactions.
+type Begin func(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
+
+// NewWith is New, whose transactions begin as wrap says once the schema is made.
+func NewWith(ctx context.Context, pool *pgxpool.Pool, wrap func(Begin) Begin) (store.Set, error) {
+	if _, err := New(ctx, pool); err != nil {
+		return store.Set{}, err
+	}
+	return sqlstore.Set(&db{begin: wrap(pool.BeginTx)}), nil
+}

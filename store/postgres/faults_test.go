@@ -1,0 +1,184 @@
+package postgres_test
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/internal/pgtest"
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/postgres"
+	"github.com/signalbox/signalbox/store/storetest"
+)
+
+// fault is something that a database does now and then, and that no caller of a
+// store is to notice.
+type fault string
+
+const (
+	refusedStatement fault = "a statement fails with a serialization failure"
+	tornResult       fault = "a result breaks off with a deadlock"
+	refusedCommit    fault = "a commit fails with a serialization failure"
+	lostBefore       fault = "the connection is lost before a commit"
+	lostAfter        fault = "the connection is lost after a commit"
+	shutBefore       fault = "the server shuts down before a commit"
+	shutAfter        fault = "the server shuts down after a commit"
+)
+
+// faults are drawn at random. They strike any statement of any transaction, and
+// the commits of those that write.
+type faults struct {
+	mu     sync.Mutex
+	draw   *rand.Rand
+	struck map[fault]int
+}
+
+// newFaults logs its seed; SIGNALBOX_TEST_SEED gives one back.
+func newFaults(t *testing.T) *faults {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("SIGNALBOX_TEST_SEED"); text != "" {
+		var err error
+		seed, err = strconv.ParseUint(text, 10, 64)
+		require.NoError(t, err)
+	}
+	t.Logf("SIGNALBOX_TEST_SEED=%d", seed)
+	return &faults{draw: rand.New(rand.NewPCG(seed, 0)), struck: map[fault]int{}}
+}
+
+// strikes draws one of the faults in n of a hundred cases, else none.
+func (f *faults) strikes(n int, among ...fault) fault {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.draw.IntN(100) >= n {
+		return ""
+	}
+	drawn := among[f.draw.IntN(len(among))]
+	f.struck[drawn]++
+	return drawn
+}
+
+func (f *faults) wrap(begin postgres.Begin) postgres.Begin {
+	return func(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error) {
+		tx, err := begin(ctx, options)
+		return &faultyTx{Tx: tx, faults: f, reads: options.AccessMode == pgx.ReadOnly}, err
+	}
+}
+
+func told(code string) error { return &pgconn.PgError{Severity: "ERROR", Code: code, Message: "a fault"} }
+
+// faultyTx is a transaction that faults strike.
+type faultyTx struct {
+	pgx.Tx
+
+	faults *faults
+	reads  bool
+}
+
+func (t *faultyTx) Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error) {
+	if t.faults.strikes(3, refusedStatement) != "" {
+		return pgconn.CommandTag{}, told("40001")
+	}
+	return t.Tx.Exec(ctx, text, args...)
+}
+
+func (t *faultyTx) Query(ctx context.Context, text string, args ...any) (pgx.Rows, error) {
+	strikes := t.faults.strikes(3, refusedStatement, tornResult)
+	if strikes == refusedStatement {
+		return nil, told("40001")
+	}
+	rows, err := t.Tx.Query(ctx, text, args...)
+	if err == nil && strikes == tornResult {
+		rows = &tornRows{Rows: rows}
+	}
+	return rows, err
+}
+
+// tornRows break off after the first.
+type tornRows struct {
+	pgx.Rows
+
+	read bool
+}
+
+func (r *tornRows) Next() bool {
+	before := r.read
+	r.read = true
+	return !before && r.Rows.Next()
+}
+
+func (r *tornRows) Err() error { return told("40P01") }
+
+func (t *faultyTx) Commit(ctx context.Context) error {
+	strikes := fault("")
+	if t.reads { // it has no outcome that could be unknown
+		strikes = t.faults.strikes(3, refusedCommit)
+	} else {
+		strikes = t.faults.strikes(15, refusedCommit, lostBefore, lostAfter, shutBefore, shutAfter)
+	}
+	switch strikes {
+	case refusedCommit:
+		_ = t.Tx.Rollback(ctx)
+		return told("40001")
+	case lostBefore:
+		_ = t.Tx.Conn().Close(ctx)
+		return t.Tx.Commit(ctx)
+	case lostAfter:
+		if err := t.Tx.Commit(ctx); err != nil {
+			return err
+		}
+		return io.ErrUnexpectedEOF
+	case shutBefore:
+		_ = t.Tx.Rollback(ctx)
+		return told("57P01")
+	case shutAfter:
+		if err := t.Tx.Commit(ctx); err != nil {
+			return err
+		}
+		return told("57P01")
+	}
+	return t.Tx.Commit(ctx)
+}
+
+// The whole suite passes where transactions fail at random, and where nobody
+// knows whether they were committed.
+func TestConformanceUnderFaults(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Pool(t, pgtest.Config{})
+	f := newFaults(t)
+	storetest.Run(t, func(t *testing.T) store.Set {
+		t.Helper()
+		set, err := postgres.NewWith(t.Context(), pool, f.wrap)
+		require.NoError(t, err)
+		empty(t, pool)
+		return set
+	})
+	for _, each := range []fault{
+		refusedStatement, tornResult, refusedCommit, lostBefore, lostAfter, shutBefore, shutAfter,
+	} {
+		assert.Positive(t, f.struck[each], each)
+	}
+}
+
+// empty empties every table, which is faster than another database.
+func empty(t *testing.T, pool *pgxpool.Pool) {
+	t.Helper()
+	rows, err := pool.Query(t.Context(), `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'`)
+	require.NoError(t, err)
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), "TRUNCATE "+strings.Join(tables, ", ")+" RESTART IDENTITY")
+	require.NoError(t, err)
+}
