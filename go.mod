@@ -19,6 +19,7 @@ require (
 
 // Tests, and the test kits that others import.
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/stretchr/testify v1.12.1
 	go.uber.org/mock v0.6.0
 	go.yaml.in/yaml/v3 v3.0.6

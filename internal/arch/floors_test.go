@@ -24,7 +24,7 @@ var floors = [][]string{
 	{"store/memory", "store/sqlite", "store/postgres"},
 	{"store/storetest", "internal/pgtest"},
 	{"examples/*/..."},
-	{"examples/*", "internal/arch", "internal/docs", "internal/modelpack", "internal/sdktest"},
+	{"examples/*", "internal/arch", "internal/docs", "internal/modelpack", "internal/proofs", "internal/sdktest"},
 }
 
 // onlyIn names, for a sensitive import and all below it, the packages that may
@@ -34,22 +34,23 @@ var onlyIn = map[string][]string{
 		"httpapi", "internal/upstream", "internal/sdktest", "examples/...",
 		"router/systemonehttp", "router/openaidecisions", "router/routertest",
 	},
-	"database/sql":                {"store/sqlite", "examples/..."},
-	"github.com/jackc/pgx/v5":     {"store/postgres", "internal/pgtest", "examples/..."},
-	"modernc.org/sqlite":          {"examples/..."},
-	"testing":                     {"store/storetest", "router/routertest", "internal/pgtest"},
-	"github.com/stretchr/testify": {"store/storetest", "router/routertest"},
-	"go.uber.org/mock":            {},
-	"pgregory.net/rapid":          {"store/storetest"}, // random histories are part of the suite
-	"go.yaml.in/yaml/v3":          {},
-	"golang.org/x/net":            {"examples/triage", "examples/triage/..."},
-	"golang.org/x/term":           {"examples/triage", "examples/triage/..."},
-	"golang.org/x/text":           {"internal/uselite", "examples/triage", "examples/triage/..."},
-	"golang.org/x/sys":            {"internal/uselite"},
-	"math/rand":                   {},                    // math/rand/v2 is another path
-	"log":                         {"router/routertest"}, // an http.Server's own log; log/slog is another path
-	"flag":                        {"examples/...", "internal/modelpack"},
-	"os/exec":                     {"examples/...", "internal/modelpack", "internal/pgtest", "internal/sdktest"},
+	"database/sql":                      {"store/sqlite", "examples/..."},
+	"github.com/jackc/pgx/v5":           {"store/postgres", "internal/pgtest", "examples/..."},
+	"modernc.org/sqlite":                {"examples/..."},
+	"testing":                           {"store/storetest", "router/routertest", "internal/pgtest"},
+	"github.com/stretchr/testify":       {"store/storetest", "router/routertest"},
+	"go.uber.org/mock":                  {},
+	"github.com/anishathalye/porcupine": {},
+	"pgregory.net/rapid":                {"store/storetest"}, // random histories are part of the suite
+	"go.yaml.in/yaml/v3":                {},
+	"golang.org/x/net":                  {"examples/triage", "examples/triage/..."},
+	"golang.org/x/term":                 {"examples/triage", "examples/triage/..."},
+	"golang.org/x/text":                 {"internal/uselite", "examples/triage", "examples/triage/..."},
+	"golang.org/x/sys":                  {"internal/uselite"},
+	"math/rand":                         {},                    // math/rand/v2 is another path
+	"log":                               {"router/routertest"}, // an http.Server's own log; log/slog is another path
+	"flag":                              {"examples/...", "internal/modelpack"},
+	"os/exec":                           {"examples/...", "internal/modelpack", "internal/pgtest", "internal/sdktest"},
 }
 
 // exact lists the guarded imports that do not cover the paths below them.

@@ -1,0 +1,67 @@
+package proofs
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	_ "modernc.org/sqlite"
+
+	"github.com/signalbox/signalbox/internal/pgtest"
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/memory"
+	"github.com/signalbox/signalbox/store/postgres"
+	"github.com/signalbox/signalbox/store/sqlite"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// engine is empty storage: two programs that share it, or in memory the one that
+// has it.
+type engine struct{ one, other store.Set }
+
+func inMemory(t *testing.T) engine {
+	t.Helper()
+	set := memory.New()
+	return engine{set, set}
+}
+
+func inSQLite(t *testing.T) engine {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "signalbox.db")
+	open := func() store.Set {
+		pool, err := sql.Open("sqlite", file)
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, pool.Close()) })
+		set, err := sqlite.New(t.Context(), pool)
+		require.NoError(t, err)
+		return set
+	}
+	return engine{open(), open()}
+}
+
+func inPostgres(t *testing.T) engine {
+	t.Helper()
+	pool := pgtest.Pool(t, pgtest.Config{})
+	open := func() store.Set {
+		set, err := postgres.New(t.Context(), pool)
+		require.NoError(t, err)
+		return set
+	}
+	return engine{open(), open()}
+}
+
+// on runs a test on every storage.
+func on(t *testing.T, test func(t *testing.T, e engine)) {
+	t.Helper()
+	for name, open := range map[string]func(*testing.T) engine{
+		"memory": inMemory, "SQLite": inSQLite, "PostgreSQL": inPostgres,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
+	}
+}
