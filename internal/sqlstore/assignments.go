@@ -34,7 +34,7 @@ func (s *Guardrails) Assign(ctx context.Context, rows []guardrails.Assignment, c
 		return cmp.Or(cmp.Compare(kindWord(a.Kind), kindWord(b.Kind)), cmp.Compare(a.Subject, b.Subject))
 	})
 	err = change(ctx, s.db, c, func(tx Tx) (bool, error) {
-		if err := findGuardrail(ctx, tx, rows[0].Account, rows[0].Guardrail, forUpdate); err != nil {
+		if err := keepGuardrail(ctx, tx, rows[0].Account, rows[0].Guardrail); err != nil {
 			return false, err
 		}
 		changed = 0
@@ -70,7 +70,7 @@ func assign(ctx context.Context, tx Tx, rows []guardrails.Assignment) (int64, er
 func (s *Guardrails) Unassign(ctx context.Context, account string, id uuid.UUID, kind guardrails.Kind, subjects []string, c router.Change) (removed int, err error) {
 	subjects = slices.Compact(slices.Sorted(slices.Values(subjects)))
 	err = change(ctx, s.db, c, func(tx Tx) (bool, error) {
-		if err := findGuardrail(ctx, tx, account, id, forUpdate); err != nil {
+		if err := keepGuardrail(ctx, tx, account, id); err != nil {
 			return false, err
 		}
 		removed = 0
@@ -109,7 +109,7 @@ func (s *Guardrails) Assignments(ctx context.Context, account string, id uuid.UU
 	of = ` FROM guardrail_assignments WHERE account = $1 AND kind = $2 AND ` + of
 	err = s.db.Read(ctx, func(tx Tx) error {
 		if id != uuid.Nil {
-			if err := findGuardrail(ctx, tx, account, id, ""); err != nil {
+			if err := findGuardrail(ctx, tx, account, id); err != nil {
 				return err
 			}
 		}

@@ -95,20 +95,28 @@ func (s *Guardrails) Replace(ctx context.Context, g guardrails.Guardrail, c rout
 		if err != nil || n > 0 {
 			return true, err
 		}
-		if err := findGuardrail(ctx, tx, g.Account, g.ID, ""); err != nil {
+		if err := findGuardrail(ctx, tx, g.Account, g.ID); err != nil {
 			return false, err
 		}
 		return false, guardrails.ErrConflict
 	})
 }
 
-// forUpdate keeps what a query finds as it is until the transaction ends.
-const forUpdate = ` FOR UPDATE`
-
 // findGuardrail returns ErrNotFound where there is no such guardrail.
-func findGuardrail(ctx context.Context, tx Tx, account string, id uuid.UUID, suffix string) error {
+func findGuardrail(ctx context.Context, tx Tx, account string, id uuid.UUID) error {
 	_, err := one(ctx, tx, guardrails.ErrNotFound, scanInt,
-		`SELECT revision FROM guardrails WHERE account = $1 AND id = $2`+suffix, account, id.String())
+		`SELECT revision FROM guardrails WHERE account = $1 AND id = $2`, account, id.String())
+	return err
+}
+
+// keepGuardrail is findGuardrail that keeps it as it is until the transaction
+// ends. A lock would not do: whoever waits for one goes on, at some isolations,
+// with what it saw before; whoever waits for a change begins again.
+func keepGuardrail(ctx context.Context, tx Tx, account string, id uuid.UUID) error {
+	n, err := tx.Exec(ctx, `UPDATE guardrails SET revision = revision WHERE account = $1 AND id = $2`, account, id.String())
+	if err == nil && n == 0 {
+		err = guardrails.ErrNotFound
+	}
 	return err
 }
 

@@ -24,7 +24,7 @@ func Migrate(ctx context.Context, db DB, migrations fs.FS) error {
 		return err
 	}
 	return db.Write(ctx, func(tx Tx) error {
-		if _, err := list(ctx, tx, scanInt, `SELECT version FROM migrations WHERE version = 0 FOR UPDATE`); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE migrations SET name = name WHERE version = 0`); err != nil {
 			return err
 		}
 		have, err := count(ctx, tx, `SELECT max(version) FROM migrations`)

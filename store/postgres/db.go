@@ -69,9 +69,9 @@ func (d *db) retry(ctx context.Context, options pgx.TxOptions, f func(sqlstore.T
 // apart spreads those who wait over a pause: each one's share is far from those
 // of the ones before (the golden ratio's multiples).
 func (d *db) apart(pause time.Duration) time.Duration {
-	const golden = 0x9e3779b97f4a7c15 // of 1<<64
+	const golden = 0x9e3779b97f4a7c15                           // of 1<<64
 	high, _ := bits.Mul64(d.waits.Add(1)*golden, uint64(pause)) //nolint:gosec // it is positive
-	return time.Duration(high) //nolint:gosec // less than pause
+	return time.Duration(high)                                  //nolint:gosec // less than pause
 }
 
 // again says whether a transaction failed, and surely so, for a reason that is

@@ -22,21 +22,20 @@ func newSet(tb testing.TB, cfg pgtest.Config) store.Set {
 	return set
 }
 
+// TestConformance holds the stores to their promises at whatever isolation the
+// database gives them.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) store.Set {
-		t.Helper()
-		return newSet(t, pgtest.Config{})
-	})
-}
-
-func TestConformanceSerializable(t *testing.T) {
-	t.Parallel()
-	cfg := pgtest.Config{Settings: map[string]string{"default_transaction_isolation": "serializable"}}
-	storetest.Run(t, func(t *testing.T) store.Set {
-		t.Helper()
-		return newSet(t, cfg)
-	})
+	for _, isolation := range []string{"read committed", "repeatable read", "serializable"} {
+		t.Run(isolation, func(t *testing.T) {
+			t.Parallel()
+			cfg := pgtest.Config{Settings: map[string]string{"default_transaction_isolation": isolation}}
+			storetest.Run(t, func(t *testing.T) store.Set {
+				t.Helper()
+				return newSet(t, cfg)
+			})
+		})
+	}
 }
 
 func TestNewRefusesANewerSchema(t *testing.T) {
