@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/postgres"
+	"github.com/signalbox/signalbox/store/sqlite"
+)
+
+// databaseFile is the server's in its folder.
+const databaseFile = "signalbox.db"
+
+// verifyFolder verifies the database in a server's folder, which it opens for
+// reading only.
+func verifyFolder(ctx context.Context, folder string) (store.Verified, error) {
+	path, err := filepath.Abs(filepath.Join(folder, databaseFile))
+	if err != nil {
+		return store.Verified{}, err
+	}
+	if _, err := os.Stat(path); err != nil {
+		if failed, ok := errors.AsType[*os.PathError](err); ok {
+			err = failed.Err
+		}
+		return store.Verified{}, fmt.Errorf("-data %s: %s: %w", folder, databaseFile, err)
+	}
+	slashes := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashes, "/") { // C:/…
+		slashes = "/" + slashes
+	}
+	// As a URL, so that nothing in the path is taken for a setting.
+	address := url.URL{Scheme: "file", Path: slashes, RawQuery: "mode=ro&_pragma=busy_timeout(10000)"}
+	pool, err := sql.Open("sqlite", address.String())
+	if err != nil {
+		return store.Verified{}, err
+	}
+	found, err := sqlite.Verify(ctx, pool)
+	return found, errors.Join(err, pool.Close())
+}
+
+// verifyPostgres verifies the database that a DSN names. No error repeats the
+// DSN's password.
+func verifyPostgres(ctx context.Context, dsn string) (store.Verified, error) {
+	cfg, err := pgxpool.ParseConfig(dsn)
+	if err != nil { // it may repeat the password, anywhere
+		return store.Verified{}, errors.New("the PostgreSQL DSN is neither a valid URL nor a list of keywords and values")
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return store.Verified{}, without(cfg.ConnConfig.Password, err)
+	}
+	defer pool.Close()
+	found, err := postgres.Verify(ctx, pool)
+	if err != nil {
+		err = without(cfg.ConnConfig.Password, err)
+	}
+	return found, err
+}
+
+// without is an error's text without the password.
+func without(password string, err error) error {
+	if password == "" {
+		return err
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), password, "***"))
+}

@@ -1,0 +1,14 @@
+// Command verify computes every sum that Signalbox keeps anew, from the events
+// and the holds that it is made of, and reports what does not add up. It changes
+// nothing.
+//
+//	go run ./examples/verify -data DIR
+//	go run ./examples/verify -postgres DSN
+//
+// DIR is the folder of a server on SQLite; DSN is a PostgreSQL database, whose
+// servers may be at work meanwhile. Other than on a command line, a DSN with a
+// password in it stands in the environment, in SIGNALBOX_POSTGRES.
+//
+// The exit status is 0 when all is well, 1 when something differs, one line for
+// each, and 2 when it could not be told.
+package main

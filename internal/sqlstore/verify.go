@@ -1,0 +1,122 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store"
+)
+
+// mostDifferences is how many are listed: of a database that is wrong all over
+// nobody reads them all.
+const mostDifferences = 10_000
+
+// errOlder is a database that no server of this version has opened.
+var errOlder = errors.New("sqlstore: the schema is older than this program; open the stores once to bring it up to date")
+
+// Verify computes all sums anew, at one instant, and says where they differ from
+// those that are kept. It changes nothing. What is kept in memory grows with the
+// open holds and with the days of one owner, not with the events.
+//
+// What it cannot know: what became of a hold that is closed, and spending that
+// was never recorded, that of callers without an account. A sum beyond the
+// largest USD is an error of the database.
+func Verify(ctx context.Context, db DB, migrations fs.FS) (found store.Verified, err error) {
+	files, err := fs.Glob(migrations, "*.sql")
+	if err != nil {
+		return found, err
+	}
+	err = db.Read(ctx, func(tx Tx) error {
+		v := &verifier{}
+		err := v.verify(ctx, tx, len(files))
+		found = v.found
+		return err
+	})
+	return found, err
+}
+
+// verifier is one run.
+type verifier struct {
+	found   store.Verified
+	windows map[string][router.Daily + 1]string // of each day with events
+	held    map[int64]router.Amount             // by open holds, on each line
+}
+
+func (v *verifier) verify(ctx context.Context, tx Tx, version int) error {
+	have, err := count(ctx, tx, `SELECT max(version) FROM migrations`)
+	switch {
+	case err != nil:
+		return err
+	case have > version:
+		return fmt.Errorf("%w: it has version %d, the newest known is %d", ErrNewer, have, version)
+	case have < version:
+		return errOlder
+	}
+	for _, check := range []func(context.Context, Tx) error{v.days, v.byKey, v.byAccount, v.openHolds, v.lines} {
+		if err := check(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// differ notes a difference.
+func (v *verifier) differ(what, where, stored, computed string) {
+	if len(v.found.Differences) < mostDifferences {
+		v.found.Differences = append(v.found.Differences, store.Difference{What: what, Where: where, Stored: stored, Computed: computed})
+	}
+}
+
+// days checks that events are filed under their day, and names its windows.
+func (v *verifier) days(ctx context.Context, tx Tx) error {
+	v.windows = map[string][router.Daily + 1]string{}
+	return query(ctx, tx, func(rows Rows) error {
+		var day string
+		var events int
+		var first, last int64
+		if err := rows.Scan(&day, &events, &first, &last); err != nil {
+			return err
+		}
+		v.found.Events += events
+		for _, at := range []int64{first, last} { // days follow each other, so all between are of the same
+			if really := router.Daily.Window(instant(at)); really != day {
+				v.differ("day", fmt.Sprintf("events admitted=%d", at), day, really)
+				break
+			}
+		}
+		v.windows[day] = windowsOf(day, instant(first))
+		return nil
+	}, `SELECT day, count(*), min(admitted), max(admitted) FROM events GROUP BY day ORDER BY day`)
+}
+
+// windowsOf names the windows that a day is in, and those of an instant of it
+// where it is no date.
+func windowsOf(day string, of time.Time) (names [router.Daily + 1]string) {
+	if date, err := time.Parse(time.DateOnly, day); err == nil {
+		of = date
+	}
+	for i := range names {
+		names[i] = router.Interval(i).Window(of) //nolint:gosec // one of four
+	}
+	return names
+}
+
+// openHolds adds up what open holds hold on each line.
+func (v *verifier) openHolds(ctx context.Context, tx Tx) error {
+	v.held = map[int64]router.Amount{}
+	return query(ctx, tx, func(rows Rows) error {
+		h, err := scanHold(rows)
+		if err != nil {
+			return err
+		}
+		v.found.OpenHolds++
+		for _, line := range h.lines {
+			v.held[line] = plus(v.held[line], h.amount)
+		}
+		return nil
+	}, `SELECT id, state, lines, credit, total, deadline, event FROM holds WHERE state = 0`)
+}
