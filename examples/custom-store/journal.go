@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// The changes of a ledger.
+const (
+	reserve = "reserve"
+	settle  = "settle"
+	void    = "void"
+	expire  = "expire"
+)
+
+// change is one change, as a line of the file has it.
+type change struct {
+	Verb   string        `json:"verb"`
+	Hold   uuid.UUID     `json:"hold,omitzero"`
+	Lines  [][2]string   `json:"lines,omitempty"` // owner and window
+	Credit router.USD    `json:"credit,omitzero"`
+	Total  router.USD    `json:"total,omitzero"`
+	At     time.Time     `json:"at,omitzero"` // the deadline of a hold; when it was, of an expiry
+	Limit  int           `json:"limit,omitzero"`
+	Policy router.Expiry `json:"policy,omitzero"`
+}
+
+// record is c as a line: a checksum of eight digits, a space, and c as JSON.
+func (c *change) record() []byte {
+	text, _ := json.Marshal(c) //nolint:errchkjson // it has nothing that JSON cannot say
+	return fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(text), text)
+}
+
+// errRecord is a line that is not what record has written.
+var errRecord = errors.New("damaged")
+
+// parse reads a line.
+func parse(line []byte) (c change, err error) {
+	sum, text, found := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte(" "))
+	if !found || len(line) == 0 || line[len(line)-1] != '\n' || string(sum) != fmt.Sprintf("%08x", crc32.ChecksumIEEE(text)) {
+		return c, errRecord
+	}
+	return c, json.Unmarshal(text, &c)
+}
+
+// replay reads changes and says up to where they are whole. Only the last one
+// can have been written in half: each is on disk before the next one begins.
+// Damage before it is an error, because what comes behind was promised.
+func replay(r io.Reader, redo func(change) error) (whole int64, err error) {
+	lines := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return whole, err
+		}
+		c, wrong := parse(line)
+		if wrong != nil {
+			if _, err := lines.Peek(1); !errors.Is(err, io.EOF) {
+				return whole, fmt.Errorf("line %d: %w", n, wrong)
+			}
+			return whole, nil
+		}
+		if err := redo(c); err != nil {
+			return whole, fmt.Errorf("line %d: %w", n, err)
+		}
+		whole += int64(len(line))
+	}
+}
+
+// syncFolder makes a new name in a folder last.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" { // which has no such call, and needs none
+		return nil
+	}
+	folder, err := os.Open(path) //nolint:gosec // the operator names the folder
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
