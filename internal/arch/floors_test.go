@@ -22,7 +22,7 @@ var floors = [][]string{
 	{"internal/lines", "store", "httpapi"},
 	{"internal/sqlstore"},
 	{"store/memory", "store/sqlite", "store/postgres"},
-	{"store/storetest", "internal/pgtest"},
+	{"store/storetest", "internal/pgtest", "internal/dataset"},
 	{"examples/*/..."},
 	{"examples/*", "internal/arch", "internal/docs", "internal/modelpack", "internal/proofs", "internal/sdktest"},
 }
@@ -37,7 +37,7 @@ var onlyIn = map[string][]string{
 	"database/sql":                      {"store/sqlite", "examples/..."},
 	"github.com/jackc/pgx/v5":           {"store/postgres", "internal/pgtest", "examples/..."},
 	"modernc.org/sqlite":                {"examples/..."},
-	"testing":                           {"store/storetest", "router/routertest", "internal/pgtest"},
+	"testing":                           {"store/storetest", "router/routertest", "internal/pgtest", "internal/dataset"},
 	"github.com/stretchr/testify":       {"store/storetest", "router/routertest"},
 	"go.uber.org/mock":                  {},
 	"github.com/anishathalye/porcupine": {},

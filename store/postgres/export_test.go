@@ -20,3 +20,6 @@ func NewWith(ctx context.Context, pool *pgxpool.Pool, wrap func(Begin) Begin) (s
 	}
 	return sqlstore.Set(&db{begin: wrap(pool.BeginTx)}), nil
 }
+
+// DB is a pool as the stores use it, for writing rows without them.
+func DB(pool *pgxpool.Pool) sqlstore.DB { return &db{begin: pool.BeginTx} }

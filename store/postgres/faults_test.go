@@ -77,7 +77,9 @@ func (f *faults) wrap(begin postgres.Begin) postgres.Begin {
 	}
 }
 
-func told(code string) error { return &pgconn.PgError{Severity: "ERROR", Code: code, Message: "a fault"} }
+func told(code string) error {
+	return &pgconn.PgError{Severity: "ERROR", Code: code, Message: "a fault"}
+}
 
 // faultyTx is a transaction that faults strike.
 type faultyTx struct {
