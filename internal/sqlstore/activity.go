@@ -79,36 +79,69 @@ func (s *Activity) Record(ctx context.Context, events []router.Event) error {
 // record adds those events that were not recorded before, and only those, to
 // the rollups.
 func (s *Activity) record(ctx context.Context, tx Tx, events []router.Event) error {
-	if len(events) == 0 {
-		return nil
-	}
-	rows := make(map[string]eventRow, len(events))
-	batch := make([][]any, 0, len(events))
+	rows := make(map[string]*router.Event, len(events))
 	for i := range events {
-		row := rowOfEvent(&events[i])
-		if _, twice := rows[row.ID]; !twice {
-			rows[row.ID] = row
-			batch = append(batch, append([]any{row.ID, row.Admitted}, row.usage()...))
-		}
+		rows[events[i].ID] = &events[i]
 	}
-	byKey, byAccount := sums{}, sums{}
-	err := s.db.QueryRows(ctx, tx, func(found Rows) error {
+	var used rollups
+	batch, _ := eventRows(events)
+	err := queryRows(ctx, s.db, tx, func(found Rows) error {
 		id, err := scanText(found)
-		row := rows[id]
-		row.ID, row.Admitted = "", 0
-		byKey.add(row)
-		row.Member, row.KeyHash = "", ""
-		byAccount.add(row)
+		if err == nil {
+			used.add(rowOfEvent(rows[id]))
+		}
 		return err
-	}, addEvents, eventColumns(), batch)
+	}, addEvents+` RETURNING id`, eventColumns(), batch)
 	if err != nil {
 		return err
 	}
-	if _, err := s.db.ExecRows(ctx, tx, addByKey, usageColumns(), byKey.rows()); err != nil {
-		return err
+	return s.db.RunRows(ctx, tx, used.statements()...)
+}
+
+// statements do what record does, for events of which none was recorded before:
+// otherwise they are [ErrChanged].
+func (s *Activity) statements(events []router.Event) []RowsStatement {
+	if len(events) == 0 {
+		return nil
 	}
-	_, err = s.db.ExecRows(ctx, tx, addByAccount, usageColumns(), byAccount.rows())
-	return err
+	batch, used := eventRows(events)
+	return append(used.statements(),
+		RowsStatement{Text: addEvents, Columns: eventColumns(), Rows: batch, Changed: int64(len(events))})
+}
+
+// eventRows are events as rows, each ID once, and what they add to the rollups.
+func eventRows(events []router.Event) (batch [][]any, used rollups) {
+	seen := make(map[string]bool, len(events))
+	for i := range events {
+		row := rowOfEvent(&events[i])
+		if seen[row.ID] {
+			continue
+		}
+		seen[row.ID] = true
+		batch = append(batch, append([]any{row.ID, row.Admitted}, row.usage()...))
+		used.add(row)
+	}
+	return batch, used
+}
+
+// rollups are sums of events. The zero value is empty.
+type rollups struct{ byKey, byAccount sums }
+
+func (r *rollups) add(row eventRow) {
+	if r.byKey == nil {
+		r.byKey, r.byAccount = sums{}, sums{}
+	}
+	row.ID, row.Admitted = "", 0
+	r.byKey.add(row)
+	row.Member, row.KeyHash = "", ""
+	r.byAccount.add(row)
+}
+
+func (r *rollups) statements() []RowsStatement {
+	return []RowsStatement{
+		{Text: addByKey, Columns: usageColumns(), Rows: r.byKey.rows(), Changed: -1},
+		{Text: addByAccount, Columns: usageColumns(), Rows: r.byAccount.rows(), Changed: -1},
+	}
 }
 
 // usage is the part of a row that has no identity.

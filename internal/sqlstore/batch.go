@@ -13,9 +13,6 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// errRaced is a hold that another process made in the meantime.
-var errRaced = errors.New("sqlstore: another process was faster")
-
 // errLost is a line that is gone, which only another hand can have done: a
 // database that was restored, for example.
 var errLost = errors.New("sqlstore: a line is missing")
@@ -24,17 +21,17 @@ var errLost = errors.New("sqlstore: a line is missing")
 // it returns is what failed all of them. Every operation goes by the id of its
 // hold, so that a batch whose outcome is unknown is simply run again.
 func (l *Ledger) carryOut(ctx context.Context, batch []*operation) error {
-	for {
-		var learned map[router.Line]int64
-		err := l.db.Write(ctx, func(tx Tx) (err error) {
-			learned, err = l.attempt(ctx, tx, batch)
-			return err
-		})
+	for careful := false; ; {
+		run := &attempt{Ledger: l, batch: batch, careful: careful}
+		err := l.db.Write(ctx, func(tx Tx) error { return run.do(ctx, tx) })
 		switch {
 		case err == nil:
-			l.ids.learn(learned)
+			l.ids.learn(run.learned)
+			l.own.learn(run.holds)
 			return nil
-		case ctx.Err() != nil || !errors.Is(err, errRaced) && !isUnknown(err):
+		case errors.Is(err, ErrChanged) && !careful:
+			careful = true
+		case ctx.Err() != nil || !errors.Is(err, ErrChanged) && !isUnknown(err):
 			return err
 		}
 		for _, o := range batch {
@@ -43,43 +40,101 @@ func (l *Ledger) carryOut(ctx context.Context, batch []*operation) error {
 	}
 }
 
-// attempt loads what the batch touches, carries it out and saves what changed.
-// It returns the ids of lines that were not known before.
-func (l *Ledger) attempt(ctx context.Context, tx Tx, batch []*operation) (map[router.Line]int64, error) {
-	b := &books{lines: map[int64]*account{}}
-	var err error
-	if b.holds, err = l.loadHolds(ctx, tx, batch); err != nil {
-		return nil, err
-	}
-	learned, err := l.nameLines(ctx, tx, batch)
-	if err != nil {
-		return nil, err
-	}
-	if err := l.loadLines(ctx, tx, b, batch); err != nil {
-		return nil, err
-	}
-	for _, o := range batch {
-		o.err = o.do(b, o)
-	}
-	if err := l.save(ctx, tx, b); err != nil {
-		return nil, err
-	}
-	return learned, l.activity.record(ctx, tx, b.events)
+// attempt is one try of a batch. The first one takes for granted what nearly
+// always is so: that no event was recorded before, and that no other process
+// makes the same hold. Where it is not so, the database changes fewer rows than
+// it must, and the next try is careful.
+type attempt struct {
+	*Ledger
+	books
+
+	batch   []*operation
+	careful bool
+	learned map[router.Line]int64 // ids of lines that were not known before
 }
 
-// loadHolds locks and loads the holds of a batch that exist.
-func (l *Ledger) loadHolds(ctx context.Context, tx Tx, batch []*operation) (map[uuid.UUID]*hold, error) {
-	ids := make([][]any, len(batch))
-	for i, o := range batch {
-		ids[i] = []any{o.id.String()}
-	}
-	found := map[uuid.UUID]*hold{}
-	err := l.db.QueryRows(ctx, tx, func(rows Rows) error {
-		h, err := scanHold(rows)
-		found[h.id] = h
+// do loads what the batch touches, carries it out and saves what changed.
+func (a *attempt) do(ctx context.Context, tx Tx) (err error) {
+	a.books = books{lines: map[int64]*account{}, holds: map[uuid.UUID]*hold{}}
+	if a.learned, err = a.nameLines(ctx, tx, a.batch); err != nil {
 		return err
-	}, loadHolds, idColumns(), ids)
-	return found, err
+	}
+	if err := a.load(ctx, tx); err != nil {
+		return err
+	}
+	for _, o := range a.batch {
+		o.err = o.do(&a.books, o)
+	}
+	statements, err := a.saved()
+	if err != nil {
+		return err
+	}
+	if !a.careful {
+		return a.db.RunRows(ctx, tx, append(statements, a.activity.statements(a.events)...)...)
+	}
+	if err := a.db.RunRows(ctx, tx, statements...); err != nil {
+		return err
+	}
+	return a.activity.record(ctx, tx, a.events)
+}
+
+// load locks and loads the holds and the lines that the batch touches: all holds
+// first and then all lines, each in the order of their ids. Of holds that other
+// processes made, the lines are known only when the hold is.
+func (a *attempt) load(ctx context.Context, tx Tx) error {
+	touched := map[int64]bool{}
+	ids := make([][]any, len(a.batch))
+	for i, o := range a.batch {
+		ids[i] = []any{o.id.String()}
+		for _, id := range o.lineOf {
+			touched[id] = true
+		}
+		for _, id := range a.own.of(o.id) {
+			touched[id] = true
+		}
+	}
+	err := a.db.RunRows(ctx, tx,
+		RowsStatement{Text: loadHolds, Columns: idColumns(), Rows: ids, Scan: func(rows Rows) error {
+			h, err := scanHold(rows)
+			a.holds[h.id] = h
+			return err
+		}},
+		a.loading(touched))
+	if err != nil {
+		return err
+	}
+	others := map[int64]bool{}
+	for _, h := range a.holds {
+		for _, id := range h.lines {
+			if !touched[id] {
+				touched[id], others[id] = true, true
+			}
+		}
+	}
+	if err := a.db.RunRows(ctx, tx, a.loading(others)); err != nil {
+		return err
+	}
+	if len(a.lines) < len(touched) {
+		a.ids.forget()
+		a.own.forget()
+		return errLost
+	}
+	return nil
+}
+
+// loading locks and loads lines.
+func (a *attempt) loading(lines map[int64]bool) RowsStatement {
+	ids := make([][]any, 0, len(lines))
+	for _, id := range slices.Sorted(maps.Keys(lines)) {
+		ids = append(ids, []any{id})
+	}
+	return RowsStatement{Text: loadLines, Columns: numberColumns(), Rows: ids, Scan: func(rows Rows) error {
+		var id int64
+		on := &account{}
+		err := rows.Scan(&id, &on.Spent.Credit, &on.Spent.Total, &on.Held.Credit, &on.Held.Total)
+		a.lines[id] = on
+		return err
+	}}
 }
 
 func scanHold(rows Rows) (*hold, error) {
@@ -110,39 +165,8 @@ func scanHold(rows Rows) (*hold, error) {
 	return h, nil
 }
 
-// loadLines locks and loads the lines of a batch.
-func (l *Ledger) loadLines(ctx context.Context, tx Tx, b *books, batch []*operation) error {
-	touched := map[int64]bool{}
-	for _, o := range batch {
-		for _, id := range o.lineOf {
-			touched[id] = true
-		}
-		if h := b.holds[o.id]; h != nil {
-			for _, id := range h.lines {
-				touched[id] = true
-			}
-		}
-	}
-	ids := make([][]any, 0, len(touched))
-	for _, id := range slices.Sorted(maps.Keys(touched)) {
-		ids = append(ids, []any{id})
-	}
-	err := l.db.QueryRows(ctx, tx, func(rows Rows) error {
-		var id int64
-		a := &account{}
-		err := rows.Scan(&id, &a.Spent.Credit, &a.Spent.Total, &a.Held.Credit, &a.Held.Total)
-		b.lines[id] = a
-		return err
-	}, loadLines, numberColumns(), ids)
-	if err == nil && len(b.lines) < len(ids) {
-		l.ids.forget()
-		return errLost
-	}
-	return err
-}
-
-// save writes back what changed.
-func (l *Ledger) save(ctx context.Context, tx Tx, b *books) error {
+// saved is how what changed is written back.
+func (b *books) saved() ([]RowsStatement, error) {
 	var lines, fresh, old [][]any
 	for id, a := range b.lines {
 		if a.changed {
@@ -155,7 +179,7 @@ func (l *Ledger) save(ctx context.Context, tx Tx, b *books) error {
 		}
 		row, err := rowOf(h)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if h.fresh {
 			fresh = append(fresh, row)
@@ -163,18 +187,11 @@ func (l *Ledger) save(ctx context.Context, tx Tx, b *books) error {
 			old = append(old, row)
 		}
 	}
-	if _, err := l.db.ExecRows(ctx, tx, saveLines, balanceColumns(), lines); err != nil {
-		return err
-	}
-	n, err := l.db.ExecRows(ctx, tx, addHolds, holdColumns(), fresh)
-	if err == nil && n != int64(len(fresh)) {
-		err = errRaced
-	}
-	if err != nil {
-		return err
-	}
-	_, err = l.db.ExecRows(ctx, tx, saveHolds, holdColumns(), old)
-	return err
+	return []RowsStatement{
+		{Text: saveLines, Columns: balanceColumns(), Rows: lines, Changed: int64(len(lines))},
+		{Text: addHolds, Columns: holdColumns(), Rows: fresh, Changed: int64(len(fresh))},
+		{Text: saveHolds, Columns: holdColumns(), Rows: old, Changed: int64(len(old))},
+	}, nil
 }
 
 func rowOf(h *hold) ([]any, error) {

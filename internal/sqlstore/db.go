@@ -25,6 +25,23 @@ type Tx interface {
 	Query(ctx context.Context, query string, args ...any) (Rows, error)
 }
 
+// RowsStatement is a statement on many rows at once: they are the table "n" with
+// these columns, and stand where the text says {n}. Each column has a kind, as
+// in "id text" or "at bigint". A query may be run in parts, so that its order
+// holds for each part only. No rows are no work.
+type RowsStatement struct {
+	Text    string
+	Columns []string
+	Rows    [][]any
+	// Scan gets each row of a query; without it, Changed is how many rows the
+	// statement must change, unless it is -1.
+	Scan    func(Rows) error
+	Changed int64
+}
+
+// ErrChanged is a statement that changed fewer rows than it must.
+var ErrChanged = errors.New("sqlstore: rows are there, or gone, that should not be")
+
 // DB is a database. It is safe for concurrent use.
 type DB interface {
 	// Read runs f in a transaction that sees one instant.
@@ -36,12 +53,9 @@ type DB interface {
 	// A query that ends with "FOR UPDATE" locks the rows that it returns, in the
 	// order of ORDER BY.
 	Write(ctx context.Context, f func(Tx) error) error
-	// ExecRows runs a statement on many rows at once, and QueryRows a query: they
-	// are the table "n" with these columns, and stand where the text says {n}.
-	// Each column has a kind, as in "id text" or "at bigint". A query may be run
-	// in parts, so that its order holds for each part only. No rows are no work.
-	ExecRows(ctx context.Context, tx Tx, text string, columns []string, rows [][]any) (int64, error)
-	QueryRows(ctx context.Context, tx Tx, scan func(Rows) error, text string, columns []string, rows [][]any) error
+	// RunRows runs statements one after the other, with as few waits for the
+	// database as it can.
+	RunRows(ctx context.Context, tx Tx, statements ...RowsStatement) error
 	// Script runs statements without arguments, separated by semicolons.
 	Script(ctx context.Context, tx Tx, statements string) error
 }
@@ -56,6 +70,16 @@ func repeat(ctx context.Context, db DB, f func(Tx) error) error {
 			return err
 		}
 	}
+}
+
+// queryRows runs a query on rows.
+func queryRows(ctx context.Context, db DB, tx Tx, scan func(Rows) error, text string, columns []string, rows [][]any) error {
+	return db.RunRows(ctx, tx, RowsStatement{Text: text, Columns: columns, Rows: rows, Scan: scan})
+}
+
+// execRows runs a statement on rows, whatever it changes.
+func execRows(ctx context.Context, db DB, tx Tx, text string, columns []string, rows [][]any) error {
+	return db.RunRows(ctx, tx, RowsStatement{Text: text, Columns: columns, Rows: rows, Changed: -1})
 }
 
 // query runs a query and gives each row to scan.

@@ -35,6 +35,7 @@ var (
 type Ledger struct {
 	db       DB
 	ids      lineIDs
+	own      holdLines
 	group    group
 	activity *Activity
 }
@@ -195,7 +196,7 @@ func (l *Ledger) Balances(ctx context.Context, lines []router.Line) ([]router.Ba
 	var found []router.Balance
 	err := l.db.Read(ctx, func(tx Tx) error {
 		found = make([]router.Balance, len(lines))
-		return l.db.QueryRows(ctx, tx, func(rows Rows) error {
+		return queryRows(ctx, l.db, tx, func(rows Rows) error {
 			var at int
 			var b router.Balance
 			err := rows.Scan(&at, &b.Spent.Credit, &b.Spent.Total, &b.Held.Credit, &b.Held.Total)

@@ -100,14 +100,14 @@ func (l *Ledger) findLines(ctx context.Context, tx Tx, names []router.Line) (map
 		if len(names) == 0 {
 			return found, nil
 		}
-		if _, err := l.db.ExecRows(ctx, tx, addLines, lineColumns(), rowsOfLines(names)); err != nil {
+		if err := execRows(ctx, l.db, tx, addLines, lineColumns(), rowsOfLines(names)); err != nil {
 			return nil, err
 		}
 	}
 }
 
 func (l *Ledger) lookUp(ctx context.Context, tx Tx, names []router.Line, found map[router.Line]int64) error {
-	return l.db.QueryRows(ctx, tx, func(rows Rows) error {
+	return queryRows(ctx, l.db, tx, func(rows Rows) error {
 		var line router.Line
 		var id int64
 		err := rows.Scan(&id, &line.Owner, &line.Window)

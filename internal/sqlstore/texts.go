@@ -31,7 +31,7 @@ const (
 	figures   = `requests, prompt, completion, reasoning, cached, credit, total`
 	eventText = `id, admitted, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + figures
 	addEvents = `INSERT INTO events (` + eventText + `) SELECT ` + eventText + ` FROM {n} WHERE true ORDER BY id
-		ON CONFLICT (id) DO NOTHING RETURNING id`
+		ON CONFLICT (id) DO NOTHING`
 	byKey    = `account, key_hash, day, member, workspace, model, permaslug, endpoint, provider`
 	addByKey = `INSERT INTO usage_by_key AS u (` + byKey + `, ` + figures + `)
 		SELECT ` + byKey + `, ` + figures + ` FROM {n} WHERE true ORDER BY ` + byKey + `

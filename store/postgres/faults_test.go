@@ -108,6 +108,24 @@ func (t *faultyTx) Query(ctx context.Context, text string, args ...any) (pgx.Row
 	return rows, err
 }
 
+func (t *faultyTx) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults {
+	sent := t.Tx.SendBatch(ctx, batch)
+	if t.faults.strikes(3*batch.Len(), refusedStatement) != "" {
+		return &refusedBatch{BatchResults: sent}
+	}
+	return sent
+}
+
+// refusedBatch is one of which the last statement failed.
+type refusedBatch struct{ pgx.BatchResults }
+
+func (b *refusedBatch) Close() error {
+	if err := b.BatchResults.Close(); err != nil {
+		return err
+	}
+	return told("40001")
+}
+
 // tornRows break off after the first.
 type tornRows struct {
 	pgx.Rows
@@ -177,7 +195,7 @@ func TestConformanceUnderFaults(t *testing.T) {
 // empty empties every table, which is faster than another database.
 func empty(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
-	rows, err := pool.Query(t.Context(), `SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'`)
+	rows, err := pool.Query(t.Context(), `SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'migrations'`)
 	require.NoError(t, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)

@@ -6,45 +6,61 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/signalbox/signalbox/internal/sqlstore"
 )
 
-var errKind = errors.New("postgres: a value is not of its column's kind")
+var (
+	errKind = errors.New("postgres: a value is not of its column's kind")
+	errTx   = errors.New("postgres: a transaction of another database")
+)
 
-// ExecRows implements [sqlstore.DB].
-func (d *db) ExecRows(ctx context.Context, t sqlstore.Tx, text string, columns []string, rows [][]any) (int64, error) {
-	if len(rows) == 0 {
-		return 0, nil
+// RunRows implements [sqlstore.DB]: it sends all statements, then reads all
+// answers.
+func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.RowsStatement) error {
+	ours, ok := t.(*tx)
+	if !ok {
+		return errTx
 	}
-	args, err := arrays(columns, rows)
-	if err != nil {
-		return 0, err
-	}
-	return t.Exec(ctx, strings.Replace(text, "{n}", table(columns), 1), args...)
-}
-
-// QueryRows implements [sqlstore.DB].
-func (d *db) QueryRows(
-	ctx context.Context, t sqlstore.Tx, scan func(sqlstore.Rows) error, text string, columns []string, rows [][]any,
-) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	args, err := arrays(columns, rows)
-	if err != nil {
-		return err
-	}
-	found, err := t.Query(ctx, strings.Replace(text, "{n}", table(columns), 1), args...)
-	if err != nil {
-		return err
-	}
-	defer found.Close()
-	for found.Next() {
-		if err := scan(found); err != nil {
+	batch := &pgx.Batch{}
+	for i := range statements {
+		s := &statements[i]
+		if len(s.Rows) == 0 {
+			continue
+		}
+		args, err := arrays(s.Columns, s.Rows)
+		if err != nil {
 			return err
 		}
+		answer(batch.Queue(strings.Replace(s.Text, "{n}", table(s.Columns), 1), args...), s)
 	}
-	return found.Err()
+	if batch.Len() == 0 {
+		return nil
+	}
+	return ours.SendBatch(ctx, batch).Close()
+}
+
+// answer says what becomes of the answer to a statement.
+func answer(queued *pgx.QueuedQuery, s *sqlstore.RowsStatement) {
+	if s.Scan == nil {
+		queued.Exec(func(done pgconn.CommandTag) error {
+			if s.Changed >= 0 && s.Changed != done.RowsAffected() {
+				return sqlstore.ErrChanged
+			}
+			return nil
+		})
+		return
+	}
+	queued.Query(func(found pgx.Rows) error {
+		for found.Next() {
+			if err := s.Scan(found); err != nil {
+				return err
+			}
+		}
+		return found.Err()
+	})
 }
 
 // table is "n", of one array for each column.

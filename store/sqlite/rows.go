@@ -13,33 +13,44 @@ import (
 // few, so that all of them stay prepared.
 const steps = "\x40\x10\x04\x01" // 64, 16, 4, 1
 
-// ExecRows implements [sqlstore.DB].
-func (d *db) ExecRows(ctx context.Context, t sqlstore.Tx, text string, columns []string, rows [][]any) (int64, error) {
+// RunRows implements [sqlstore.DB].
+func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.RowsStatement) error {
+	for i := range statements {
+		if err := d.runRows(ctx, t, &statements[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *db) runRows(ctx context.Context, t sqlstore.Tx, s *sqlstore.RowsStatement) error {
 	changed := int64(0)
-	return changed, d.inSteps(text, columns, rows, func(text string, args []any) error {
+	err := d.inSteps(s.Text, s.Columns, s.Rows, func(text string, args []any) error {
+		if s.Scan != nil {
+			return scanAll(ctx, t, s.Scan, text, args)
+		}
 		n, err := t.Exec(ctx, text, args...)
 		changed += n
 		return err
 	})
+	if err == nil && s.Scan == nil && s.Changed >= 0 && s.Changed != changed {
+		err = sqlstore.ErrChanged
+	}
+	return err
 }
 
-// QueryRows implements [sqlstore.DB].
-func (d *db) QueryRows(
-	ctx context.Context, t sqlstore.Tx, scan func(sqlstore.Rows) error, text string, columns []string, rows [][]any,
-) error {
-	return d.inSteps(text, columns, rows, func(text string, args []any) error {
-		found, err := t.Query(ctx, text, args...)
-		if err != nil {
+func scanAll(ctx context.Context, t sqlstore.Tx, scan func(sqlstore.Rows) error, text string, args []any) error {
+	found, err := t.Query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	for found.Next() {
+		if err := scan(found); err != nil {
 			return err
 		}
-		defer found.Close()
-		for found.Next() {
-			if err := scan(found); err != nil {
-				return err
-			}
-		}
-		return found.Err()
-	})
+	}
+	return found.Err()
 }
 
 // inSteps hands rows to run, as many at once as there is a statement for.
