@@ -42,12 +42,11 @@ type insert struct {
 
 func write(ctx context.Context, db sqlstore.DB, list ...insert) error {
 	return db.Write(ctx, func(tx sqlstore.Tx) error {
-		for _, i := range list {
-			if _, err := db.ExecRows(ctx, tx, i.text, i.columns, i.rows); err != nil {
-				return err
-			}
+		statements := make([]sqlstore.RowsStatement, len(list))
+		for i, of := range list {
+			statements[i] = sqlstore.RowsStatement{Text: of.text, Columns: of.columns, Rows: of.rows, Changed: -1}
 		}
-		return nil
+		return db.RunRows(ctx, tx, statements...)
 	})
 }
 
