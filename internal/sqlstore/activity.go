@@ -182,19 +182,19 @@ func (s sums) rows() [][]any {
 
 // Items implements [activity.Store].
 func (s *Activity) Items(ctx context.Context, r activity.Range) (items []activity.Item, err error) {
-	const sum = `SELECT day, model, permaslug, endpoint, provider, workspace, CAST(sum(requests) AS bigint), CAST(sum(prompt) AS bigint),
+	const group = `day, model, permaslug, endpoint, provider, workspace`
+	const sum = `SELECT ` + group + `, CAST(sum(requests) AS bigint), CAST(sum(prompt) AS bigint),
 		CAST(sum(completion) AS bigint), CAST(sum(reasoning) AS bigint), CAST(sum(cached) AS bigint),
-		CAST(sum(credit) AS bigint), CAST(sum(total) AS bigint) FROM `
+		CAST(sum(credit) AS bigint), CAST(sum(total) AS bigint) FROM usage_by_key`
 	const within = ` WHERE account = $1 AND day >= $2 AND day <= $3`
-	const group = ` GROUP BY day, model, permaslug, endpoint, provider, workspace`
-	text, args := sum+"usage_by_account"+within+group, []any{r.Account, r.From, r.To}
+	text, args := `SELECT `+group+`, `+figures+` FROM usage_by_account`+within, []any{r.Account, r.From, r.To}
 	switch {
 	case r.KeyHash != "" && r.Member != "":
-		text, args = sum+"usage_by_key"+within+" AND key_hash = $4 AND member = $5"+group, append(args, r.KeyHash, r.Member)
+		text, args = sum+within+" AND key_hash = $4 AND member = $5 GROUP BY "+group, append(args, r.KeyHash, r.Member)
 	case r.KeyHash != "":
-		text, args = sum+"usage_by_key"+within+" AND key_hash = $4"+group, append(args, r.KeyHash)
+		text, args = sum+within+" AND key_hash = $4 GROUP BY "+group, append(args, r.KeyHash)
 	case r.Member != "":
-		text, args = sum+"usage_by_key"+within+" AND member = $4"+group, append(args, r.Member)
+		text, args = sum+within+" AND member = $4 GROUP BY "+group, append(args, r.Member)
 	}
 	err = s.db.Read(ctx, func(tx Tx) error {
 		items, err = list(ctx, tx, scanItem, text, args...)

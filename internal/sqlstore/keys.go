@@ -96,7 +96,7 @@ func (s *Keys) changed(ctx context.Context, tx Tx, k keys.Key, n int64, err erro
 
 // List implements [keys.Store].
 func (s *Keys) List(ctx context.Context, account string, q keys.Query) (found []keys.Key, err error) {
-	of := `workspace = $5 AND NOT management`
+	of := `workspace = $5 AND management = false` // as the index wants it
 	if q.Management {
 		of = `management AND $5 = $5`
 	}
@@ -113,7 +113,7 @@ func (s *Keys) List(ctx context.Context, account string, q keys.Query) (found []
 // CountIn implements [keys.Store].
 func (s *Keys) CountIn(ctx context.Context, account, workspace string) (n int, err error) {
 	err = s.db.Read(ctx, func(tx Tx) error {
-		n, err = count(ctx, tx, `SELECT count(*) FROM keys WHERE account = $1 AND workspace = $2 AND NOT management`, account, workspace)
+		n, err = count(ctx, tx, `SELECT count(*) FROM keys WHERE account = $1 AND workspace = $2 AND management = false`, account, workspace)
 		return err
 	})
 	return n, err

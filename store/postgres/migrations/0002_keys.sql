@@ -20,5 +20,6 @@ CREATE TABLE keys (
 	version       bigint NOT NULL
 );
 
-CREATE INDEX keys_by_workspace ON keys (account, workspace, management, created_at);
+CREATE INDEX keys_by_workspace ON keys (account, workspace, management, created_at DESC, hash);
+CREATE INDEX keys_of_management ON keys (account, created_at DESC, hash) WHERE management;
 CREATE INDEX keys_by_creator ON keys (account, creator);
