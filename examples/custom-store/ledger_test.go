@@ -62,7 +62,7 @@ func TestPowerCut(t *testing.T) {
 	for _, id := range ids {
 		note(l.Reserve(t.Context(), hold(id, 3)))
 	}
-	note(l.Settle(t.Context(), ids[0], router.Amount{Credit: cent, Total: cent}))
+	note(l.Settle(t.Context(), ids[0], router.Amount{Credit: cent, Total: 2 * cent}))
 	note(l.Void(t.Context(), ids[1]))
 	n, err := l.Expire(t.Context(), time.Now().Add(time.Hour), 10, router.ExpirePost)
 	note(err)

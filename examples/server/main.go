@@ -129,7 +129,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	// time: see the package comment.
 	logs := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if err := start(ctx, catalog, o, getenv, stdout, logs); err != nil {
-		_, _ = fmt.Fprintf(stderr, "server: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+		_, _ = fmt.Fprintf(stderr, "server: %s\n", strings.Join(strings.Fields(err.Error()), " "))
 		if _, ok := errors.AsType[mistake](err); ok {
 			return exitUsage
 		}

@@ -86,9 +86,9 @@ func openPostgres(ctx context.Context, dsn, sealing string) (*storage, error) {
 	return &storage{set: set, sealingKey: key, close: func() error { pool.Close(); return nil }}, nil
 }
 
-// without is an error's text on one line, without the password.
+// without is an error's text, without the password.
 func without(password string, err error) error {
-	text := strings.Join(strings.Fields(err.Error()), " ")
+	text := err.Error()
 	if password != "" {
 		text = strings.ReplaceAll(text, password, "***")
 	}
