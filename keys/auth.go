@@ -53,10 +53,10 @@ func (e *entry) usable(now func() time.Time) error {
 	switch {
 	case !e.known:
 		return ErrRefused
+	case !e.key.ExpiresAt.IsZero() && !now().Before(e.key.ExpiresAt):
+		return ErrExpired // also when it is disabled: every request with it is told so
 	case e.key.Disabled:
 		return ErrDisabled
-	case !e.key.ExpiresAt.IsZero() && !now().Before(e.key.ExpiresAt):
-		return ErrExpired
 	}
 	return nil
 }
