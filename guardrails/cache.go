@@ -32,8 +32,8 @@ type cache struct {
 }
 
 type cached struct {
-	policy *policy
-	until  time.Time
+	policy      *policy
+	from, until time.Time
 }
 
 // combination names up to three guardrails as they were at some time.
@@ -66,16 +66,17 @@ func (c *cache) get(p router.Principal, now time.Time) (pol *policy, changes uin
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	have, ok := c.byPrincipal[p]
-	return have.policy, c.changes, ok && now.Before(have.until)
+	// A clock that stepped back makes nothing live longer.
+	return have.policy, c.changes, ok && now.Before(have.until) && !now.Before(have.from)
 }
 
 // keep remembers what was loaded after so many changes.
-func (c *cache) keep(p router.Principal, pol *policy, until time.Time, changes uint64) {
+func (c *cache) keep(p router.Principal, pol *policy, from, until time.Time, changes uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.changes == changes {
 		makeRoom(c.byPrincipal, c.max)
-		c.byPrincipal[p] = cached{pol, until}
+		c.byPrincipal[p] = cached{pol, from, until}
 	}
 }
 

@@ -106,7 +106,7 @@ func (s *Service) policy(ctx context.Context, p router.Principal) (*policy, erro
 // load reads the guardrails of p and makes a policy of them, unless there is
 // one of the same guardrails.
 func (s *Service) load(ctx context.Context, p router.Principal, changes uint64) (*policy, error) {
-	until := s.cfg.Now().Add(s.cfg.Staleness)
+	from := s.cfg.Now()
 	applied, err := s.cfg.Store.Applied(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("guardrails: %w", err)
@@ -122,7 +122,7 @@ func (s *Service) load(ctx context.Context, p router.Principal, changes uint64) 
 		}
 		s.cache.keepReady(of, pol)
 	}
-	s.cache.keep(p, pol, until, changes)
+	s.cache.keep(p, pol, from, from.Add(s.cfg.Staleness), changes)
 	return pol, nil
 }
 

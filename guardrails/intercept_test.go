@@ -147,6 +147,10 @@ func TestChangesOfAnotherProcessActWithinTheStaleness(t *testing.T) {
 	require.NoError(t, passed(t, r.Service, call))
 	assert.Len(t, call.Policy, 1)
 	assert.EqualValues(t, 2, r.reads.Load())
+
+	r.now = r.now.Add(-time.Hour)
+	require.NoError(t, passed(t, r.Service, &router.Call{Principal: key("a")}))
+	assert.EqualValues(t, 3, r.reads.Load(), "a clock that steps back makes nothing live longer")
 }
 
 func TestTheCacheIsBounded(t *testing.T) {

@@ -107,6 +107,19 @@ func TestChangesElsewhereActWithinTenSeconds(t *testing.T) {
 	assert.Len(t, c.Budgets, 1)
 }
 
+func TestAClockThatStepsBackMakesNothingLiveLonger(t *testing.T) {
+	b := newBench(t)
+	elsewhere := b.service(t, b.set.Organization)
+	_, err := call(t, b.Service, b.principal())
+	require.NoError(t, err)
+	_, err = elsewhere.TopUp(t.Context(), b.by, "p", 1)
+	require.NoError(t, err)
+	b.pass(-time.Hour)
+	c, err := call(t, b.Service, b.principal())
+	require.NoError(t, err)
+	assert.Len(t, c.Budgets, 1)
+}
+
 // gate is a store whose readers wait, and are counted.
 type gate struct {
 	organization.Store

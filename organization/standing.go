@@ -73,7 +73,8 @@ func (s *Service) kept(p place) (*standing, uint64) {
 	s.cache.mu.RLock()
 	st, changes := s.cache.byPlace[p], s.cache.changes
 	s.cache.mu.RUnlock()
-	if st == nil || !s.cfg.Now().Before(st.until) {
+	// A clock that stepped back makes nothing live longer.
+	if now := s.cfg.Now(); st == nil || !now.Before(st.until) || now.Before(st.until.Add(-staleness)) {
 		return nil, changes
 	}
 	return st, changes
