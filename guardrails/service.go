@@ -116,8 +116,9 @@ func (cfg *Config) lookups() {
 // now is the time to the microsecond, which is what every store keeps.
 func (s *Service) now() time.Time { return s.cfg.Now().UTC().Truncate(time.Microsecond) }
 
-// Create makes a guardrail in a workspace; "" is the default one. What is wrong
-// with it is what [Patch.Check] says; p needs a Name.
+// Create makes a guardrail in a workspace; "" is the default one, and one that
+// the account does not have is [ErrNotFound]. What is wrong with the guardrail
+// is what [Patch.Check] says; p needs a Name.
 func (s *Service) Create(ctx context.Context, by router.Actor, workspace string, p Patch) (Guardrail, error) {
 	if err := p.Check(); err != nil {
 		return Guardrail{}, err
@@ -126,10 +127,7 @@ func (s *Service) Create(ctx context.Context, by router.Actor, workspace string,
 		return Guardrail{}, invalid("name", "is required")
 	}
 	workspace, err := s.cfg.Workspace(ctx, by.Principal.Account, workspace)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return Guardrail{}, invalid("workspace_id", "is no workspace of the account")
-	case err != nil:
+	if err != nil {
 		return Guardrail{}, fmt.Errorf("guardrails: create: %w", err)
 	}
 	now := s.now()

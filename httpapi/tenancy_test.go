@@ -79,7 +79,7 @@ func tenancy() map[string]tenant {
 		"GET /presets/{slug}/versions/{version}": {keys: "management", path: "/presets/{preset}/versions/1?workspace_id={workspace}"},
 
 		"GET /guardrails":                                  {keys: "management", path: "/guardrails"},
-		"POST /guardrails":                                 {keys: "management", path: "/guardrails", body: `{"name":"n"}`, status: 201},
+		"POST /guardrails":                                 {keys: "management", path: "/guardrails", body: `{"name":"n","workspace_id":"{workspace}"}`, status: 201},
 		"GET /guardrails/{id}":                             {keys: "management", path: guardrail},
 		"PATCH /guardrails/{id}":                           {keys: "management", path: guardrail, body: `{"name":"n"}`},
 		"DELETE /guardrails/{id}":                          {keys: "management", path: guardrail},
