@@ -68,7 +68,7 @@ func (s *Service) rows(ctx context.Context, by router.Actor, id uuid.UUID, kind 
 		case err != nil:
 			return nil, fmt.Errorf("guardrails: assign: %w", err)
 		case !ok:
-			issues = append(issues, systemone.Issue{Path: kind.member() + "[" + strconv.Itoa(i) + "]", Message: "is not in the account"})
+			issues = append(issues, systemone.Issue{Path: kind.member() + "." + strconv.Itoa(i), Message: "is not in the account"})
 		}
 		row.ID = s.cfg.NewID()
 		rows = append(rows, row)

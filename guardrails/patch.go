@@ -121,7 +121,7 @@ func (c *checker) list(path string, list []string) {
 		return
 	}
 	for i, entry := range list {
-		c.length(path+"["+strconv.Itoa(i)+"]", entry, 1, maxEntry)
+		c.length(path+"."+strconv.Itoa(i), entry, 1, maxEntry)
 	}
 }
 
@@ -140,7 +140,7 @@ func (c *checker) builtins(list []Filter) {
 		return
 	}
 	for i, f := range list {
-		at := path + "[" + strconv.Itoa(i) + "]"
+		at := path + "." + strconv.Itoa(i)
 		if BuiltinLabel(f.Slug) == "" {
 			c.wrong(at+".slug", "is no builtin filter")
 		}
@@ -157,7 +157,7 @@ func (c *checker) filters(list []Filter) {
 		return
 	}
 	for i, f := range list {
-		at := path + "[" + strconv.Itoa(i) + "]"
+		at := path + "." + strconv.Itoa(i)
 		if f.UserOnly {
 			c.wrong(at+".scan_scope", "is for builtin filters")
 		}

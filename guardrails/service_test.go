@@ -41,7 +41,7 @@ func TestWhatIsNotKnownDoesNotExist(t *testing.T) {
 	assert.NotZero(t, g.ID)
 	assert.WithinDuration(t, time.Now(), g.CreatedAt, time.Minute)
 	_, err = s.Create(t.Context(), by, workspace, guardrails.Patch{Name: router.To("x")})
-	require.ErrorIs(t, err, systemone.ErrInvalid)
+	require.ErrorIs(t, err, guardrails.ErrNotFound)
 	_, err = s.Update(t.Context(), by, defaultID, guardrails.Patch{Name: router.To("x")})
 	require.ErrorIs(t, err, guardrails.ErrNotFound)
 	for _, kind := range []guardrails.Kind{guardrails.KeyKind, guardrails.MemberKind} {
@@ -73,21 +73,21 @@ func TestCheckFindsEveryProblem(t *testing.T) {
 		"long name":         {guardrails.Patch{Name: router.To(strings.Repeat("ä", 201))}, []string{"name"}},
 		"long description":  {guardrails.Patch{Description: router.To(new(strings.Repeat("ä", 1001)))}, []string{"description"}},
 		"empty lists":       {guardrails.Patch{AllowedModels: list(), IgnoredModels: list(), AllowedProviders: list(), IgnoredProviders: list()}, []string{"allowed_models", "ignored_models", "allowed_providers", "ignored_providers"}},
-		"empty entry":       {guardrails.Patch{AllowedModels: list("a", "")}, []string{"allowed_models[1]"}},
+		"empty entry":       {guardrails.Patch{AllowedModels: list("a", "")}, []string{"allowed_models.1"}},
 		"long list":         {guardrails.Patch{AllowedModels: router.To(make([]string, 10_001))}, []string{"allowed_models"}},
 		"negative limit":    {guardrails.Patch{Limit: router.To(new(-router.Dollar))}, []string{"limit_usd"}},
 		"huge limit":        {guardrails.Patch{Limit: router.To(new(9_000_000_000*router.Dollar + 1))}, []string{"limit_usd"}},
-		"unknown builtin":   {guardrails.Patch{Builtins: filters(guardrails.Filter{Slug: guardrails.Email}, guardrails.Filter{Slug: "secrets"})}, []string{"content_filter_builtins[1].slug"}},
-		"unknown action":    {guardrails.Patch{Builtins: filters(guardrails.Filter{Slug: guardrails.Email, Action: 3})}, []string{"content_filter_builtins[0].action"}},
+		"unknown builtin":   {guardrails.Patch{Builtins: filters(guardrails.Filter{Slug: guardrails.Email}, guardrails.Filter{Slug: "secrets"})}, []string{"content_filter_builtins.1.slug"}},
+		"unknown action":    {guardrails.Patch{Builtins: filters(guardrails.Filter{Slug: guardrails.Email, Action: 3})}, []string{"content_filter_builtins.0.action"}},
 		"too many builtins": {guardrails.Patch{Builtins: router.To(make([]guardrails.Filter, 101))}, []string{"content_filter_builtins"}},
 		"too many filters":  {guardrails.Patch{Filters: router.To(make([]guardrails.Filter, 101))}, []string{"content_filters"}},
-		"empty pattern":     {guardrails.Patch{Filters: filters(guardrails.Filter{})}, []string{"content_filters[0].pattern"}},
-		"long pattern":      {guardrails.Patch{Filters: filters(guardrails.Filter{Pattern: strings.Repeat("a", 100_001)})}, []string{"content_filters[0].pattern"}},
-		"long label":        {guardrails.Patch{Filters: filters(guardrails.Filter{Pattern: "a", Label: strings.Repeat("ä", 101)})}, []string{"content_filters[0].label"}},
-		"no text":           {guardrails.Patch{Name: router.To("\x00"), Description: router.To(new("\xff")), AllowedModels: list("\x00"), Filters: filters(guardrails.Filter{Pattern: "\x00", Label: "\x00"})}, []string{"name", "description", "allowed_models[0]", "content_filters[0].label", "content_filters[0].pattern"}},
-		"long entry":        {guardrails.Patch{IgnoredProviders: list(strings.Repeat("ä", 257))}, []string{"ignored_providers[0]"}},
-		"scope of others":   {guardrails.Patch{Builtins: filters(guardrails.Filter{Slug: guardrails.PromptInjection, UserOnly: true}, guardrails.Filter{Slug: guardrails.Email, UserOnly: true}), Filters: filters(guardrails.Filter{Pattern: "a", UserOnly: true})}, []string{"content_filter_builtins[1].scan_scope", "content_filters[0].scan_scope"}},
-		"several":           {guardrails.Patch{Name: router.To(""), Limit: router.To(new(-router.Dollar)), Filters: filters(guardrails.Filter{Pattern: "("}, guardrails.Filter{Pattern: `(a+)+`})}, []string{"name", "limit_usd", "content_filters[0].pattern", "content_filters[1].pattern"}},
+		"empty pattern":     {guardrails.Patch{Filters: filters(guardrails.Filter{})}, []string{"content_filters.0.pattern"}},
+		"long pattern":      {guardrails.Patch{Filters: filters(guardrails.Filter{Pattern: strings.Repeat("a", 100_001)})}, []string{"content_filters.0.pattern"}},
+		"long label":        {guardrails.Patch{Filters: filters(guardrails.Filter{Pattern: "a", Label: strings.Repeat("ä", 101)})}, []string{"content_filters.0.label"}},
+		"no text":           {guardrails.Patch{Name: router.To("\x00"), Description: router.To(new("\xff")), AllowedModels: list("\x00"), Filters: filters(guardrails.Filter{Pattern: "\x00", Label: "\x00"})}, []string{"name", "description", "allowed_models.0", "content_filters.0.label", "content_filters.0.pattern"}},
+		"long entry":        {guardrails.Patch{IgnoredProviders: list(strings.Repeat("ä", 257))}, []string{"ignored_providers.0"}},
+		"scope of others":   {guardrails.Patch{Builtins: filters(guardrails.Filter{Slug: guardrails.PromptInjection, UserOnly: true}, guardrails.Filter{Slug: guardrails.Email, UserOnly: true}), Filters: filters(guardrails.Filter{Pattern: "a", UserOnly: true})}, []string{"content_filter_builtins.1.scan_scope", "content_filters.0.scan_scope"}},
+		"several":           {guardrails.Patch{Name: router.To(""), Limit: router.To(new(-router.Dollar)), Filters: filters(guardrails.Filter{Pattern: "("}, guardrails.Filter{Pattern: `(a+)+`})}, []string{"name", "limit_usd", "content_filters.0.pattern", "content_filters.1.pattern"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := c.patch.Check()
@@ -227,7 +227,7 @@ func TestAssignmentsOfKeysAndMembers(t *testing.T) {
 		assert.Equal(t, []string{"member_user_ids"}, paths(t, err))
 	}
 	_, err := r.Assign(ctx, r.by, g.ID, guardrails.KeyKind, []string{"x", "a", "ann"})
-	assert.Equal(t, []string{"key_hashes[0]", "key_hashes[2]"}, paths(t, err))
+	assert.Equal(t, []string{"key_hashes.0", "key_hashes.2"}, paths(t, err))
 	_, total, err := r.Assignments(ctx, r.by, g.ID, guardrails.KeyKind, 0, 10)
 	require.NoError(t, err)
 	assert.Zero(t, total, "nothing is applied in part")

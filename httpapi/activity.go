@@ -32,32 +32,13 @@ type activityItem struct {
 
 // listActivity serves GET /activity.
 func (x *exchange) listActivity(ctx context.Context) error {
-	var q activity.Query
-	var groupBy string
-	query := x.r.URL.Query()
-	for name, to := range map[string]*string{
-		"date": &q.Date, "api_key_hash": &q.KeyHash, "user_id": &q.Member, "workspace_id": &q.Workspace, "group_by": &groupBy,
-	} {
-		var err error
-		if *to, err = queryText(query, name); err != nil {
-			return err
-		}
-		if *to == "" && query.Has(name) { // must not be taken for a filter that was not asked for
-			return badRequest(name, "must not be empty")
-		}
-	}
-	switch groupBy {
-	case "workspace":
-		q.ByWorkspace = true
-	case "":
-	default:
-		return badRequest("group_by", "must be workspace")
-	}
-	if id, ok := uuidOf(q.Workspace); ok {
-		q.Workspace = id
+	query := x.parameters()
+	q := activity.Query{
+		Date: query.text("date"), KeyHash: query.text("api_key_hash"), Member: query.text("user_id"),
+		ByWorkspace: query.word("group_by", "workspace") != "", Workspace: query.id("workspace_id"),
 	}
 	items, err := x.s.Activity.Items(ctx, x.principal.Account, q)
-	if err != nil {
+	if err := query.with(err); err != nil { // what is wrong with the day and the hash, the service knows
 		return err
 	}
 	rows := make([]activityItem, len(items))

@@ -51,16 +51,12 @@ func describeCredential(c keys.Credential) credentialObject {
 
 // listCredentials serves GET /byok: those of a workspace, the oldest first.
 func (x *exchange) listCredentials(ctx context.Context) error {
-	p, err := x.listPage()
-	if err != nil {
-		return err
+	query := x.parameters()
+	p := query.listPage()
+	q := keys.CredentialQuery{
+		Offset: p.offset, Limit: p.limit, Workspace: query.id("workspace_id"), Provider: query.text("provider"),
 	}
-	query := x.r.URL.Query()
-	q := keys.CredentialQuery{Offset: p.offset, Limit: p.limit}
-	if q.Workspace, err = presetWorkspace(query); err != nil {
-		return err
-	}
-	if q.Provider, err = queryText(query, "provider"); err != nil {
+	if err := query.err(); err != nil {
 		return err
 	}
 	list, total, err := x.s.Credentials.List(ctx, x.actor(), q)
@@ -83,15 +79,15 @@ func (x *exchange) createCredential(ctx context.Context) error {
 	}
 	o.require("provider", "key")
 	provider, workspace, p := o.text("provider", 1, 0), o.id("workspace_id"), o.credentialPatch()
-	if err := o.err(); err != nil {
-		return err
-	}
 	c := keys.Credential{
 		Provider: provider.To, Workspace: workspace.To, Disabled: p.Disabled.To, Fallback: p.Fallback.To,
 		Models: p.Models.To, KeyHashes: p.KeyHashes.To, Members: p.Members.To,
 	}
 	if p.Name.To != nil {
 		c.Name = *p.Name.To
+	}
+	if err := o.err(); err != nil {
+		return o.with(x.s.Credentials.Check(ctx, x.actor(), c, p.Secret.To))
 	}
 	c, err = x.s.Credentials.Create(ctx, x.actor(), c, p.Secret.To)
 	if err != nil {

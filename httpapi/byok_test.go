@@ -166,7 +166,7 @@ func credentialScenarios(tb testing.TB) []scenario {
 		}},
 		scenario{path: "/byok", body: `{}`, status: 400, message: invalid, kind: "invalid_request", want: map[string]any{"error.metadata.issues.0.path": "provider", "error.metadata.issues.1.path": "key"}},
 		scenario{path: "/byok", body: `{"provider":"cat","key":"two words","allowed_api_key_hashes":["foreign"]}`, status: 400, message: invalid, kind: "invalid_request", want: map[string]any{
-			"error.metadata.issues.0.path": "key", "error.metadata.issues.1.path": "provider", "error.metadata.issues.2.path": "allowed_api_key_hashes[0]",
+			"error.metadata.issues.0.path": "key", "error.metadata.issues.1.path": "provider", "error.metadata.issues.2.path": "allowed_api_key_hashes.0",
 		}},
 		scenario{path: "/byok", body: strings.Replace(ownBody, "{", `{"workspace_id":"`+uuid.Max.String()+`",`, 1), status: 404, message: notFound, kind: "not_found"},
 	)

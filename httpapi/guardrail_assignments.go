@@ -73,8 +73,9 @@ func (k assignmentKind) list(ctx context.Context, x *exchange) error {
 }
 
 func (k assignmentKind) rows(ctx context.Context, x *exchange, id uuid.UUID) error {
-	p, err := x.listPage()
-	if err != nil {
+	query := x.parameters()
+	p := query.listPage()
+	if err := query.err(); err != nil {
 		return err
 	}
 	list, total, err := x.s.Guardrails.Assignments(ctx, x.actor(), id, k.kind, p.offset, p.limit)

@@ -145,7 +145,7 @@ func (o object) filters(name, need string, rest func(entry object) guardrails.Fi
 	known := len(*o.issues)
 	list := make([]guardrails.Filter, len(items))
 	for i, item := range items {
-		at := name + "[" + strconv.Itoa(i) + "]"
+		at := name + "." + strconv.Itoa(i)
 		entry := object{path: o.path + at + ".", issues: o.issues}
 		if item[0] != '{' || json.Unmarshal(item, &entry.members) != nil {
 			o.wrong(at, "must be an object")

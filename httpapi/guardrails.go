@@ -49,21 +49,10 @@ func (x *exchange) guardrailID() (uuid.UUID, error) {
 
 // listGuardrails serves GET /guardrails.
 func (x *exchange) listGuardrails(ctx context.Context) error {
-	p, err := x.listPage()
-	if err != nil {
+	query := x.parameters()
+	p, workspace := query.listPage(), query.id("workspace_id")
+	if err := query.err(); err != nil {
 		return err
-	}
-	query := x.r.URL.Query()
-	workspace, err := queryText(query, "workspace_id")
-	if err != nil {
-		return err
-	}
-	if query.Has("workspace_id") {
-		id, ok := uuidOf(workspace)
-		if !ok {
-			return badRequest("workspace_id", "must be a UUID")
-		}
-		workspace = id
 	}
 	list, total, err := x.s.Guardrails.List(ctx, x.actor(), workspace, p.offset, p.limit)
 	if err != nil {

@@ -107,6 +107,7 @@ func TestGuardrailsOverHTTP(t *testing.T) {
 	assert.Equal(t, made, send(200, http.MethodGet, first, "")["data"])
 	assert.Equal(t, map[string]any{"data": []any{made}, "total_count": 1.0}, send(200, http.MethodGet, "/guardrails", ""))
 	send(404, http.MethodGet, "/guardrails?workspace_id="+guardrailDefault, "")
+	send(404, http.MethodPost, "/guardrails", `{"name":"g","workspace_id":"`+guardrailDefault+`"}`)
 	send(400, http.MethodGet, "/guardrails?workspace_id=home", "")
 
 	changed, ok := send(200, http.MethodPatch, first, `{"enforce_zdr":false,"limit_usd":null,"content_filters":null,"content_filter_builtins":null,"unknown":1}`)["data"].(map[string]any)
@@ -145,13 +146,12 @@ func TestBadGuardrailsAreToldEverything(t *testing.T) {
 	for body, paths := range map[string]string{
 		`{}`:                        "name",
 		`{"name":1,"limit_usd":-1}`: "name limit_usd",
-		`{"name":"g","limit_usd":"1","reset_interval":"yearly","allowed_models":[],"ignored_models":[1]}`: "ignored_models[0] limit_usd reset_interval allowed_models",
+		`{"name":"g","limit_usd":"1","reset_interval":"yearly","allowed_models":[],"ignored_models":[1]}`: "ignored_models.0 limit_usd reset_interval allowed_models",
 		`{"name":"g","workspace_id":"x","enforce_zdr":1,"include_byok_in_budgets":null}`:                  "workspace_id include_byok_in_budgets enforce_zdr",
-		`{"name":"g","workspace_id":"` + guardrailDefault + `"}`:                                          "workspace_id",
-		`{"name":"g","content_filter_builtins":[{"slug":"secrets","action":"flag"}]}`:                     "content_filter_builtins[0].slug",
-		`{"name":"g","content_filter_builtins":[{"action":"drop","scan_scope":"none"},1]}`:                "content_filter_builtins[0].slug content_filter_builtins[0].scan_scope content_filter_builtins[0].action content_filter_builtins[1]",
+		`{"name":"g","content_filter_builtins":[{"slug":"secrets","action":"flag"}]}`:                     "content_filter_builtins.0.slug",
+		`{"name":"g","content_filter_builtins":[{"action":"drop","scan_scope":"none"},1]}`:                "content_filter_builtins.0.slug content_filter_builtins.0.scan_scope content_filter_builtins.0.action content_filter_builtins.1",
 		`{"name":"g","content_filters":{}}`:                                                               "content_filters",
-		`{"name":"","content_filters":[{"pattern":"(a+)+","action":"flag"}]}`:                             "name content_filters[0].pattern",
+		`{"name":"","content_filters":[{"pattern":"(a+)+","action":"flag"}]}`:                             "name content_filters.0.pattern",
 	} {
 		t.Run(body, func(t *testing.T) {
 			reply := manage(t, 400, http.MethodPost, "/guardrails", body, options...)

@@ -92,29 +92,14 @@ func orNull(s string) *string {
 
 // listKeys serves GET /keys.
 func (x *exchange) listKeys(ctx context.Context) error {
-	query := x.r.URL.Query()
-	offset, err := queryWhole(query, "offset")
-	if err != nil {
-		return err
+	query := x.parameters()
+	q := keys.Query{
+		Offset:          query.whole("offset", 0, 0, 1<<31-1),
+		IncludeDisabled: query.word("include_disabled", "true", "false") == "true",
+		Workspace:       query.id("workspace_id"),
 	}
-	q := keys.Query{Offset: offset}
-	switch text, err := queryText(query, "include_disabled"); {
-	case err != nil:
+	if err := query.err(); err != nil {
 		return err
-	case text != "" && text != "true" && text != "false":
-		return badRequest("include_disabled", "must be true or false")
-	default:
-		q.IncludeDisabled = text == "true"
-	}
-	workspace, err := queryText(query, "workspace_id")
-	if err != nil {
-		return err
-	}
-	if query.Has("workspace_id") {
-		var ok bool
-		if q.Workspace, ok = uuidOf(workspace); !ok {
-			return badRequest("workspace_id", "must be a UUID")
-		}
 	}
 	found, err := x.s.ManagedKeys.List(ctx, x.actor(), q)
 	if err != nil {
@@ -145,7 +130,7 @@ func (x *exchange) createKey(ctx context.Context) error {
 	}
 	k.ExternalUser, k.ExternalHash = o.external()
 	if err := o.err(); err != nil {
-		return err
+		return o.with(x.s.ManagedKeys.Check(ctx, x.actor(), k))
 	}
 	r, secret, err := x.s.ManagedKeys.Create(ctx, x.actor(), k)
 	if err != nil {

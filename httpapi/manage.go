@@ -2,9 +2,7 @@ package httpapi
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/signalbox/signalbox/router"
@@ -56,26 +54,6 @@ func (x *exchange) pathID() (string, error) {
 	return id, nil
 }
 
-// queryText returns a query parameter, or "" when it is not given. One that is
-// given twice, or that no store could look for, is a mistake.
-func queryText(query url.Values, name string) (string, error) {
-	values := query[name]
-	switch len(values) {
-	case 0:
-		return "", nil
-	case 1:
-		if !router.Storable(values[0]) {
-			return "", badRequest(name, "must be UTF-8 without U+0000")
-		}
-		return values[0], nil
-	}
-	return "", badRequest(name, "must be given once")
-}
-
-// listPage is the page of a list of management records: 50 unless asked for 1
-// to 100.
-func (x *exchange) listPage() (page, error) { return pageWithin(x.r.URL.Query(), 50, 100) }
-
 // stamp writes a time as the interface does; the zero time is null.
 func stamp(t time.Time) *string {
 	if t.IsZero() {
@@ -90,19 +68,6 @@ func resetWord(i router.Interval) *string {
 		return nil
 	}
 	return new(i.String())
-}
-
-// queryWhole reads a whole number from 0 up.
-func queryWhole(query url.Values, name string) (int, error) {
-	text, err := queryText(query, name)
-	if err != nil || text == "" {
-		return 0, err
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		return 0, badRequest(name, "must be a whole number from 0 up")
-	}
-	return n, nil
 }
 
 const (

@@ -120,8 +120,9 @@ func (x *exchange) listNativeModels(ctx context.Context) error {
 // models returns one page of the models given. A model that no endpoint serves
 // is not among them: it has no price and cannot be asked.
 func (x *exchange) models(all []served) (modelList, []served, error) {
-	p, err := pageOf(x.r.URL.Query())
-	if err != nil {
+	query := x.parameters()
+	p := query.page(defaultPage, maxPage)
+	if err := query.err(); err != nil {
 		return modelList{}, nil, err
 	}
 	part := cut(p, all)

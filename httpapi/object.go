@@ -52,6 +52,10 @@ func (o object) err() error {
 	return &systemone.InvalidError{Issues: *o.issues}
 }
 
+// with is the refusal of everything that was wrong, with what is wrong
+// according to err; where nothing was, it is err.
+func (o object) with(err error) error { return allIssues(*o.issues, err) }
+
 // wrong notes a problem with a member.
 func (o object) wrong(name, format string, args ...any) {
 	*o.issues = append(*o.issues, systemone.Issue{Path: o.path + name, Message: fmt.Sprintf(format, args...)})
@@ -245,7 +249,7 @@ func (o object) texts(name string, from, most int) router.Update[[]string] {
 	}
 	list, sound := make([]string, len(items)), true
 	for i, item := range items {
-		list[i], ok = o.textOf(name+"["+strconv.Itoa(i)+"]", item, 1, 0)
+		list[i], ok = o.textOf(name+"."+strconv.Itoa(i), item, 1, 0)
 		sound = sound && ok
 	}
 	return router.Update[[]string]{Set: sound, To: list}

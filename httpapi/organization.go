@@ -85,8 +85,9 @@ func (x *exchange) replySettings(settings organization.Settings, err error) erro
 
 // listMembers serves GET /organization/members.
 func (x *exchange) listMembers(ctx context.Context) error {
-	p, err := x.listPage()
-	if err != nil {
+	query := x.parameters()
+	p := query.listPage()
+	if err := query.err(); err != nil {
 		return err
 	}
 	members, total, err := x.s.Organization.Members(ctx, x.principal.Account, p.offset, p.limit)

@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"fmt"
 	"net/http"
-	"net/url"
 	"path"
 	"strconv"
 	"strings"
@@ -18,33 +16,14 @@ const (
 // page is a part of a list.
 type page struct{ offset, limit int }
 
-// pageOf reads offset and limit from a query. Other names are ignored; one of
-// these that is given twice is a mistake.
-func pageOf(query url.Values) (page, error) { return pageWithin(query, defaultPage, maxPage) }
-
-// pageWithin is pageOf with other bounds of limit.
-func pageWithin(query url.Values, usual, most int) (page, error) {
-	p := page{limit: usual}
-	for _, part := range []struct {
-		name     string
-		to       *int
-		from, up int
-	}{
-		{"offset", &p.offset, 0, 1<<31 - 1},
-		{"limit", &p.limit, 1, most},
-	} {
-		values := query[part.name]
-		if len(values) == 0 {
-			continue
-		}
-		n, err := strconv.Atoi(values[0])
-		if err != nil || len(values) > 1 || n < part.from || n > part.up {
-			return page{}, badRequest(part.name, fmt.Sprintf("must be one whole number from %d to %d", part.from, part.up))
-		}
-		*part.to = n
-	}
-	return p, nil
+// page reads offset and limit: usual unless the caller asks for 1 to most.
+func (p *parameters) page(usual, most int) page {
+	return page{offset: p.whole("offset", 0, 0, 1<<31-1), limit: p.whole("limit", usual, 1, most)}
 }
+
+// listPage is the page of a list of management records: 50 unless asked for 1
+// to 100.
+func (p *parameters) listPage() page { return p.page(50, 100) }
 
 // cut returns the part of list that is on the page.
 func cut[T any](p page, list []T) []T {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -91,21 +90,20 @@ func describePresetVersion(v presets.Version) presetVersionObject {
 
 // presetWorkspace reads the workspace that a management key asks about; "" is
 // the account's default one.
-func presetWorkspace(query url.Values) (string, error) {
-	text, err := queryText(query, "workspace_id")
-	if err != nil || text == "" && !query.Has("workspace_id") {
-		return "", err
-	}
-	id, ok := uuidOf(text)
-	if !ok {
-		return "", badRequest("workspace_id", "must be a UUID")
-	}
-	return id, nil
+func (x *exchange) presetWorkspace() (string, error) {
+	query := x.parameters()
+	return query.id("workspace_id"), query.err()
+}
+
+// presetPage is presetWorkspace of a list.
+func (x *exchange) presetPage() (string, page, error) {
+	query := x.parameters()
+	return query.id("workspace_id"), query.listPage(), query.err()
 }
 
 // createPreset serves POST /presets/{slug}/chat/completions and its siblings.
 func (x *exchange) createPreset(ctx context.Context, shape presets.Shape) error {
-	workspace, err := presetWorkspace(x.r.URL.Query())
+	workspace, err := x.presetWorkspace()
 	if err != nil {
 		return err
 	}
@@ -123,11 +121,7 @@ func (x *exchange) createPreset(ctx context.Context, shape presets.Shape) error 
 
 // listPresets serves GET /presets.
 func (x *exchange) listPresets(ctx context.Context) error {
-	workspace, err := presetWorkspace(x.r.URL.Query())
-	if err != nil {
-		return err
-	}
-	page, err := x.listPage()
+	workspace, page, err := x.presetPage()
 	if err != nil {
 		return err
 	}
@@ -145,7 +139,7 @@ func (x *exchange) listPresets(ctx context.Context) error {
 
 // getPreset serves GET /presets/{slug}.
 func (x *exchange) getPreset(ctx context.Context) error {
-	workspace, err := presetWorkspace(x.r.URL.Query())
+	workspace, err := x.presetWorkspace()
 	if err != nil {
 		return err
 	}
@@ -159,11 +153,7 @@ func (x *exchange) getPreset(ctx context.Context) error {
 
 // listPresetVersions serves GET /presets/{slug}/versions.
 func (x *exchange) listPresetVersions(ctx context.Context) error {
-	workspace, err := presetWorkspace(x.r.URL.Query())
-	if err != nil {
-		return err
-	}
-	page, err := x.listPage()
+	workspace, page, err := x.presetPage()
 	if err != nil {
 		return err
 	}
@@ -181,12 +171,13 @@ func (x *exchange) listPresetVersions(ctx context.Context) error {
 
 // getPresetVersion serves GET /presets/{slug}/versions/{version}.
 func (x *exchange) getPresetVersion(ctx context.Context) error {
-	workspace, err := presetWorkspace(x.r.URL.Query())
+	workspace, err := x.presetWorkspace()
 	if err != nil {
 		return err
 	}
-	number, err := strconv.Atoi(x.r.PathValue("version"))
-	if err != nil {
+	text := x.r.PathValue("version")
+	number, err := strconv.Atoi(text)
+	if err != nil || strconv.Itoa(number) != text {
 		return errNotFound // what is no number is of no version
 	}
 	v, err := x.s.Presets.Version(ctx, x.actor(), workspace, x.r.PathValue("slug"), number)

@@ -149,6 +149,8 @@ func presetScenarios() []scenario {
 		{name: "version", path: "/presets/p/versions/2", status: 200, want: map[string]any{"data.version": 2.0, "data.created_at": "2026-11-21T12:03:00Z", "data.updated_at": "2026-11-21T12:03:00Z"}},
 		{name: "unknown version", path: "/presets/p/versions/4", status: 404, message: "Resource not found", kind: "not_found"},
 		{name: "version 0", path: "/presets/p/versions/0", status: 404, message: "Resource not found", kind: "not_found"},
+		{name: "version +1", path: "/presets/p/versions/+1", status: 404, message: "Resource not found", kind: "not_found"},
+		{name: "version 01", path: "/presets/p/versions/01", status: 404, message: "Resource not found", kind: "not_found"},
 		{name: "no version", path: "/presets/p/versions/last", status: 404, message: "Resource not found", kind: "not_found"},
 	}...)
 	for i := range list {

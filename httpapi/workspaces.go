@@ -84,8 +84,9 @@ func (x *exchange) workspaceRef() string {
 
 // listWorkspaces serves GET /workspaces.
 func (x *exchange) listWorkspaces(ctx context.Context) error {
-	p, err := x.listPage()
-	if err != nil {
+	query := x.parameters()
+	p := query.listPage()
+	if err := query.err(); err != nil {
 		return err
 	}
 	workspaces, total, err := x.s.Organization.Workspaces(ctx, x.principal.Account, p.offset, p.limit)
@@ -123,7 +124,7 @@ func (x *exchange) createWorkspace(ctx context.Context) error {
 	o.require("name", "slug")
 	u := workspaceUpdate(o)
 	if err := o.err(); err != nil {
-		return err
+		return o.with(u.Check())
 	}
 	w, err := x.s.Organization.CreateWorkspace(ctx, x.actor(), organization.NewWorkspace{
 		Name: u.Name.To, Slug: u.Slug.To, Description: u.Description.To, DefaultSort: u.DefaultSort.To,
@@ -154,7 +155,7 @@ func (x *exchange) updateWorkspace(ctx context.Context) error {
 	u := workspaceUpdate(o)
 	switch err := o.err(); {
 	case err != nil:
-		return err
+		return o.with(u.Check())
 	case !o.has("name", "slug", "description", "default_provider_sort"):
 		return errNoUpdate
 	}
@@ -177,8 +178,9 @@ func (x *exchange) deleteWorkspace(ctx context.Context) error {
 
 // listWorkspaceMembers serves GET /workspaces/{id}/members.
 func (x *exchange) listWorkspaceMembers(ctx context.Context) error {
-	p, err := x.listPage()
-	if err != nil {
+	query := x.parameters()
+	p := query.listPage()
+	if err := query.err(); err != nil {
 		return err
 	}
 	list, total, err := x.s.Organization.Memberships(ctx, x.principal.Account, x.workspaceRef(), p.offset, p.limit)

@@ -46,7 +46,7 @@ func organizationAnswers() []scenario {
 		{method: "GET", path: "/workspaces/east/members", status: 200, want: map[string]any{"total_count": 1.0, "data.0.user_id": "bob"}},
 		{method: "POST", path: "/workspaces/east/members/add", body: `{"user_ids":["bob","user_2"]}`, status: 200, want: map[string]any{"added_count": 1.0, "data.0.user_id": "bob", "data.1.role": "admin"}, absent: []string{"data.2"}},
 		{method: "POST", path: "/workspaces/east/members/remove", body: `{"user_ids":["user_2"]}`, status: 200, want: map[string]any{"removed_count": 0.0}},
-		{method: "POST", path: "/workspaces/east/members/remove", body: `{"user_ids":["bob"]}`, status: 400, message: invalid, kind: "invalid_request", want: map[string]any{"error.metadata.issues.0.path": "user_ids[0]"}},
+		{method: "POST", path: "/workspaces/east/members/remove", body: `{"user_ids":["bob"]}`, status: 400, message: invalid, kind: "invalid_request", want: map[string]any{"error.metadata.issues.0.path": "user_ids.0"}},
 
 		{method: "GET", path: "/workspaces/east/budgets", status: 200, want: map[string]any{
 			"include_byok_in_budgets": false, "data.0.reset_interval": "monthly", "data.0.limit_usd": 500.0, "data.1.limit_usd": 50.5,
@@ -98,12 +98,12 @@ func badWorkspaces() []scenario {
 		many := `{"user_ids":["u"` + strings.Repeat(`,"u"`, 100) + `]}`
 		for body, issue := range map[string]string{
 			`{}`: "user_ids", `{"user_ids":null}`: "user_ids", `{"user_ids":[]}`: "user_ids", `{"user_ids":"bob"}`: "user_ids",
-			`{"user_ids":["bob",3]}`: "user_ids[1]", `{"user_ids":[""]}`: "user_ids[0]", many: "user_ids",
+			`{"user_ids":["bob",3]}`: "user_ids.1", `{"user_ids":[""]}`: "user_ids.0", many: "user_ids",
 		} {
 			bad("POST", path, body, issue)
 		}
 	}
-	bad("POST", "/workspaces/east/members/add", `{"user_ids":["bob","eve"]}`, "user_ids[1]")
+	bad("POST", "/workspaces/east/members/add", `{"user_ids":["bob","eve"]}`, "user_ids.1")
 	bad("POST", "/workspaces/default/members/remove", `{"user_ids":["bob"]}`, "id")
 	for body, issue := range map[string]string{
 		`{}`: "limit_usd", `{"limit_usd":null}`: "limit_usd", `{"limit_usd":"5"}`: "limit_usd", `{"limit_usd":-1}`: "limit_usd", `{"limit_usd":0}`: "limit_usd",

@@ -59,9 +59,9 @@ func (p *problems) list(path string, list []string) {
 	}
 	for i, entry := range list {
 		if entry == "" || len(entry) > maxCredentialList {
-			p.add(path+"["+strconv.Itoa(i)+"]", "must have 1 to "+strconv.Itoa(maxCredentialList)+" characters")
+			p.add(path+"."+strconv.Itoa(i), "must have 1 to "+strconv.Itoa(maxCredentialList)+" characters")
 		} else if !router.Storable(entry) {
-			p.add(path+"["+strconv.Itoa(i)+"]", notStorable)
+			p.add(path+"."+strconv.Itoa(i), notStorable)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (s *Credentials) check(ctx context.Context, bad *problems, c Credential) er
 				return fmt.Errorf("keys: check a credential: %w", err)
 			}
 			if !owns {
-				bad.add("allowed_api_key_hashes["+strconv.Itoa(i)+"]", "is not an API key of the account")
+				bad.add("allowed_api_key_hashes."+strconv.Itoa(i), "is not an API key of the account")
 			}
 		}
 	}

@@ -87,12 +87,7 @@ func (s *Credentials) Create(ctx context.Context, by router.Actor, c Credential,
 	c.Provider = strings.ToLower(c.Provider)
 	c.Label, c.CreatedAt = label(secret), s.cfg.Now().UTC().Truncate(time.Microsecond)
 	c.Models, c.KeyHashes, c.Members = slices.Clone(c.Models), slices.Clone(c.KeyHashes), slices.Clone(c.Members)
-	var bad problems
-	bad.secret(secret)
-	if !s.cfg.Provider(c.Provider) {
-		bad.add("provider", "must be a provider of the catalog that takes an account's own credential")
-	}
-	if err := s.check(ctx, &bad, c); err != nil {
+	if err := s.Check(ctx, by, c, secret); err != nil {
 		return Credential{}, err
 	}
 	var err error
@@ -109,6 +104,18 @@ func (s *Credentials) Create(ctx context.Context, by router.Actor, c Credential,
 		return Credential{}, fmt.Errorf("keys: create credential: %w", err)
 	}
 	return c, nil
+}
+
+// Check returns what [Credentials.Create] would refuse of a credential and its
+// text, or nil. It does not look at the workspace.
+func (s *Credentials) Check(ctx context.Context, by router.Actor, c Credential, secret router.Secret) error {
+	c.Account = by.Principal.Account
+	var bad problems
+	bad.secret(secret)
+	if !s.cfg.Provider(strings.ToLower(c.Provider)) {
+		bad.add("provider", "must be a provider of the catalog that takes an account's own credential")
+	}
+	return s.check(ctx, &bad, c)
 }
 
 // Get returns one of the account's credentials, or [ErrNoCredential].

@@ -151,7 +151,7 @@ func TestCredentialMistakesAreAllNamed(t *testing.T) {
 		paths = append(paths, issue.Path)
 		assert.NotContains(t, issue.Message, "two words")
 	}
-	assert.Equal(t, []string{"key", "provider", "name", "allowed_models", "allowed_user_ids[0]", "allowed_api_key_hashes[1]"}, paths)
+	assert.Equal(t, []string{"key", "provider", "name", "allowed_models", "allowed_user_ids.0", "allowed_api_key_hashes.1"}, paths)
 	_, err = s.Create(t.Context(), by("a"), keys.Credential{Provider: "ant", Name: "\x00", Models: []string{"\xff"}}, canary)
 	invalid, ok = errors.AsType[*systemone.InvalidError](err)
 	require.True(t, ok, "%v", err)

@@ -64,6 +64,13 @@ func (s *Service) Create(ctx context.Context, by router.Actor, k Key) (Record, r
 	return Record{Key: k, Remaining: k.Limit}, router.Secret(text), nil
 }
 
+// Check returns what [Service.Create] would refuse of a key of the actor's
+// account, or nil.
+func (s *Service) Check(ctx context.Context, by router.Actor, k Key) error {
+	k.Account = by.Principal.Account
+	return s.settle(ctx, by, &k, s.now())
+}
+
 // settle checks the settings of a new key and fills in what it does not say.
 func (s *Service) settle(ctx context.Context, by router.Actor, k *Key, now time.Time) error {
 	k.ExpiresAt = k.ExpiresAt.UTC().Truncate(time.Microsecond)

@@ -93,7 +93,7 @@ func (s *Service) newMemberships(ctx context.Context, account, workspace string,
 		m, err := s.cfg.Store.Member(ctx, account, user)
 		switch {
 		case errors.Is(err, ErrNotFound):
-			wrong.add(fmt.Sprintf("user_ids[%d]", i), "is not a member of the account")
+			wrong.add(fmt.Sprintf("user_ids.%d", i), "is not a member of the account")
 		case err != nil:
 			return nil, err
 		default:
@@ -146,7 +146,7 @@ func (s *Service) RemoveFromWorkspace(ctx context.Context, by router.Actor, ref 
 			return 0, err
 		}
 		if n > 0 {
-			wrong.add(fmt.Sprintf("user_ids[%d]", i), "has created API keys in the workspace")
+			wrong.add(fmt.Sprintf("user_ids.%d", i), "has created API keys in the workspace")
 		}
 	}
 	if err := refuse(wrong); err != nil {
@@ -165,7 +165,7 @@ func checkUsers(wrong *issues, users []string) {
 		return
 	}
 	for i, user := range users {
-		path := fmt.Sprintf("user_ids[%d]", i)
+		path := fmt.Sprintf("user_ids.%d", i)
 		if user == "" || len(user) > maxID {
 			wrong.add(path, "must have 1 to %d bytes", maxID)
 		}

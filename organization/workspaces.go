@@ -67,15 +67,27 @@ func (s *Service) Workspaces(ctx context.Context, account string, offset, limit 
 // slug.
 func (s *Service) UpdateWorkspace(ctx context.Context, by router.Actor, ref string, u WorkspaceUpdate) (Workspace, error) {
 	return s.changeWorkspace(ctx, by, ref, func(w *Workspace) error {
-		set(&w.Name, u.Name)
-		set(&w.Slug, u.Slug)
-		set(&w.DefaultSort, u.DefaultSort)
-		if u.Description.Set {
-			w.Description = clone(u.Description.To)
-		}
+		u.apply(w)
 		w.UpdatedAt = s.now()
 		return refuse(w.wrong())
 	})
+}
+
+// Check returns what is wrong with what u sets, or nil. That a slug is taken it
+// does not know.
+func (u WorkspaceUpdate) Check() error {
+	w := Workspace{Name: "sound", Slug: "sound"} // so is what is not changed
+	u.apply(&w)
+	return refuse(w.wrong())
+}
+
+func (u WorkspaceUpdate) apply(w *Workspace) {
+	set(&w.Name, u.Name)
+	set(&w.Slug, u.Slug)
+	set(&w.DefaultSort, u.DefaultSort)
+	if u.Description.Set {
+		w.Description = clone(u.Description.To)
+	}
 }
 
 // changeWorkspace changes the workspace itself.

@@ -146,11 +146,11 @@ func TestWorkspaceMembers(t *testing.T) {
 	assert.Equal(t, list[:1], again, "adding twice changes nothing")
 
 	_, _, err = b.AddToWorkspace(ctx, b.by, "east", []string{"eve", "bob", "mal"})
-	assert.Equal(t, []string{"user_ids[0]", "user_ids[2]"}, paths(t, err))
+	assert.Equal(t, []string{"user_ids.0", "user_ids.2"}, paths(t, err))
 
 	b.keys["acme/"+w.ID+"/bob"] = 2
 	_, err = b.RemoveFromWorkspace(ctx, b.by, "east", []string{"ann", "bob"})
-	assert.Equal(t, []string{"user_ids[1]"}, paths(t, err))
+	assert.Equal(t, []string{"user_ids.1"}, paths(t, err))
 	_, total, err := b.Memberships(ctx, "acme", "east", 0, 50)
 	require.NoError(t, err)
 	assert.Equal(t, 2, total, "then nobody is removed")

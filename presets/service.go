@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -71,11 +72,8 @@ func noWorkspaces(_ context.Context, _, id string) (string, error) {
 // losing to others is [ErrConflict].
 func (s *Service) Create(ctx context.Context, by router.Actor, workspace, slug string, shape Shape, body []byte) (Preset, error) {
 	workspace, err := s.place(ctx, by, workspace, slug)
-	if err != nil {
-		return Preset{}, err
-	}
-	draft, err := Decode(shape, body)
-	if err != nil {
+	draft, bad := Decode(shape, body)
+	if err := both(err, bad); err != nil {
 		return Preset{}, err
 	}
 	now := s.now()
@@ -88,11 +86,28 @@ func (s *Service) Create(ctx context.Context, by router.Actor, workspace, slug s
 	change := s.change(by, now, "create", "preset_version", v.ID)
 	change.After = versionRecord(p, v)
 	got, err := s.add(ctx, p, v, change)
+	s.cache.forget(account, slug) // also after a failure: the store may have done it all the same
 	if err != nil {
 		return Preset{}, fmt.Errorf("presets: create: %w", err)
 	}
-	s.cache.forget(account, slug)
 	return got, nil
+}
+
+// both is a mistake in the slug together with those in the body; what else can
+// go wrong with the place comes before these.
+func both(place, body error) error {
+	here, ok := errors.AsType[*systemone.InvalidError](place)
+	if place != nil && !ok {
+		return place
+	}
+	there, ok := errors.AsType[*systemone.InvalidError](body)
+	switch {
+	case place == nil:
+		return body
+	case !ok:
+		return place
+	}
+	return &systemone.InvalidError{Issues: slices.Concat(here.Issues, there.Issues)}
 }
 
 // add offers a version until it is taken, a few times.

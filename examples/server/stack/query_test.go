@@ -1,12 +1,17 @@
 package stack_test
 
 import (
+	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox/signalbox/examples/server/stack"
 	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // TestAnEmptyFilterIsAMistake: a program that fills in nothing must not be
@@ -19,4 +24,44 @@ func TestAnEmptyFilterIsAMistake(t *testing.T) {
 		assert.Contains(t, w.Body.String(), `"path":"`+name+`"`)
 	}
 	assert.Equal(t, http.StatusOK, g.do(t, http.MethodGet, "/activity?unknown=", "", g.seeded.Management).Code)
+}
+
+// TestEveryProblemIsTold: what is wrong with one member hides nothing that is
+// wrong with another, whoever finds it.
+func TestEveryProblemIsTold(t *testing.T) {
+	g := newGateway(t, keys.RateLimits{})
+	for _, c := range []struct{ method, path, body, paths string }{
+		{http.MethodGet, "/keys?offset=x&include_disabled=1&workspace_id=z", "", "offset include_disabled workspace_id"},
+		{http.MethodGet, "/keys?offset=&include_disabled=&workspace_id=", "", "offset include_disabled workspace_id"},
+		{http.MethodGet, "/workspaces?offset=-1&limit=101", "", "offset limit"},
+		{http.MethodGet, "/guardrails?offset=1&offset=1&workspace_id=z", "", "offset workspace_id"},
+		{http.MethodGet, "/byok?limit=0&workspace_id=z&provider=", "", "limit workspace_id provider"},
+		{http.MethodGet, "/presets?limit=0&workspace_id=z", "", "workspace_id limit"},
+		{http.MethodGet, "/activity?group_by=day&date=x&api_key_hash=y&workspace_id=z", "", "group_by workspace_id date api_key_hash"},
+		{http.MethodGet, "/activity?group_by=day&user_id=u", "", "group_by"},
+		{http.MethodPost, "/keys", `{"name":"","limit":"1","expires_at":"2020-01-01T00:00:00Z","creator_user_id":"nobody"}`, "name limit expires_at creator_user_id"},
+		{http.MethodPost, "/keys", `{"name":1,"workspace_id":"00000000-0000-0000-0000-0000000000ff"}`, "name"},
+		{http.MethodPost, "/workspaces", `{"name":"","slug":"A-"}`, "name slug"},
+		{http.MethodPatch, "/workspaces/lab", `{"description":5,"slug":"A-"}`, "description slug"},
+		{http.MethodPost, "/byok", `{"provider":"nobody","key":"two words","name":5}`, "name key provider"},
+		{http.MethodPost, "/byok", `{"provider":"nobody","disabled":0}`, "key disabled provider"},
+		{http.MethodPost, "/presets/a%20b/chat/completions", `{"messages":[]}`, "slug messages"},
+	} {
+		w := g.do(t, c.method, c.path, c.body, g.seeded.Management)
+		assert.Equal(t, http.StatusBadRequest, w.Code, "%s %s", c.path, c.body)
+		var reply struct {
+			Error struct {
+				Metadata struct{ Issues []systemone.Issue }
+			}
+		}
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &reply))
+		var paths []string
+		for _, is := range reply.Error.Metadata.Issues {
+			paths = append(paths, is.Path)
+		}
+		assert.Equal(t, c.paths, strings.Join(paths, " "), "%s %s", c.path, c.body)
+	}
+	keysNow, err := g.Keys.CountIn(t.Context(), stack.Account, g.seeded.Home.ID)
+	require.NoError(t, err)
+	assert.Equal(t, 1, keysNow, "who asks what is wrong with a key makes none")
 }
