@@ -1,0 +1,125 @@
+package main
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/postgres"
+	"github.com/signalbox/signalbox/store/sqlite"
+)
+
+// books are the tables of a storage whose processes are dead.
+type books struct {
+	*sql.DB
+	verify func() (store.Verified, error)
+	closed func()
+}
+
+// entry is an event.
+type entry struct {
+	key  string
+	cost router.USD
+}
+
+// openBooks opens what dead processes have left. The test that asks ends them.
+func openBooks(t *testing.T, o options) books {
+	t.Helper()
+	if o.data != "" {
+		db, err := openDatabase(filepath.Join(o.data, databaseFile))
+		require.NoError(t, err)
+		return books{db, func() (store.Verified, error) { return sqlite.Verify(t.Context(), db) }, func() {}}
+	}
+	pool, err := pgxpool.New(t.Context(), o.postgres)
+	require.NoError(t, err)
+	// What the dead have sent last may still be under way.
+	require.Eventually(t, func() bool {
+		var sessions int
+		err := pool.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity
+			WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()`).Scan(&sessions)
+		return err == nil && sessions == 0
+	}, patience, 5*time.Millisecond, "the sessions of a dead process do not end")
+	return books{stdlib.OpenDBFromPool(pool), func() (store.Verified, error) { return postgres.Verify(t.Context(), pool) }, pool.Close}
+}
+
+func (b books) close(t *testing.T) {
+	t.Helper()
+	err := b.Close()
+	b.closed()
+	require.NoError(t, err)
+}
+
+// events returns all, by id.
+func (b books) events(t *testing.T) map[string]entry {
+	t.Helper()
+	events := map[string]entry{}
+	b.each(t, "SELECT id, key_hash, total FROM events", func(scan func(...any) error) error {
+		var id string
+		var e entry
+		err := scan(&id, &e.key, &e.cost)
+		events[id] = e
+		return err
+	})
+	return events
+}
+
+// ofKey is what stands on a key's line that never ends.
+func (b books) ofKey(t *testing.T, hash string) (a router.Balance) {
+	t.Helper()
+	b.each(t, "SELECT owner, spent_total, held_total FROM lines WHERE win = 'ever'", func(scan func(...any) error) error {
+		var owner string
+		var spent, held router.USD
+		err := scan(&owner, &spent, &held)
+		if owner == "key:"+hash {
+			a.Spent.Total, a.Held.Total = spent, held
+		}
+		return err
+	})
+	return a
+}
+
+func (b books) each(t *testing.T, query string, row func(scan func(...any) error) error) {
+	t.Helper()
+	found, err := b.QueryContext(t.Context(), query)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, found.Close()) }()
+	for found.Next() {
+		require.NoError(t, row(found.Scan))
+	}
+	require.NoError(t, found.Err())
+}
+
+// addUp holds the sums against the events and the holds that they are made of,
+// and returns how many holds are open.
+func (b books) addUp(t *testing.T) (open int) {
+	t.Helper()
+	found, err := b.verify()
+	require.NoError(t, err)
+	assert.Empty(t, found.Differences)
+	return found.OpenHolds
+}
+
+// expireAll closes every hold, as the sweep of a server does when their time
+// has come: their owners are dead.
+func expireAll(t *testing.T, o options, env func(string) string) (expired int) {
+	t.Helper()
+	kept, err := openStorage(t.Context(), o, env)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, kept.close()) }()
+	const batch = 1000
+	for {
+		n, err := kept.set.Ledger.Expire(t.Context(), time.Now().Add(2*time.Minute), batch, router.ExpirePost)
+		require.NoError(t, err)
+		if expired += n; n < batch {
+			return expired
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// tripwire says when something has happened a number of times.
+type tripwire struct {
+	left    atomic.Int64
+	tripped chan struct{}
+}
+
+func newTripwire(n int) *tripwire {
+	w := &tripwire{tripped: make(chan struct{})}
+	w.left.Store(int64(n))
+	return w
+}
+
+func (w *tripwire) step() {
+	if w != nil && w.left.Add(-1) == 0 {
+		close(w.tripped)
+	}
+}
+
+// pricedUpstream is an upstream that remembers each state it was asked about,
+// takes its time and counts tokens at random. A request is 0.01 USD.
+type pricedUpstream struct {
+	url    string
+	tokens int           // at most; at least 1
+	delay  time.Duration // at most
+	wire   atomic.Pointer[tripwire]
+
+	mu   sync.Mutex
+	rnd  *rand.Rand
+	seen map[string]int
+}
+
+func newPricedUpstream(t *testing.T, rnd *rand.Rand, tokens int, delay time.Duration) *pricedUpstream {
+	t.Helper()
+	u := &pricedUpstream{tokens: tokens, delay: delay, rnd: rnd, seen: map[string]int{}}
+	server := httptest.NewServer(u)
+	t.Cleanup(server.Close)
+	u.url = server.URL
+	return u
+}
+
+// config is that of a server whose one model is at the upstream, with a price
+// for a million tokens.
+func (u *pricedUpstream) config(t *testing.T, tokens string) string {
+	t.Helper()
+	return write(t, fmt.Sprintf(`{
+		"providers": [{"slug": "up", "kind": "systemone", "base_url": "%s/v1"}],
+		"models": [{"id": "acme/judge", "permaslug": "acme/judge-20260901"}],
+		"endpoints": [{"provider": "up", "model": "acme/judge", "pricing": {"prompt": "%s", "request": "0.01"}}]}`, u.url, tokens))
+}
+
+// ServeHTTP implements [http.Handler].
+func (u *pricedUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		State string `json:"state"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	u.mu.Lock()
+	u.seen[asked.State]++
+	tokens, delay := 1+u.rnd.IntN(u.tokens), time.Duration(u.rnd.Int64N(int64(u.delay)+1))
+	u.mu.Unlock()
+	u.wire.Load().step()
+	select {
+	case <-time.After(delay):
+	case <-r.Context().Done(): // nobody waits any more
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = fmt.Fprintf(w, `{"model":"j","answers":{"q":{"type":"noul","noul":0.75}},"usage":{"input_tokens":%d,"output_tokens":1}}`, tokens)
+}
+
+// count is how often the upstream was asked about each state.
+func (u *pricedUpstream) count() map[string]int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return maps.Clone(u.seen)
+}
+
+// answer is what a caller was told of a call.
+type answer struct {
+	state, key string // the key's hash
+	cost       router.USD
+}
+
+// tally is what all callers have seen.
+type tally struct {
+	wire atomic.Pointer[tripwire]
+	sent atomic.Int64
+
+	mu       sync.Mutex
+	answered map[string]answer // by the id of the answer
+	refused  []string          // states
+	unknown  int               // calls of which the caller does not know what became
+	wrong    []string          // what should not happen
+}
+
+// call asks about a new state. It reports whether the server is still there.
+func (y *tally) call(ctx context.Context, client *http.Client, base string, key testKey) bool {
+	state := fmt.Sprintf("call %d", y.sent.Add(1))
+	status, text, err := talk(ctx, client, key.secret, http.MethodPost, base+"/systemone",
+		`{"model":"acme/judge","state":"`+state+`","questions":{"q":{"type":"noul","instructions":"?"}}}`)
+	var reply struct {
+		ID    string `json:"id"`
+		Usage struct {
+			Cost json.Number `json:"cost"`
+		} `json:"usage"`
+	}
+	var cost router.USD
+	if err == nil && status == http.StatusOK {
+		if err := json.Unmarshal(text, &reply); err != nil {
+			y.fault("%s: %v", text, err)
+		}
+		if cost, err = router.ParseUSD(reply.Usage.Cost.String()); err != nil {
+			y.fault("%s: %v", text, err)
+		}
+	}
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	switch {
+	case err != nil:
+		y.unknown++
+		return false
+	case status == http.StatusOK:
+		if before, twice := y.answered[reply.ID]; twice {
+			y.wrong = append(y.wrong, fmt.Sprintf("%s is the id of two answers: %q and %q", reply.ID, before.state, state))
+		}
+		y.answered[reply.ID] = answer{state, key.hash, cost}
+		y.wire.Load().step()
+	case status == http.StatusPaymentRequired:
+		y.refused = append(y.refused, state)
+	default:
+		y.wrong = append(y.wrong, fmt.Sprintf("status %d: %s", status, text))
+	}
+	return true
+}
+
+func (y *tally) fault(format string, args ...any) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.wrong = append(y.wrong, fmt.Sprintf(format, args...))
+}
+
+// testKey is a key made for a test.
+type testKey struct{ secret, hash string }
+
+// newClient is a caller with connections of its own.
+func newClient() *http.Client { return &http.Client{Transport: &http.Transport{}, Timeout: patience} }
+
+// talk sends a request and returns the whole of what is answered.
+func talk(ctx context.Context, client *http.Client, key, method, url, body string) (status int, text []byte, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	text, err = io.ReadAll(resp.Body)
+	return resp.StatusCode, bytes.TrimSpace(text), errors.Join(err, resp.Body.Close())
+}
