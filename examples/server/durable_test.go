@@ -132,6 +132,7 @@ func pick(t *testing.T, text, member string) string {
 
 func TestARestartKeepsEverything(t *testing.T) {
 	durable(t, func(t *testing.T, o options, env func(string) string) {
+		t.Helper()
 		w := newWorld(t)
 		p := w.start(t, o, env)
 		require.NotNil(t, p.first)

@@ -58,6 +58,7 @@ func TestMistakesOfStorageAreOneLine(t *testing.T) {
 
 func TestANewerSchemaIsAMistake(t *testing.T) {
 	durable(t, func(t *testing.T, o options, env func(string) string) {
+		t.Helper()
 		kept, err := openStorage(t.Context(), o, env)
 		require.NoError(t, err)
 		require.NoError(t, kept.close())
