@@ -1,0 +1,108 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/signalbox/signalbox/internal/sqlstore"
+)
+
+// fault is how a database fails.
+type fault struct {
+	what   string
+	onward bool // it does not recover
+}
+
+const (
+	refused = "a transaction does not begin"
+	before  = "a statement is not run"
+	after   = "a statement is run and fails"
+	undone  = "a transaction is not committed"
+	unknown = "nobody knows whether a transaction was committed"
+)
+
+func everyFault() []fault {
+	return []fault{
+		{refused, false}, {refused, true}, {before, false}, {before, true}, {after, false}, {undone, false}, {undone, true},
+		{unknown, false},
+	}
+}
+
+var errFault = errors.New("the disk is on fire")
+
+// failing is a database that fails the n-th time.
+type failing struct {
+	sqlstore.DB
+	fault
+
+	n, seen int // one caller at a time
+}
+
+// strikes says whether a fault comes now.
+func (f *failing) strikes(what string) bool {
+	if what != f.what {
+		return false
+	}
+	f.seen++
+	return f.seen == f.n || f.onward && f.seen > f.n
+}
+
+// Read implements [sqlstore.DB].
+func (f *failing) Read(ctx context.Context, do func(sqlstore.Tx) error) error {
+	if f.strikes(refused) {
+		return errFault
+	}
+	return f.DB.Read(ctx, func(tx sqlstore.Tx) error { return do(failingTx{tx, f}) })
+}
+
+// Write implements [sqlstore.DB].
+func (f *failing) Write(ctx context.Context, do func(sqlstore.Tx) error) error {
+	if f.strikes(refused) {
+		return errFault
+	}
+	err := f.DB.Write(ctx, func(tx sqlstore.Tx) error {
+		if err := do(failingTx{tx, f}); err != nil {
+			return err
+		}
+		if f.strikes(undone) {
+			return errFault
+		}
+		return nil
+	})
+	if err == nil && f.strikes(unknown) {
+		return fmt.Errorf("%w: %w", sqlstore.ErrUnknown, errFault)
+	}
+	return err
+}
+
+type failingTx struct {
+	sqlstore.Tx
+
+	of *failing
+}
+
+// Exec implements [sqlstore.Tx].
+func (t failingTx) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	if t.of.strikes(before) {
+		return 0, errFault
+	}
+	n, err := t.Tx.Exec(ctx, text, args...)
+	if err == nil && t.of.strikes(after) {
+		return 0, errFault
+	}
+	return n, err
+}
+
+// Query implements [sqlstore.Tx].
+func (t failingTx) Query(ctx context.Context, text string, args ...any) (sqlstore.Rows, error) {
+	if t.of.strikes(before) {
+		return nil, errFault
+	}
+	rows, err := t.Tx.Query(ctx, text, args...)
+	if err == nil && t.of.strikes(after) {
+		rows.Close()
+		return nil, errFault
+	}
+	return rows, err
+}

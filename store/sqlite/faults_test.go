@@ -1,0 +1,195 @@
+package sqlite_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/activity"
+	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/routertest"
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/sqlite"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+const (
+	cent  = router.Dollar / 100
+	limit = 4 * cent // of a key: what the first two calls cost, and one more
+	calls = 4
+)
+
+func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
+
+// burning is a database, and a service on it whose database fails.
+type burning struct {
+	t       *testing.T
+	whole   store.Set // on the same database, and without faults
+	managed *stack.Stack
+	failing *failing
+	faulty  store.Set
+	who     router.Principal // has the key that is used
+	secret  router.Secret
+	told    router.USD // what answers said that they cost
+	posted  router.USD // what the account had spent before
+}
+
+func newBurning(t *testing.T) *burning {
+	t.Helper()
+	pool := open(t, ":memory:")
+	pool.SetMaxOpenConns(1)
+	b := &burning{t: t, failing: &failing{n: math.MaxInt}}
+	var err error
+	b.whole, err = sqlite.New(t.Context(), pool)
+	require.NoError(t, err)
+	b.faulty, err = sqlite.NewWith(t.Context(), pool, func(db sqlstore.DB) sqlstore.DB {
+		b.failing.DB = db
+		return b.failing
+	})
+	require.NoError(t, err)
+	b.managed = b.service(b.whole)
+	_, err = b.managed.Seed(t.Context())
+	require.NoError(t, err)
+	return b
+}
+
+// service is a whole one, on two upstreams. It has cached nothing yet.
+func (b *burning) service(set store.Set) *stack.Stack {
+	b.t.Helper()
+	first := true
+	ant := &routertest.Script{Default: routertest.Step{Do: func(_ context.Context, a router.Attempt) (router.Reply, error) {
+		b.within(limit)
+		if first { // so that the dearer one is asked, and the hold is raised
+			first = false
+			return router.Reply{}, routertest.Fail(500, 0)
+		}
+		return router.Reply{Answers: routertest.Answers(a.Request)}, nil
+	}}}
+	catalog, err := router.NewCatalog(
+		[]router.Model{{ID: routertest.Model, Permaslug: routertest.Model + "-1"}},
+		[]router.ProviderInfo{{Slug: "ant", Client: ant}, {Slug: "bee", Client: &routertest.Script{}}},
+		[]router.Endpoint{
+			{Provider: "ant", Model: routertest.Model, UpstreamModel: "1", Pricing: router.Pricing{Request: cent}},
+			{Provider: "bee", Model: routertest.Model, UpstreamModel: "2", Pricing: router.Pricing{Request: 2 * cent}},
+		},
+	)
+	require.NoError(b.t, err)
+	s, err := stack.New(stack.Config{Catalog: catalog, Stores: set, Log: slog.New(slog.DiscardHandler), Now: noon})
+	require.NoError(b.t, err)
+	return s
+}
+
+// begin makes a key with a limit, and has the n-th of something fail.
+func (b *burning) begin(what fault, n int) {
+	b.t.Helper()
+	by := router.Actor{Principal: router.Principal{Account: stack.Account}}
+	k, secret, err := b.managed.Keys.Create(b.t.Context(), by, keys.Key{Name: "key", Creator: stack.Member, Limit: new(limit)})
+	require.NoError(b.t, err)
+	b.who = router.Principal{Account: k.Account, Workspace: k.Workspace, Member: k.Creator, KeyHash: k.Hash}
+	b.secret, b.told, b.posted = secret, 0, b.spent(router.OwnerAccount).Spent.Credit
+	b.failing.fault, b.failing.n, b.failing.seen = what, n, 0
+}
+
+// spent is what stands on an owner.
+func (b *burning) spent(o router.Owner) router.Balance {
+	b.t.Helper()
+	list, err := b.whole.Ledger.Balances(b.t.Context(), []router.Line{o.Line(b.who, "ever")})
+	require.NoError(b.t, err)
+	return list[0]
+}
+
+// within requires that the limit is kept and that events are what is spent.
+func (b *burning) within(limit router.USD) {
+	b.t.Helper()
+	on := b.spent(router.OwnerKey)
+	assert.LessOrEqual(b.t, on.Spent.Credit+on.Held.Credit, limit)
+	items, err := b.whole.Activity.Items(b.t.Context(), activity.Range{Account: stack.Account, From: "2026-11-21", To: "2026-11-21"})
+	require.NoError(b.t, err)
+	sum := router.USD(0)
+	for _, item := range items {
+		sum += item.Cost.Credit
+	}
+	assert.Equal(b.t, b.spent(router.OwnerAccount).Spent.Credit, sum)
+}
+
+// call makes a call, and says whether it failed for a fault.
+func (b *burning) call(s *stack.Stack) (failed bool) {
+	cheap, err := systemone.DecodePreferences([]byte(`{"sort":"price"}`))
+	require.NoError(b.t, err)
+	res, err := s.Router.Decide(b.t.Context(), &router.Call{Secret: b.secret, Request: &systemone.Request{
+		Model: routertest.Model, State: json.RawMessage(`"x"`), Provider: cheap,
+		Questions: []systemone.Question{{Name: "q", Kind: systemone.Noul, Instructions: json.RawMessage(`"?"`)}},
+	}})
+	if err == nil {
+		b.told += res.Cost
+		return false
+	}
+	var told *router.Error
+	require.ErrorAs(b.t, err, &told)
+	if told.Class == router.PaymentRequired {
+		return false
+	}
+	assert.Equal(b.t, router.Server, told.Class, err)
+	assert.ErrorIs(b.t, err, errFault)
+	return true
+}
+
+// Whatever fails in a database under a whole service, and wherever: no limit is
+// passed, nothing that was answered is lost, who is not answered is told so, and
+// what is left held ends with its deadline.
+func TestTheNthTimeSomethingFails(t *testing.T) {
+	t.Parallel()
+	for _, what := range everyFault() {
+		t.Run(fmt.Sprintf("%s, for good %t", what.what, what.onward), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { failEverywhere(t, what) }) // which ends when no goroutine is left
+		})
+	}
+}
+
+func failEverywhere(t *testing.T, what fault) {
+	t.Helper()
+	b := newBurning(t)
+	n := 1
+	for ; ; n++ {
+		b.begin(what, n)
+		failed := b.run()
+		if b.failing.seen < n {
+			require.False(t, failed)
+			assert.Equal(t, limit, b.told, "all went well: two cents, and one, and one")
+			break
+		}
+		assert.Equal(t, what.what != unknown, failed, "%d: what is unknown is found out", n)
+	}
+	assert.Greater(t, n, 6, "so many things may fail")
+}
+
+// run makes calls while the database fails, and sees what is left of them.
+func (b *burning) run() (failed bool) {
+	s := b.service(b.faulty)
+	for range calls {
+		failed = b.call(s) || failed
+		b.within(limit)
+	}
+	b.failing.n = math.MaxInt
+	b.failing.onward = false
+	_, err := b.whole.Ledger.Expire(b.t.Context(), noon().Add(time.Hour), 100, router.ExpirePost)
+	require.NoError(b.t, err)
+	b.within(limit)
+	on := b.spent(router.OwnerKey)
+	assert.Zero(b.t, on.Held)
+	assert.GreaterOrEqual(b.t, on.Spent.Credit, b.told, "what was answered is paid")
+	assert.Equal(b.t, b.posted+on.Spent.Credit, b.spent(router.OwnerAccount).Spent.Credit)
+	return failed
+}
