@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"encoding/binary"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -43,6 +44,7 @@ func testLedger(t *testing.T, open Open) {
 		"methods honour their context":                           (*books).context,
 		"rivals together never pass a cap":                       (*books).rivals,
 		"rivals settle one hold once":                            (*books).rivalSettlements,
+		"a hold that cannot be kept is nobody else's trouble":    (*books).rivalNonsense,
 	} {
 		t.Run(name, func(t *testing.T) { test(&books{t: t, Ledger: open(t).Ledger}) })
 	}
@@ -314,6 +316,23 @@ func (b *books) rivals() {
 	wg.Wait()
 	assert.EqualValues(b.t, 10, won.Load())
 	b.stands(amount(0, 0), amount(10, 10))
+}
+
+func (b *books) rivalNonsense() {
+	var wg sync.WaitGroup
+	for i := range 32 {
+		h, nonsense := b.hold(1, 1), i%8 == 0
+		if nonsense {
+			h.Lines = []router.Line{{Owner: []string{"a\x00b", "\xff", strings.Repeat("long", 1<<16)}[i/8%3], Window: "ever"}}
+		}
+		wg.Go(func() {
+			if err := b.Reserve(b.t.Context(), h); !nonsense {
+				assert.NoError(b.t, err)
+			}
+		})
+	}
+	wg.Wait()
+	b.stands(amount(0, 0), amount(28, 28))
 }
 
 func (b *books) rivalSettlements() {

@@ -1,0 +1,61 @@
+package sqlite_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store/sqlite"
+)
+
+// A commit that SQLite refuses leaves no transaction open for the next user of
+// the connection.
+func TestWriteAfterARefusedCommit(t *testing.T) {
+	t.Parallel()
+	pool := open(t, ":memory:")
+	pool.SetMaxOpenConns(1)
+	var db sqlstore.DB
+	_, err := sqlite.NewWith(t.Context(), pool, func(made sqlstore.DB) sqlstore.DB { db = made; return made })
+	require.NoError(t, err)
+	_, err = pool.ExecContext(t.Context(), `PRAGMA foreign_keys = ON; CREATE TABLE parents (id INTEGER PRIMARY KEY);
+		CREATE TABLE children (parent INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)`)
+	require.NoError(t, err)
+	insert := func(text string) error {
+		return db.Write(t.Context(), func(tx sqlstore.Tx) error {
+			_, err := tx.Exec(t.Context(), text)
+			return err
+		})
+	}
+	require.Error(t, insert("INSERT INTO children VALUES (1)"))
+	require.NoError(t, insert("INSERT INTO parents VALUES (2)"))
+	require.NoError(t, insert("INSERT INTO children VALUES (2)"))
+	var children int
+	require.NoError(t, pool.QueryRowContext(t.Context(), "SELECT count(*) FROM children").Scan(&children))
+	assert.Equal(t, 1, children)
+}
+
+// A ledger whose database was restored under it fails once, and finds its way.
+func TestLedgerOfARestoredDatabase(t *testing.T) {
+	t.Parallel()
+	pool := open(t, ":memory:")
+	pool.SetMaxOpenConns(1)
+	set, err := sqlite.New(t.Context(), pool)
+	require.NoError(t, err)
+	hold := func(n byte) router.Hold {
+		return router.Hold{
+			ID: [16]byte{n}, Lines: []router.Line{{Owner: "a", Window: "ever"}}, Amount: router.Amount{Credit: 1, Total: 1},
+			Deadline: noon(),
+		}
+	}
+	require.NoError(t, set.Ledger.Reserve(t.Context(), hold(1)))
+	_, err = pool.ExecContext(t.Context(), "DELETE FROM holds; DELETE FROM lines")
+	require.NoError(t, err)
+	require.Error(t, set.Ledger.Reserve(t.Context(), hold(2)))
+	require.NoError(t, set.Ledger.Reserve(t.Context(), hold(2)))
+	list, err := set.Ledger.Balances(t.Context(), hold(2).Lines)
+	require.NoError(t, err)
+	assert.Equal(t, []router.Balance{{Held: router.Amount{Credit: 1, Total: 1}}}, list)
+}
