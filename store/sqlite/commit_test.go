@@ -12,7 +12,7 @@ import (
 )
 
 // A commit that SQLite refuses leaves no transaction open for the next user of
-// the connection.
+// the connection: the driver sees to it.
 func TestWriteAfterARefusedCommit(t *testing.T) {
 	t.Parallel()
 	pool := open(t, ":memory:")

@@ -111,12 +111,7 @@ func (d *db) run(ctx context.Context, f func(sqlstore.Tx) error, before func(*sq
 	if err = f(t); err != nil {
 		return err
 	}
-	if err = began.Commit(); err != nil {
-		// What SQLite does not commit it may leave open, for the next user of the
-		// connection to fall over.
-		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
-	}
-	return err
+	return began.Commit()
 }
 
 // Script implements [sqlstore.DB].
