@@ -17,9 +17,9 @@ func TestWriteAfterARefusedCommit(t *testing.T) {
 	t.Parallel()
 	pool := open(t, ":memory:")
 	pool.SetMaxOpenConns(1)
-	var db sqlstore.DB
-	_, err := sqlite.NewWith(t.Context(), pool, func(made sqlstore.DB) sqlstore.DB { db = made; return made })
+	_, err := sqlite.New(t.Context(), pool)
 	require.NoError(t, err)
+	db := sqlite.DB(pool)
 	_, err = pool.ExecContext(t.Context(), `PRAGMA foreign_keys = ON; CREATE TABLE parents (id INTEGER PRIMARY KEY);
 		CREATE TABLE children (parent INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)`)
 	require.NoError(t, err)

@@ -49,15 +49,11 @@ func newBurning(t *testing.T) *burning {
 	t.Helper()
 	pool := open(t, ":memory:")
 	pool.SetMaxOpenConns(1)
-	b := &burning{t: t, failing: &failing{n: math.MaxInt}}
+	b := &burning{t: t, failing: &failing{DB: sqlite.DB(pool), n: math.MaxInt}}
 	var err error
 	b.whole, err = sqlite.New(t.Context(), pool)
 	require.NoError(t, err)
-	b.faulty, err = sqlite.NewWith(t.Context(), pool, func(db sqlstore.DB) sqlstore.DB {
-		b.failing.DB = db
-		return b.failing
-	})
-	require.NoError(t, err)
+	b.faulty = sqlstore.Set(b.failing)
 	b.managed = b.service(b.whole)
 	_, err = b.managed.Seed(t.Context())
 	require.NoError(t, err)
