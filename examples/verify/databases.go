@@ -28,7 +28,7 @@ func verifyFolder(ctx context.Context, folder string) (store.Verified, error) {
 	if err != nil {
 		return store.Verified{}, err
 	}
-	if _, err := os.Stat(path); err != nil {
+	if _, err := os.Stat(path); err != nil { //nolint:gosec // the operator names the folder
 		if failed, ok := errors.AsType[*os.PathError](err); ok {
 			err = failed.Err
 		}

@@ -17,7 +17,7 @@ import (
 // Bench measures what has to stay quick on d, which a database holds, with one
 // caller: how long it takes at p50 and p99 of some hundreds or thousands of
 // times, whatever -benchtime says. Open opens the stores.
-func Bench(b *testing.B, d *Data, open func() (set store.Set, close func(), err error)) {
+func Bench(b *testing.B, d *Data, open func() (set store.Set, shut func(), err error)) {
 	b.Helper()
 	ctx := b.Context()
 	b.Run("StartUp", func(b *testing.B) {
@@ -66,7 +66,7 @@ func benchPage(b *testing.B, d *Data, config keys.Config) {
 		b.Fatal(err)
 	}
 	by := router.Actor{Principal: router.Principal{Account: d.Account(0)}}
-	times(b, 200, func(int) error {
+	times(b, 100, func(int) error {
 		list, err := service.List(b.Context(), by, keys.Query{})
 		if err == nil && len(list) != keys.PageSize {
 			err = errors.New("dataset: the page is not full")
@@ -83,7 +83,7 @@ func benchActivity(b *testing.B, d *Data, set store.Set, org *organization.Servi
 	if err != nil {
 		b.Fatal(err)
 	}
-	times(b, 100, func(int) error {
+	times(b, 50, func(int) error {
 		items, err := service.Items(b.Context(), d.Account(0), activity.Query{})
 		if err == nil && len(items) < days*endpoints/2 {
 			err = errors.New("dataset: activity is missing")

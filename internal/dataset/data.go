@@ -61,7 +61,7 @@ func (d *Data) Account(number int) string { return fmt.Sprintf("org-%06d", numbe
 func (d *Data) Workspace(account, number int) string {
 	id := uuid.UUID{0: byte(number)}
 	binary.BigEndian.PutUint64(id[1:], d.seed)
-	binary.BigEndian.PutUint32(id[12:], uint32(account)) //nolint:gosec // not that many
+	binary.BigEndian.PutUint32(id[12:], uint32(account))
 	return id.String()
 }
 
@@ -69,7 +69,7 @@ func (d *Data) Workspace(account, number int) string {
 func (d *Data) Secret(key int) router.Secret {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:], d.seed)
-	binary.BigEndian.PutUint64(b[8:], uint64(key)) //nolint:gosec // not negative
+	binary.BigEndian.PutUint64(b[8:], uint64(key))
 	sum := sha256.Sum256(b[:])
 	return router.Secret("sk-rt-v1-" + hex.EncodeToString(sum[:]))
 }

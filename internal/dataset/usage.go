@@ -52,7 +52,7 @@ type month struct {
 }
 
 func (d *Data) month() *month {
-	return &month{data: d, random: rand.New(rand.NewPCG(d.seed, 1)), rows: d.rows()} //nolint:gosec // no secret
+	return &month{data: d, random: rand.New(rand.NewPCG(d.seed, 1)), rows: d.rows()}
 }
 
 // of is what the next account used, and its largest number of requests.
@@ -126,7 +126,7 @@ func (d *Data) lines(list []usage) [][]any {
 	var windows [days][router.Daily + 1]string
 	for day := range windows {
 		for i := range windows[day] {
-			windows[day][i] = router.Interval(i).Window(d.day(day)) //nolint:gosec // one of four
+			windows[day][i] = router.Interval(i).Window(d.day(day))
 		}
 	}
 	spent := map[router.Line]router.Amount{}

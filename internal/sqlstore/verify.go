@@ -100,7 +100,7 @@ func windowsOf(day string, of time.Time) (names [router.Daily + 1]string) {
 		of = date
 	}
 	for i := range names {
-		names[i] = router.Interval(i).Window(of) //nolint:gosec // one of four
+		names[i] = router.Interval(i).Window(of)
 	}
 	return names
 }

@@ -88,7 +88,7 @@ func onBoth(t *testing.T, test func(t *testing.T, b books)) {
 }
 
 // settle makes a hold for a principal at an instant and settles it at a cost.
-func (b books) settle(ctx context.Context, p router.Principal, at time.Time, cost router.USD) error {
+func (b *books) settle(ctx context.Context, p router.Principal, at time.Time, cost router.USD) error {
 	h := holdOf(uuid.New(), p, at, cost)
 	if err := b.Ledger.Reserve(ctx, h); err != nil {
 		return err
@@ -136,6 +136,7 @@ func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 func TestVerifyNothing(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
+		t.Helper()
 		found, err := b.verify(t.Context())
 		require.NoError(t, err)
 		assert.Zero(t, found)
@@ -144,7 +145,7 @@ func TestVerifyNothing(t *testing.T) {
 
 // history spends a dollar on two days of a year's turn, and leaves one hold of
 // two dollars open.
-func (b books) history(t *testing.T) {
+func (b *books) history(t *testing.T) {
 	t.Helper()
 	require.NoError(t, b.settle(t.Context(), someone(), noon(), router.Dollar))
 	require.NoError(t, b.settle(t.Context(), someone(), noon().AddDate(0, 0, 45), router.Dollar))
@@ -225,6 +226,7 @@ func TestVerifyFinds(t *testing.T) {
 		"hold, added":  {statement: `INSERT INTO holds (id, state, lines, credit, total, deadline) SELECT 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0, lines, 1, 1, 0 FROM holds WHERE state = 0`, held: 16},
 	}
 	onBoth(t, func(t *testing.T, b books) {
+		t.Helper()
 		for name, tt := range cases {
 			b.empty(t)
 			b.history(t)
@@ -257,6 +259,7 @@ func TestVerifyFinds(t *testing.T) {
 func TestVerifyCounts(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
+		t.Helper()
 		b.history(t)
 		found, err := b.verify(t.Context())
 		require.NoError(t, err)
@@ -268,6 +271,7 @@ func TestVerifyCounts(t *testing.T) {
 func TestVerifyListsOnlySoMany(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
+		t.Helper()
 		require.NoError(t, b.exec(t.Context(), `INSERT INTO lines (owner, win, spent_total)
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10010) SELECT 'key:' || i, 'ever', 1 FROM n`))
 		found, err := b.verify(t.Context())
@@ -288,6 +292,7 @@ func TestVerifyRefusesOtherSchemas(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
 			onBoth(t, func(t *testing.T, b books) {
+				t.Helper()
 				require.NoError(t, b.exec(t.Context(), statement))
 				_, err := b.verify(t.Context())
 				require.ErrorContains(t, err, want)
