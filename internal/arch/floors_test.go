@@ -21,7 +21,7 @@ var floors = [][]string{
 	{"router/...", "keys", "organization", "presets", "activity", "guardrails"},
 	{"internal/lines", "store", "httpapi"},
 	{"internal/sqlstore"},
-	{"store/memory", "store/sqlite", "store/postgres"},
+	{"store/memory", "store/sqlite", "store/postgres", "store/lease"},
 	{"store/storetest", "internal/pgtest", "internal/dataset"},
 	{"examples/*/..."},
 	{"examples/*", "internal/arch", "internal/docs", "internal/modelpack", "internal/proofs", "internal/sdktest"},

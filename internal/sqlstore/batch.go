@@ -83,9 +83,17 @@ func (a *attempt) do(ctx context.Context, tx Tx) (err error) {
 // processes made, the lines are known only when the hold is.
 func (a *attempt) load(ctx context.Context, tx Tx) error {
 	touched := map[int64]bool{}
-	ids := make([][]any, len(a.batch))
-	for i, o := range a.batch {
-		ids[i] = []any{o.id.String()}
+	ids := make([][]any, 0, len(a.batch))
+	wholes := map[uuid.UUID]bool{{}: true}
+	for _, o := range a.batch {
+		ids = append(ids, []any{o.id.String()})
+		if !wholes[o.whole] { // many are parts of one
+			wholes[o.whole] = true
+			ids = append(ids, []any{o.whole.String()})
+			for _, id := range a.own.of(o.whole) {
+				touched[id] = true
+			}
+		}
 		for _, id := range o.lineOf {
 			touched[id] = true
 		}

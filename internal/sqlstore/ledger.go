@@ -50,6 +50,7 @@ func NewLedger(db DB, activity *Activity) *Ledger {
 // operation is one call of a method that changes something.
 type operation struct {
 	id     uuid.UUID
+	whole  uuid.UUID    // the hold that is to be split, or zero
 	asked  *router.Hold // of Reserve, else nil
 	do     func(b *books, o *operation) error
 	lineOf []int64 // the ids of asked.Lines

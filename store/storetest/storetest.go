@@ -29,6 +29,7 @@ func Run(t *testing.T, open Open) {
 		{"Keys", testKeys},
 		{"Ledger", testLedger},
 		{"Recorder", testRecorder},
+		{"Parts", testParts},
 		{"Guardrails", testGuardrails},
 		{"Organization", testOrganization},
 		{"Audit", testAudit},

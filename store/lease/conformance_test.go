@@ -1,0 +1,74 @@
+package lease_test
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	_ "modernc.org/sqlite"
+
+	"github.com/signalbox/signalbox/internal/pgtest"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/lease"
+	"github.com/signalbox/signalbox/store/postgres"
+	"github.com/signalbox/signalbox/store/sqlite"
+	"github.com/signalbox/signalbox/store/storetest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+func onSQLite(tb testing.TB) store.Set {
+	tb.Helper()
+	pool, err := sql.Open("sqlite", filepath.Join(tb.TempDir(), "signalbox.db"))
+	require.NoError(tb, err)
+	tb.Cleanup(func() { assert.NoError(tb, pool.Close()) })
+	set, err := sqlite.New(tb.Context(), pool)
+	require.NoError(tb, err)
+	return set
+}
+
+func onPostgres(tb testing.TB) store.Set {
+	tb.Helper()
+	set, err := postgres.New(tb.Context(), pgtest.Pool(tb, pgtest.Config{}))
+	require.NoError(tb, err)
+	return set
+}
+
+// node returns a ledger that draws slices from that of a set.
+func node(tb testing.TB, set store.Set, cfg lease.Config) *lease.Ledger {
+	tb.Helper()
+	cfg.Ledger = set.Ledger
+	l, err := lease.New(cfg)
+	require.NoError(tb, err)
+	return l
+}
+
+// quiet gives back what no call has before it tells balances, so that they are
+// those of the calls alone.
+type quiet struct{ *lease.Ledger }
+
+func (q quiet) Balances(ctx context.Context, lines []router.Line) ([]router.Balance, error) {
+	if err := q.GiveAllBack(ctx); err != nil {
+		return nil, err
+	}
+	return q.Ledger.Balances(ctx, lines)
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(testing.TB) store.Set{"sqlite": onSQLite, "postgres": onPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Run(t, func(t *testing.T) store.Set {
+				t.Helper()
+				set := open(t)
+				ledger := quiet{lease.Eager(node(t, set, lease.Config{Nodes: 1}))}
+				return store.Set{Ledger: ledger, Activity: set.Activity}
+			})
+		})
+	}
+}

@@ -1,0 +1,222 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// Reserve implements [router.Ledger].
+func (l *Ledger) Reserve(ctx context.Context, h router.Hold) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var buffer [1024]byte
+	want, sliced := requested(&h, buffer[:0])
+	for {
+		l.mu.Lock() // whichever way it goes on, l.mu is unlocked there
+		if c := l.calls[h.ID]; c != nil {
+			return l.raise(ctx, c, h, want)
+		}
+		if _, known := l.closed.known[h.ID]; known {
+			l.mu.Unlock()
+			return router.ErrConflict
+		}
+		if !sliced || l.shut {
+			return l.plainly(ctx, h)
+		}
+		f, old := l.fund(want)
+		switch {
+		case old != nil:
+			l.mu.Unlock()
+			_ = l.giveBack(ctx, old) // Expire tries again
+		case f.current.admits(want.amount, h.Deadline):
+			l.admit(f.current, &h)
+			l.mu.Unlock()
+			return nil
+		case f.drawing != nil:
+			if err := l.wait(ctx, f.drawing); err != nil {
+				return err
+			}
+		case f.plain > 0:
+			f.plain--
+			return l.plainly(ctx, h)
+		default:
+			if l.draw(ctx, f, &want, h) {
+				return nil
+			}
+		}
+	}
+}
+
+// admit gives a new call what the slice has; with l.mu locked.
+func (l *Ledger) admit(s *slice, h *router.Hold) {
+	amount := h.Amount.Total
+	s.out, s.calls, s.used = s.out+amount, s.calls+1, true
+	l.calls[h.ID] = &call{slice: s, amount: amount, deadline: h.Deadline, event: h.Event}
+}
+
+// wait unlocks l.mu and waits until a slice is drawn, or none.
+func (l *Ledger) wait(ctx context.Context, drawn <-chan struct{}) error {
+	l.mu.Unlock()
+	select {
+	case <-drawn:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// raise makes an open hold as large as asked, in its slice if there is room, else
+// in the base; it is called with l.mu locked, and unlocks it.
+func (l *Ledger) raise(ctx context.Context, c *call, h router.Hold, want request) error {
+	s := c.slice
+	if s != nil && c.busy == 0 && s.is(&want) {
+		more := max(want.amount-c.amount, 0)
+		if s.admits(more, h.Deadline) {
+			s.out, s.used = s.out+more, true
+			c.amount, c.event = c.amount+more, h.Event
+			c.until(h.Deadline)
+			l.mu.Unlock()
+			return nil
+		}
+	}
+	l.mu.Unlock()
+	if err := l.detach(ctx, c, h.ID); err != nil {
+		return err
+	}
+	err := l.ask(ctx, h)
+	if !isRefused(err) {
+		l.mu.Lock()
+		c.until(h.Deadline)
+		l.mu.Unlock()
+	}
+	return err
+}
+
+// plainly reserves in the base; it is called with l.mu locked, and unlocks it.
+func (l *Ledger) plainly(ctx context.Context, h router.Hold) error {
+	c := &call{deadline: h.Deadline}
+	l.calls[h.ID] = c // a rival with this hold goes to the base, too
+	l.mu.Unlock()
+	err := l.ask(ctx, h)
+	if isRefused(err) {
+		l.mu.Lock()
+		if l.calls[h.ID] == c {
+			delete(l.calls, h.ID)
+		}
+		l.mu.Unlock()
+	}
+	return err
+}
+
+// isRefused says whether err says that a hold is surely not there.
+func isRefused(err error) bool {
+	_, limit := errors.AsType[*router.LimitError](err)
+	return limit || errors.Is(err, router.ErrConflict)
+}
+
+// ask reserves in the base. When that refuses, what is free in this process's
+// slices is given back before it is asked again.
+func (l *Ledger) ask(ctx context.Context, h router.Hold) error {
+	for {
+		err := l.base.Reserve(ctx, h)
+		refused, ok := errors.AsType[*router.LimitError](err)
+		if !ok || refused.Cap < 0 || refused.Cap >= len(h.Caps) || !l.giveBackOn(ctx, h.Caps[refused.Cap].Line) {
+			return err
+		}
+	}
+}
+
+// draw asks the base for a slice, if a share of what is left is enough for two
+// calls like h, and admits h from it. It says whether it did; it is called with
+// l.mu locked, and unlocks it.
+func (l *Ledger) draw(ctx context.Context, f *fund, want *request, h router.Hold) bool {
+	s := &slice{
+		id: l.newID(), fund: f, caps: string(want.caps()), lines: slices.Clone(h.Lines), deadline: h.Deadline.Add(l.life),
+		size: times(min(f.next, l.most), h.Amount.Total),
+	}
+	f.drawing = make(chan struct{})
+	l.mu.Unlock()
+	err := l.take(ctx, s, h)
+	l.mu.Lock()
+	old, admitted := l.drawn(s, &h, err)
+	l.mu.Unlock()
+	if old != nil {
+		_ = l.giveBack(ctx, old) // Expire tries again
+	}
+	return admitted
+}
+
+// drawn puts a slice in the place of the one before, which it returns if there
+// is something to give back of it; with l.mu locked.
+func (l *Ledger) drawn(s *slice, h *router.Hold, err error) (old *slice, admitted bool) {
+	f := s.fund
+	close(f.drawing)
+	f.drawing = nil
+	if err != nil {
+		f.plain, f.next = pause, 2
+		if !errors.Is(err, errSmall) && !isRefused(err) {
+			s.retired, s.size = true, 0 // nobody knows whether it is there; Expire closes it
+			l.keep(s)
+		}
+		return nil, false
+	}
+	l.keep(s)
+	if _, rival := l.calls[h.ID]; l.shut || rival || s.caps != f.caps {
+		return s, false
+	}
+	old, f.current, f.next = f.current, s, min(2*f.next, l.most)
+	l.admit(s, h)
+	if old == nil {
+		return nil, true
+	}
+	old.retired = true
+	if old.calls > 0 && old.free() < times(2, h.Amount.Total) {
+		old = nil // little; its last call closes it
+	}
+	return old, true
+}
+
+var errSmall = errors.New("lease: too little is left")
+
+// take reserves a slice in the base, of its size or of a share of what is left.
+func (l *Ledger) take(ctx context.Context, s *slice, h router.Hold) error {
+	on, err := l.base.Balances(ctx, h.Lines)
+	if err != nil {
+		return errors.Join(errSmall, err)
+	}
+	for _, c := range h.Caps {
+		if s.fund.own && !c.BYOK {
+			continue // nothing is added to what it looks at
+		}
+		at, left := on[slices.Index(h.Lines, c.Line)], max(c.Max, 0)
+		left -= min(left, at.Spent.Of(c.BYOK))
+		left -= min(left, at.Held.Of(c.BYOK))
+		s.size = min(s.size, left/(2*l.nodes))
+	}
+	if s.size < times(2, h.Amount.Total) {
+		return errSmall
+	}
+	event := h.Event
+	if event.ID != "" {
+		event.ID = "lease-" + s.id.String() + "/held"
+		event.Requests = 0 // nobody knows
+	}
+	return l.base.Reserve(ctx, router.Hold{
+		ID: s.id, Lines: s.lines, Caps: h.Caps, Amount: s.fund.amount(s.size), Deadline: s.deadline, Event: event,
+	})
+}
+
+// keep remembers a slice until its hold is closed; with l.mu locked.
+func (l *Ledger) keep(s *slice) {
+	l.slices[s] = struct{}{}
+	for _, line := range s.lines {
+		if l.on[line] == nil {
+			l.on[line] = map[*slice]struct{}{}
+		}
+		l.on[line][s] = struct{}{}
+	}
+}
