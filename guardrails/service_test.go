@@ -129,6 +129,9 @@ func TestSwitchesFollowTheGeneralOneUnlessGiven(t *testing.T) {
 	g, err = r.Update(t.Context(), r.by, g.ID, guardrails.Patch{XAI: on})
 	require.NoError(t, err)
 	assert.Equal(t, guardrails.ZDR{General: new(false), Anthropic: new(false), OpenAI: new(false), Google: new(false), XAI: new(true), Other: new(false)}, g.ZDR, "a vendor's switch changes itself alone")
+	g, err = r.Update(t.Context(), r.by, g.ID, guardrails.Patch{ZDR: router.To[*bool](nil), Google: on})
+	require.NoError(t, err)
+	assert.Equal(t, guardrails.ZDR{Google: new(true)}, g.ZDR, "null is given, too")
 }
 
 func TestUpdateTellsNullFromAbsent(t *testing.T) {
