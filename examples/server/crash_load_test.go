@@ -115,8 +115,10 @@ type tally struct {
 	answered map[string]answer // by the id of the answer
 	refused  []string          // states
 	unknown  int               // calls of which the caller does not know what became
-	wrong    []string          // what should not happen
+	wrong    map[string]int    // what should not happen, and how often it did
 }
+
+func newTally() *tally { return &tally{answered: map[string]answer{}, wrong: map[string]int{}} }
 
 // call asks about a new state. It reports whether the server is still there.
 func (y *tally) call(ctx context.Context, client *http.Client, base string, key testKey) bool {
@@ -146,14 +148,14 @@ func (y *tally) call(ctx context.Context, client *http.Client, base string, key 
 		return false
 	case status == http.StatusOK:
 		if before, twice := y.answered[reply.ID]; twice {
-			y.wrong = append(y.wrong, fmt.Sprintf("%s is the id of two answers: %q and %q", reply.ID, before.state, state))
+			y.wrong[fmt.Sprintf("%s is the id of two answers: %q and %q", reply.ID, before.state, state)]++
 		}
 		y.answered[reply.ID] = answer{state, key.hash, cost}
 		y.wire.Load().step()
 	case status == http.StatusPaymentRequired:
 		y.refused = append(y.refused, state)
 	default:
-		y.wrong = append(y.wrong, fmt.Sprintf("status %d: %s", status, text))
+		y.wrong[fmt.Sprintf("status %d: %s", status, text)]++
 	}
 	return true
 }
@@ -161,7 +163,17 @@ func (y *tally) call(ctx context.Context, client *http.Client, base string, key 
 func (y *tally) fault(format string, args ...any) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	y.wrong = append(y.wrong, fmt.Sprintf(format, args...))
+	y.wrong[fmt.Sprintf(format, args...)]++
+}
+
+// refusedNowhere sees that nothing was sent upstream for calls that were refused.
+func (y *tally) refusedNowhere(t *testing.T, seen map[string]int) {
+	t.Helper()
+	for _, state := range y.refused {
+		if seen[state] != 0 {
+			t.Errorf("%s was refused and sent upstream", state)
+		}
+	}
 }
 
 // testKey is a key made for a test.

@@ -54,7 +54,7 @@ func (c *crash) manage(ctx context.Context, base string) error {
 // key is what is told of a key; there says whether the server still is.
 func (c *crash) key(ctx context.Context, client *http.Client, base string, i int) (limit, usage router.USD, there bool, err error) {
 	status, text, err := talk(ctx, client, c.admin, http.MethodGet, base+"/keys/"+c.keys[i].hash, "")
-	if err != nil {
+	if there = err == nil; !there {
 		return 0, 0, false, nil
 	}
 	if status != http.StatusOK {

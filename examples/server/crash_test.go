@@ -86,7 +86,7 @@ func TestKilledServersLoseNothingAndOverspendNothing(t *testing.T) {
 		up := newPricedUpstream(t, rand.New(rand.NewPCG(rnd.Uint64(), 1)), 5, 15*time.Millisecond)
 		c := &crash{
 			o: o, env: env, rnd: rnd, up: up, keysFile: filepath.Join(t.TempDir(), "keys.json"), config: up.config(t, "1000"),
-			tally: &tally{answered: map[string]answer{}},
+			tally: newTally(),
 		}
 		c.firstStart(t)
 		kills := int(number(t, killsEnv, 20))
