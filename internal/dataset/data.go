@@ -26,8 +26,8 @@ type Size struct {
 // Quick is done in seconds.
 func Quick() Size { return Size{Accounts: 10, Keys: 10_000, Largest: 1_000, Events: 100_000} }
 
-// Full is what a large installation has after its first month, in some eight
-// gigabytes.
+// Full is what a large installation has after its first month: some five
+// gigabytes, which take minutes to write.
 func Full() Size {
 	return Size{Accounts: 1_000, Keys: 1_000_000, Largest: 10_000, Events: 10_000_000}
 }

@@ -47,7 +47,7 @@ func TestLargeDataAddsUp(t *testing.T) {
 }
 
 // SIGNALBOX_BENCH_SIZE=full measures with a million keys and ten million events,
-// which takes some minutes and ten gigabytes, and -timeout.
+// verifies them, which takes some minutes, ten gigabytes and a long -timeout.
 func BenchmarkLarge(b *testing.B) {
 	size := dataset.Quick()
 	full := os.Getenv("SIGNALBOX_BENCH_SIZE") == "full"

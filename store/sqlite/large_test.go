@@ -67,7 +67,7 @@ func TestLargeDataIsTheSameAgain(t *testing.T) {
 }
 
 // SIGNALBOX_BENCH_SIZE=full measures with a million keys and ten million events,
-// which takes some minutes and ten gigabytes, and -timeout.
+// verifies them, which takes some minutes, ten gigabytes and a long -timeout.
 func BenchmarkLarge(b *testing.B) {
 	size := dataset.Quick()
 	if os.Getenv("SIGNALBOX_BENCH_SIZE") == "full" {
