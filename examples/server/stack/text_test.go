@@ -60,7 +60,7 @@ func TestTextsThatNoStoreCouldKeepAreRefused(t *testing.T) {
 		{http.MethodPost, "/keys", `{"name":"` + strings.Repeat("n", 201) + `"}`, "name"},
 		{http.MethodPatch, "/keys/" + made.Data.Hash, `{"name":"` + strings.Repeat("n", 201) + `"}`, "name"},
 		{http.MethodPost, "/keys", `{"name":"a","external":{"user":"` + strings.Repeat("u", 257) + `"}}`, "external.user"},
-		{http.MethodPatch, rail, `{"ignored_models":["` + strings.Repeat("m", 257) + `"]}`, "ignored_models[0]"},
+		{http.MethodPatch, rail, `{"ignored_models":["` + strings.Repeat("m", 257) + `"]}`, "ignored_models.0"},
 		{http.MethodPost, "/workspaces/lab/members/remove", `{"user_ids":["` + strings.Repeat("u", 257) + `"]}`, "user_ids.0"},
 		{http.MethodPost, rail + "/assignments/keys/remove", `{"key_hashes":["` + strings.Repeat("u", 257) + `"]}`, "key_hashes"},
 	} {
