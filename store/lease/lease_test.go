@@ -304,3 +304,25 @@ func TestSettlementAfterAHoldWasGivenBack(t *testing.T) {
 	require.NoError(t, l.Close(t.Context()))
 	b.stands(7, 0)
 }
+
+func TestCallThatIsLeftOpenExpires(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	l := lease.Eager(node(t, b.set, lease.Config{Nodes: 1}))
+	id := b.reserve(l, 1000)
+	b.expire(l, noon().Add(time.Second)) // long before its slice
+	b.stands(10, 10)
+	b.settle(l, 4, id)
+	b.stands(4, 10)
+}
+
+func TestSliceThatWasDrawnAfterAll(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	failing := &shaky{Base: b.base, fault: 2}
+	l := lease.Eager(node(t, store.Set{Ledger: failing}, lease.Config{Nodes: 1}))
+	b.reserve(l, 1000)
+	b.stands(0, 30)
+	b.expire(l, noon())
+	b.stands(0, 10)
+}
