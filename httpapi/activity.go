@@ -35,7 +35,7 @@ func (x *exchange) listActivity(ctx context.Context) error {
 	query := x.parameters()
 	q := activity.Query{
 		Date: query.text("date"), KeyHash: query.text("api_key_hash"), Member: query.text("user_id"),
-		ByWorkspace: query.word("group_by", "workspace") != "", Workspace: query.id("workspace_id"),
+		ByWorkspace: query.word("group_by", "workspace") != "", Workspace: query.workspace(),
 	}
 	items, err := x.s.Activity.Items(ctx, x.principal.Account, q)
 	if err := query.with(err); err != nil { // what is wrong with the day and the hash, the service knows

@@ -54,7 +54,7 @@ func (x *exchange) listCredentials(ctx context.Context) error {
 	query := x.parameters()
 	p := query.listPage()
 	q := keys.CredentialQuery{
-		Offset: p.offset, Limit: p.limit, Workspace: query.id("workspace_id"), Provider: query.text("provider"),
+		Offset: p.offset, Limit: p.limit, Workspace: query.workspace(), Provider: query.text("provider"),
 	}
 	if err := query.err(); err != nil {
 		return err

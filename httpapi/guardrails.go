@@ -50,7 +50,7 @@ func (x *exchange) guardrailID() (uuid.UUID, error) {
 // listGuardrails serves GET /guardrails.
 func (x *exchange) listGuardrails(ctx context.Context) error {
 	query := x.parameters()
-	p, workspace := query.listPage(), query.id("workspace_id")
+	p, workspace := query.listPage(), query.workspace()
 	if err := query.err(); err != nil {
 		return err
 	}

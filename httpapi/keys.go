@@ -96,7 +96,7 @@ func (x *exchange) listKeys(ctx context.Context) error {
 	q := keys.Query{
 		Offset:          query.whole("offset", 0, 0, 1<<31-1),
 		IncludeDisabled: query.word("include_disabled", "true", "false") == "true",
-		Workspace:       query.id("workspace_id"),
+		Workspace:       query.workspace(),
 	}
 	if err := query.err(); err != nil {
 		return err

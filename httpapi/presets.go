@@ -92,13 +92,13 @@ func describePresetVersion(v presets.Version) presetVersionObject {
 // the account's default one.
 func (x *exchange) presetWorkspace() (string, error) {
 	query := x.parameters()
-	return query.id("workspace_id"), query.err()
+	return query.workspace(), query.err()
 }
 
 // presetPage is presetWorkspace of a list.
 func (x *exchange) presetPage() (string, page, error) {
 	query := x.parameters()
-	return query.id("workspace_id"), query.listPage(), query.err()
+	return query.workspace(), query.listPage(), query.err()
 }
 
 // createPreset serves POST /presets/{slug}/chat/completions and its siblings.

@@ -51,8 +51,9 @@ func (p *parameters) text(name string) string {
 	return ""
 }
 
-// id returns a UUID, or "" when it is not given.
-func (p *parameters) id(name string) string {
+// workspace returns the UUID of workspace_id, or "" when it is not given.
+func (p *parameters) workspace() string {
+	const name = "workspace_id"
 	text := p.text(name)
 	id, ok := uuidOf(text)
 	switch {

@@ -10,7 +10,7 @@ import (
 // Event is one billed attempt of an answered call: what activity is made of.
 // It never changes. Of a call whose hold expired it is what expiry posted, or
 // took back.
-type Event struct {
+type Event struct { //nolint:recvcheck // what it makes of itself is another one
 	// ID is the call's generation id and the place of the attempt among the
 	// billed ones, "gen-dec-…/0"; "gen-dec-…/held" where expiry posted the hold
 	// and "gen-dec-…/held/corrected" where a late settlement took that back. The

@@ -246,9 +246,9 @@ func TestLateSettlement(t *testing.T) {
 	g := newTapeRig(t, p, "ant", 0)
 	g.router.SetCatalog(g.catalog("ant", func(e *router.Endpoint) { e.Pricing = router.Pricing{Prompt: router.Dollar} }))
 	g.upstreams["ant"].will(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
-		p.expire(t) //nolint:contextcheck // with the test's own context
-		assert.Equal(t, p.stands(t).Spent, p.shows(t).Cost)
-		assert.Equal(t, p.asked[0].Amount, p.shows(t).Cost)
+		p.expire(t)                                         //nolint:contextcheck // with the test's own context
+		assert.Equal(t, p.stands(t).Spent, p.shows(t).Cost) //nolint:contextcheck // the same
+		assert.Equal(t, p.asked[0].Amount, p.shows(t).Cost) //nolint:contextcheck // the same
 		return answer(ctx, a)
 	})
 	c := &router.Call{Request: decision(byPrice), Principal: who()}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +24,7 @@ import (
 func TestBugsOfOthers(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, e engine) {
+		t.Helper()
 		for name, test := range map[string]func(*world){
 			"01 check, then increment":                               (*world).bug01,
 			"02 the rich need not pay in advance":                    (*world).bug02,
@@ -94,7 +96,7 @@ func (w *world) bug05() {
 		}},
 	}
 	for _, status := range []int{400, 401, 408, 413, 429, 500, 529} {
-		fails[fmt.Sprint(status)] = routertest.Step{Err: routertest.Fail(status, 0)}
+		fails[strconv.Itoa(status)] = routertest.Step{Err: routertest.Fail(status, 0)}
 	}
 	for path, step := range fails {
 		g := w.gateway(w.one, fee(cent), fee(2*cent), keyLimit(2*cent))
@@ -233,7 +235,7 @@ func (w *world) bug11() {
 func (w *world) bug12() {
 	lines := make([]router.Line, 6)
 	for i := range lines {
-		lines[i] = router.Line{Owner: w.account, Window: fmt.Sprint(i)}
+		lines[i] = router.Line{Owner: w.account, Window: strconv.Itoa(i)}
 	}
 	var all sync.WaitGroup
 	for i := range 32 {

@@ -16,6 +16,7 @@ type Credentials struct{ db DB }
 func NewCredentials(db DB) *Credentials { return &Credentials{db: db} }
 
 const (
+	//nolint:gosec // names of columns
 	credentialColumns = `id, account, workspace, provider, label, name, disabled, fallback,
 		models, key_hashes, members, rank, created_at, revision`
 	sealedColumns = credentialColumns + `, sealed_by, sealed`

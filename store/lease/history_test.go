@@ -35,7 +35,7 @@ func TestHistories(t *testing.T) {
 	number := uint32(0)
 	rapid.Check(t, func(rt *rapid.T) {
 		number++
-		m := newModel(rt, t, set, number)
+		m := newModel(t, rt, set, number)
 		rt.Repeat(map[string]func(*rapid.T){
 			"reserve": m.reserve, "reserve more": m.reserve, "raise": m.raise, "settle": m.settle, "settle in vain": m.settleInVain, "void": m.void,
 			"expire": m.expire, "die": m.die, "limit": m.limit, "window": m.roll, "": m.holds,
@@ -120,7 +120,7 @@ type modelCall struct {
 	gone bool // the node is dead, or the call closed
 }
 
-func newModel(rt *rapid.T, t *testing.T, set store.Set, number uint32) *model {
+func newModel(t *testing.T, rt *rapid.T, set store.Set, number uint32) *model {
 	t.Helper()
 	base, ok := set.Ledger.(lease.Base)
 	require.True(t, ok)

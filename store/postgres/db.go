@@ -135,5 +135,5 @@ func (t *tx) Exec(ctx context.Context, query string, args ...any) (int64, error)
 
 // Query implements [sqlstore.Tx].
 func (t *tx) Query(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
-	return t.Tx.Query(ctx, query, args...) //nolint:rowserrcheck // whoever reads the rows checks
+	return t.Tx.Query(ctx, query, args...) //nolint:rowserrcheck,sqlclosecheck // whoever reads the rows checks and closes them
 }

@@ -101,7 +101,7 @@ func (t *faultyTx) Query(ctx context.Context, text string, args ...any) (pgx.Row
 	if strikes == refusedStatement {
 		return nil, told("40001")
 	}
-	rows, err := t.Tx.Query(ctx, text, args...)
+	rows, err := t.Tx.Query(ctx, text, args...) //nolint:rowserrcheck // the store checks
 	if err == nil && strikes == tornResult {
 		rows = &tornRows{Rows: rows}
 	}
@@ -142,18 +142,18 @@ func (r *tornRows) Next() bool {
 func (r *tornRows) Err() error { return told("40P01") }
 
 func (t *faultyTx) Commit(ctx context.Context) error {
-	strikes := fault("")
+	var strikes fault
 	if t.reads { // it has no outcome that could be unknown
 		strikes = t.faults.strikes(3, refusedCommit)
 	} else {
 		strikes = t.faults.strikes(15, refusedCommit, lostBefore, lostAfter, shutBefore, shutAfter)
 	}
-	switch strikes {
+	switch strikes { //nolint:exhaustive // the others do not strike here
 	case refusedCommit:
-		_ = t.Tx.Rollback(ctx)
+		_ = t.Rollback(ctx)
 		return told("40001")
 	case lostBefore:
-		_ = t.Tx.Conn().Close(ctx)
+		_ = t.Conn().Close(ctx)
 		return t.Tx.Commit(ctx)
 	case lostAfter:
 		if err := t.Tx.Commit(ctx); err != nil {
@@ -161,7 +161,7 @@ func (t *faultyTx) Commit(ctx context.Context) error {
 		}
 		return io.ErrUnexpectedEOF
 	case shutBefore:
-		_ = t.Tx.Rollback(ctx)
+		_ = t.Rollback(ctx)
 		return told("57P01")
 	case shutAfter:
 		if err := t.Tx.Commit(ctx); err != nil {

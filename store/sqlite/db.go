@@ -172,14 +172,14 @@ func (t *tx) prepared(ctx context.Context, text string) *sql.Stmt {
 		t.new = append(t.new, text)
 		return nil
 	}
-	return t.tx.StmtContext(ctx, s) //nolint:sqlclosecheck // its transaction does
+	return t.tx.StmtContext(ctx, s)
 }
 
 // Exec implements [sqlstore.Tx].
 func (t *tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	var res sql.Result
 	var err error
-	if s := t.prepared(ctx, query); s != nil {
+	if s := t.prepared(ctx, query); s != nil { //nolint:sqlclosecheck // its transaction does
 		res, err = s.ExecContext(ctx, args...)
 	} else {
 		res, err = t.tx.ExecContext(ctx, ours(query), args...)
@@ -194,10 +194,10 @@ func (t *tx) Exec(ctx context.Context, query string, args ...any) (int64, error)
 func (t *tx) Query(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
 	var found *sql.Rows
 	var err error
-	if s := t.prepared(ctx, query); s != nil {
-		found, err = s.QueryContext(ctx, args...) //nolint:rowserrcheck,sqlclosecheck // the caller reads, checks and closes them
+	if s := t.prepared(ctx, query); s != nil { //nolint:sqlclosecheck // its transaction does
+		found, err = s.QueryContext(ctx, args...) //nolint:rowserrcheck // the caller checks
 	} else {
-		found, err = t.tx.QueryContext(ctx, ours(query), args...) //nolint:rowserrcheck,sqlclosecheck // as above
+		found, err = t.tx.QueryContext(ctx, ours(query), args...) //nolint:rowserrcheck // the caller checks
 	}
 	if err != nil {
 		return nil, err

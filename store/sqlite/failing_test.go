@@ -24,7 +24,13 @@ const (
 
 func everyFault() []fault {
 	return []fault{
-		{refused, false}, {refused, true}, {before, false}, {before, true}, {after, false}, {undone, false}, {undone, true},
+		{refused, false},
+		{refused, true},
+		{before, false},
+		{before, true},
+		{after, false},
+		{undone, false},
+		{undone, true},
 		{unknown, false},
 	}
 }

@@ -65,8 +65,8 @@ func (b *burning) service(set store.Set) *stack.Stack {
 	b.t.Helper()
 	first := true
 	ant := &routertest.Script{Default: routertest.Step{Do: func(_ context.Context, a router.Attempt) (router.Reply, error) {
-		b.within(limit)
-		if first { // so that the dearer one is asked, and the hold is raised
+		b.within(limit) //nolint:contextcheck // with the test's own context
+		if first {      // so that the dearer one is asked, and the hold is raised
 			first = false
 			return router.Reply{}, routertest.Fail(500, 0)
 		}

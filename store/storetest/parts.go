@@ -71,7 +71,7 @@ func (p *parts) spend(whole uuid.UUID, part router.Hold, cost router.Amount, eve
 
 func (p *parts) giveBack(id uuid.UUID) {
 	p.t.Helper()
-	require.NoError(p.t, p.Base.Void(p.t.Context(), id))
+	require.NoError(p.t, p.Void(p.t.Context(), id))
 }
 
 func (p *parts) splits() {
@@ -169,7 +169,7 @@ func (p *parts) ofVoided() {
 	part := p.hold(4, 4)
 	require.NoError(p.t, p.Split(p.t.Context(), whole, part))
 	p.stands(amount(0, 0), amount(0, 0))
-	require.ErrorIs(p.t, p.Base.Reserve(p.t.Context(), part), router.ErrConflict)
+	require.ErrorIs(p.t, p.Reserve(p.t.Context(), part), router.ErrConflict)
 	p.settle(part.ID, amount(1, 1))
 	p.stands(amount(1, 1), amount(0, 0))
 }

@@ -58,7 +58,7 @@ func recorderHistories(t *testing.T, open Open) {
 				require.NoError(rt, err)
 				require.Equal(rt, due, n)
 			},
-			"": func(rt *rapid.T) { m.agrees(rt, t, set.Ledger, set.Activity) },
+			"": func(rt *rapid.T) { m.agrees(t, rt, set.Ledger, set.Activity) },
 		})
 	})
 }
@@ -158,7 +158,7 @@ func (m *recorderModel) record(events ...router.Event) {
 
 // agrees requires that the store shows the model's events, and that they add up
 // to what is spent on every line.
-func (m *recorderModel) agrees(rt *rapid.T, t *testing.T, ledger router.Ledger, shown activity.Store) {
+func (m *recorderModel) agrees(t *testing.T, rt *rapid.T, ledger router.Ledger, shown activity.Store) {
 	t.Helper()
 	var some uuid.UUID
 	binary.BigEndian.PutUint32(some[:], m.number)

@@ -84,7 +84,9 @@ func TestKeysThatAreMadeWhileTheirWorkspaceIsDeleted(t *testing.T) {
 				w := g.do(t, http.MethodPost, "/keys", fmt.Sprintf(`{"name":"k","workspace_id":%q}`, id), g.seeded.Management)
 				assert.Contains(t, []int{201, 404}, w.Code, w.Body)
 				var got struct{ Key router.Secret }
-				assert.NoError(t, json.Unmarshal(w.Body.Bytes(), &got))
+				if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+					t.Error(err)
+				}
 				if secrets[i] = got.Key; got.Key != "" {
 					g.do(t, http.MethodGet, "/key", "", got.Key) // it is in memory now
 				}
