@@ -49,7 +49,7 @@ var onlyIn = map[string][]string{
 	"golang.org/x/sys":                  {"internal/uselite"},
 	"math/rand":                         {},                    // math/rand/v2 is another path
 	"log":                               {"router/routertest"}, // an http.Server's own log; log/slog is another path
-	"flag":                              {"examples/...", "internal/modelpack"},
+	"flag":                              {"examples/...", "internal/modelpack", "internal/pgtest"},
 	"os/exec":                           {"examples/...", "internal/modelpack", "internal/pgtest", "internal/sdktest"},
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"net/url"
@@ -44,7 +45,13 @@ var shared = kit{find: binaries}
 // Main runs the tests of a package, then stops what they have started. A
 // process that is killed instead leaves neither server nor folder behind
 // either: they end when it does.
+//
+// Random histories are fewer than elsewhere, because each of their steps waits
+// for a database: -rapid.checks gives another number.
 func Main(m *testing.M) {
+	if checks := flag.Lookup("rapid.checks"); checks != nil {
+		_ = checks.Value.Set("20") // the command line comes later
+	}
 	shared.open()
 	defer shared.close()
 	m.Run()

@@ -105,8 +105,10 @@ func (s *Activity) statements(events []router.Event) []RowsStatement {
 		return nil
 	}
 	batch, used := eventRows(events)
-	return append(used.statements(),
-		RowsStatement{Text: addEvents, Columns: eventColumns(), Rows: batch, Changed: int64(len(events))})
+	// The events come first: a sum that has no room for one again is no error.
+	return append([]RowsStatement{
+		{Text: addEvents, Columns: eventColumns(), Rows: batch, Changed: int64(len(events))},
+	}, used.statements()...)
 }
 
 // eventRows are events as rows, each ID once, and what they add to the rollups.

@@ -89,8 +89,8 @@ func again(err error) bool {
 	switch failed.Code {
 	case "40001", "40P01": // serialization failure, deadlock
 		return true
-	case "23505", "42P07": // two processes make the same table
-		return strings.HasPrefix(failed.TableName, "pg_") || failed.Code == "42P07"
+	case "23505", "42P07", "42710": // two processes make the same table
+		return failed.Code != "23505" || strings.HasPrefix(failed.TableName, "pg_")
 	}
 	return false
 }
