@@ -78,36 +78,47 @@ func (a *attempt) do(ctx context.Context, tx Tx) (err error) {
 	return a.activity.record(ctx, tx, a.events)
 }
 
-// load locks and loads the holds and the lines that the batch touches: all holds
-// first and then all lines, each in the order of their ids. Of holds that other
-// processes made, the lines are known only when the hold is.
+// load locks and loads the lines and the holds that the batch touches, each in
+// the order of their ids. The lines come first: a rival that reserves the same
+// hold has them too, so that once they are ours its hold is seen. Otherwise a
+// hold could find no room beside itself. Of holds that other processes made, the
+// lines are looked up before, without a lock: they never change.
 func (a *attempt) load(ctx context.Context, tx Tx) error {
 	touched := map[int64]bool{}
 	ids := make([][]any, 0, len(a.batch))
+	var foreign [][]any
+	add := func(id uuid.UUID, fresh bool) {
+		row := []any{id.String()}
+		ids = append(ids, row)
+		lines := a.own.of(id)
+		if lines == nil && !fresh {
+			foreign = append(foreign, row)
+		}
+		for _, line := range lines {
+			touched[line] = true
+		}
+	}
 	wholes := map[uuid.UUID]bool{{}: true}
 	for _, o := range a.batch {
-		ids = append(ids, []any{o.id.String()})
+		add(o.id, o.asked != nil)
 		if !wholes[o.whole] { // many are parts of one
 			wholes[o.whole] = true
-			ids = append(ids, []any{o.whole.String()})
-			for _, id := range a.own.of(o.whole) {
-				touched[id] = true
-			}
+			add(o.whole, false)
 		}
 		for _, id := range o.lineOf {
 			touched[id] = true
 		}
-		for _, id := range a.own.of(o.id) {
-			touched[id] = true
-		}
+	}
+	if err := a.lookUpLines(ctx, tx, touched, foreign); err != nil {
+		return err
 	}
 	err := a.db.RunRows(ctx, tx,
+		a.loading(touched),
 		RowsStatement{Text: loadHolds, Columns: idColumns(), Rows: ids, Scan: func(rows Rows) error {
 			h, err := scanHold(rows)
 			a.holds[h.id] = h
 			return err
-		}},
-		a.loading(touched))
+		}})
 	if err != nil {
 		return err
 	}
@@ -128,6 +139,21 @@ func (a *attempt) load(ctx context.Context, tx Tx) error {
 		return errLost
 	}
 	return nil
+}
+
+// lookUpLines adds the lines of holds that other processes made.
+func (a *attempt) lookUpLines(ctx context.Context, tx Tx, touched map[int64]bool, holds [][]any) error {
+	return queryRows(ctx, a.db, tx, func(rows Rows) error {
+		text, err := scanText(rows)
+		if err != nil {
+			return err
+		}
+		lines, err := lineList(text)
+		for _, line := range lines {
+			touched[line] = true
+		}
+		return err
+	}, linesOfHolds, idColumns(), holds)
 }
 
 // loading locks and loads lines.
@@ -163,14 +189,20 @@ func scanHold(rows Rows) (*hold, error) {
 			return h, err
 		}
 	}
-	for text := range strings.SplitSeq(lines, ",") {
-		line, err := strconv.ParseInt(text, 10, 64)
+	h.lines, err = lineList(lines)
+	return h, err
+}
+
+// lineList reads the ids of a hold's lines.
+func lineList(text string) (ids []int64, err error) {
+	for number := range strings.SplitSeq(text, ",") {
+		id, err := strconv.ParseInt(number, 10, 64)
 		if err != nil {
-			return h, err
+			return nil, err
 		}
-		h.lines = append(h.lines, line)
+		ids = append(ids, id)
 	}
-	return h, nil
+	return ids, nil
 }
 
 // saved is how what changed is written back.

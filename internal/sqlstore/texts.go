@@ -5,7 +5,8 @@ package sqlstore
 const (
 	loadHolds = `SELECT id, state, lines, credit, total, deadline, event FROM holds
 		WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
-	addHolds = `INSERT INTO holds (id, state, lines, credit, total, deadline, event)
+	linesOfHolds = `SELECT lines FROM holds WHERE id IN (SELECT n.id FROM {n})`
+	addHolds     = `INSERT INTO holds (id, state, lines, credit, total, deadline, event)
 		SELECT id, state, lines, credit, total, deadline, event FROM {n} WHERE true ORDER BY id
 		ON CONFLICT (id) DO NOTHING`
 	saveHolds = `UPDATE holds SET state = n.state, credit = n.credit, total = n.total, deadline = n.deadline, event = n.event
