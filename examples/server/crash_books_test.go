@@ -111,12 +111,17 @@ func (b books) addUp(t *testing.T) (open int) {
 // has come: their owners are dead.
 func expireAll(t *testing.T, o options, env func(string) string) (expired int) {
 	t.Helper()
+	return expireAfter(t, o, env, 2*time.Minute)
+}
+
+func expireAfter(t *testing.T, o options, env func(string) string, later time.Duration) (expired int) {
+	t.Helper()
 	kept, err := openStorage(t.Context(), o, env)
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, kept.close()) }()
 	const batch = 1000
 	for {
-		n, err := kept.set.Ledger.Expire(t.Context(), time.Now().Add(2*time.Minute), batch, router.ExpirePost)
+		n, err := kept.set.Ledger.Expire(t.Context(), time.Now().Add(later), batch, router.ExpirePost)
 		require.NoError(t, err)
 		if expired += n; n < batch {
 			return expired

@@ -24,6 +24,8 @@
 //	                  list the processes of a machine sees what is in a flag; the
 //	                  variable SIGNALBOX_POSTGRES is the place for a DSN with a
 //	                  password
+//	-leases           with PostgreSQL, admit calls from slices of the budgets that
+//	                  this process leases, without a wait for the database
 //
 // SIGINT and SIGTERM finish the requests in flight, close the storage and exit
 // with 0. A mistake in the flags, the configuration or what is kept (a folder
@@ -55,6 +57,14 @@
 // A process that dies leaves holds; they count as spent a while after their
 // deadline, once a minute. What one process changes of keys and rules acts in
 // the others within ten seconds, what is spent at once.
+//
+// With -leases a key that is busy in many processes does not wait at its rows
+// before every call: each process draws a slice of what is left, and admits calls
+// from it. No limit is ever passed. But a call may be refused while other
+// processes have money of the same budget, which they give back within two
+// minutes when they do not use it, or when they stop; and the slice of a process
+// that dies is counted as spent, some six minutes later. Processes with and
+// without the flag may share a database. docs/adr/0016-leases.md has the reasons.
 //
 // # Routes
 //

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,23 +64,35 @@ func (f *fleet) key(t *testing.T, limit router.USD) testKey {
 	return testKey{pick(t, string(text), "key"), pick(t, string(text), "hash")}
 }
 
+// price is what each call costs, and affordable how many of them a key's limit
+// pays for.
+const (
+	price      = router.USD(10_000_000)
+	affordable = 100
+	hotLimit   = affordable * price
+)
+
 // Hundreds of calls with one key, through several servers at once, get exactly
-// what the key's limit pays for; nobody asks the upstream for the others.
+// what the key's limit pays for; nobody asks the upstream for the others. With
+// leases what one server has may be missing at another, until it stops.
 func TestManyProcessesSpendOneLimitToTheCent(t *testing.T) {
 	t.Parallel()
 	for _, processes := range []int{2, 4} {
 		t.Run(fmt.Sprint(processes, " processes"), func(t *testing.T) {
 			t.Parallel()
-			newFleet(t, processes).spendToTheCent(t)
+			newFleet(t, processes).spendToTheCent(t, false)
+		})
+		t.Run(fmt.Sprint(processes, " processes with leases"), func(t *testing.T) {
+			t.Parallel()
+			newFleet(t, processes, "-leases").spendToTheCent(t, true)
 		})
 	}
 }
 
-func (f *fleet) spendToTheCent(t *testing.T) {
+func (f *fleet) spendToTheCent(t *testing.T, leases bool) {
 	t.Helper()
-	const price, affordable, callers = router.USD(10_000_000), 100, 32
-	const limit = affordable * price
-	key := f.key(t, limit)
+	const callers = 32
+	key := f.key(t, hotLimit)
 	tally := newTally()
 	began := time.Now()
 	var group errgroup.Group
@@ -98,6 +111,14 @@ func (f *fleet) spendToTheCent(t *testing.T) {
 	require.NoError(t, group.Wait())
 	t.Logf("%d calls in %v", tally.sent.Load(), time.Since(began).Round(time.Millisecond))
 	assert.Empty(t, tally.wrong)
+	if leases {
+		t.Logf("%d answered before others had given back", len(tally.answered))
+		assert.LessOrEqual(t, len(tally.answered), affordable)
+		last := len(f.servers) - 1
+		f.leaveTo(t, last)
+		tally.untilRefused(t, f.bases[last], key)
+		f.servers, f.bases = f.servers[last:], f.bases[last:]
+	}
 	assert.Len(t, tally.answered, affordable)
 	assert.Len(t, tally.refused, int(tally.sent.Load())-affordable)
 	seen := f.up.count()
@@ -109,17 +130,87 @@ func (f *fleet) spendToTheCent(t *testing.T) {
 		require.Equal(t, http.StatusOK, status, "%s", text)
 		_, usage, err := keyFigures(text)
 		require.NoError(t, err)
-		assert.Equal(t, limit, usage)
+		assert.Equal(t, hotLimit, usage)
 	}
 
 	f.kill(t)
 	b := openBooks(t, f.o)
 	defer b.close(t)
 	assert.Zero(t, b.addUp(t), "nothing is held")
-	assert.Equal(t, limit, b.ofKey(t, key.hash).Spent.Total)
+	assert.Equal(t, hotLimit, b.ofKey(t, key.hash).Spent.Total)
 	events := b.events(t)
 	assert.Len(t, events, affordable)
 	for id, a := range tally.answered {
 		assert.Equal(t, entry{a.key, price}, events[id+"/0"])
 	}
+}
+
+// leaveTo stops all servers but one.
+func (f *fleet) leaveTo(t *testing.T, one int) {
+	t.Helper()
+	for i, v := range f.servers {
+		if i != one {
+			v.stop(t)
+		}
+	}
+}
+
+// untilRefused makes calls, one after the other, until one is refused.
+func (y *tally) untilRefused(t *testing.T, base string, key testKey) {
+	t.Helper()
+	client, before := newClient(), len(y.refused)
+	defer client.CloseIdleConnections()
+	for len(y.refused) == before {
+		require.True(t, y.call(t.Context(), client, base, key))
+		require.Empty(t, y.wrong)
+	}
+}
+
+// A server is killed that has a slice of a budget, of which a call is under way.
+// The others never spend what it had, and everybody who got an answer is charged.
+func TestTheSliceOfAKilledProcessCountsUntilItExpires(t *testing.T) {
+	t.Parallel()
+	f, tally := newFleet(t, 2, "-leases"), newTally()
+	key, client := f.key(t, hotLimit), newClient()
+	defer client.CloseIdleConnections()
+	for range 12 { // one, then from slices of 2, 4 and 8
+		require.True(t, tally.call(t.Context(), client, f.bases[0], key))
+	}
+	require.Len(t, tally.answered, 12)
+	wire := newTripwire(1)
+	f.up.wire.Store(wire)
+	var under errgroup.Group
+	under.Go(func() error {
+		tally.call(t.Context(), client, f.bases[0], key)
+		return nil
+	})
+	<-wire.tripped
+	f.servers[0].kill(t)
+	require.NoError(t, under.Wait())
+	tally.untilRefused(t, f.bases[1], key)
+	f.servers[1].stop(t)
+
+	b := openBooks(t, f.o)
+	defer b.close(t)
+	on := b.ofKey(t, key.hash)
+	assert.Equal(t, hotLimit, on.Spent.Total+on.Held.Total, "spent %v, held %v", on.Spent.Total, on.Held.Total)
+	assert.Equal(t, 1, b.addUp(t), "the slice is held")
+	assert.GreaterOrEqual(t, on.Held.Total, 2*price, "of which nobody has seen two calls")
+	assert.Zero(t, expireAfter(t, f.o, f.getenv, 2*time.Minute), "not yet")
+	assert.Equal(t, 1, expireAfter(t, f.o, f.getenv, 10*time.Minute))
+	assert.Zero(t, b.addUp(t), "nothing is held")
+	assert.Equal(t, hotLimit, b.ofKey(t, key.hash).Spent.Total)
+	events := b.events(t)
+	for id, a := range tally.answered {
+		assert.Equal(t, entry{a.key, price}, events[id+"/0"])
+		delete(events, id+"/0")
+	}
+	for id, e := range events { // nobody has heard of it: the slice, and perhaps the call that was under way
+		assert.True(t, strings.HasPrefix(id, "lease-") && e.cost == on.Held.Total || tally.unknown == 1 && e.cost == price, "%s %v", id, e)
+	}
+	assert.LessOrEqual(t, len(events), 1+tally.unknown)
+}
+
+func (f *fleet) getenv(name string) string {
+	return map[string]string{sealingEnv: testSealingKey}[name]
 }

@@ -45,6 +45,7 @@ const gcPercent = 400
 type options struct {
 	addr, keysFile, config string
 	data, postgres         string // at most one; where neither is, in memory
+	leases                 bool
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -56,6 +57,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.config, "config", "", "catalog `FILE` in place of the built-in one")
 	flags.StringVar(&o.data, "data", "", "keep everything in `FOLDER`, which is made when missing")
 	flags.StringVar(&o.postgres, "postgres", "", "keep everything in the PostgreSQL database `DSN`, else that of "+postgresEnv)
+	flags.BoolVar(&o.leases, "leases", false, "admit calls from slices of the budgets, leased from PostgreSQL")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(stderr)
 		flags.Usage()

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/lease"
 	"github.com/signalbox/signalbox/store/memory"
 	"github.com/signalbox/signalbox/store/postgres"
 )
@@ -21,6 +23,9 @@ const (
 	postgresEnv = "SIGNALBOX_POSTGRES"
 	sealingEnv  = "SIGNALBOX_SEALING_KEY"
 )
+
+// givingBack is what a server that stops takes to give back its slices.
+const givingBack = 10 * time.Second
 
 // mistake is an error that starting again does not cure.
 type mistake struct{ error }
@@ -47,10 +52,16 @@ func openStorage(ctx context.Context, o options, getenv func(string) string) (*s
 	switch {
 	case o.data != "" && dsn != "":
 		return nil, mistakef("-data and %s both say where to keep things: choose one", postgresEnv)
+	case o.leases && dsn == "":
+		return nil, mistakef("-leases is for several processes on PostgreSQL: -postgres or %s says where", postgresEnv)
 	case o.data != "":
 		return openFolder(ctx, o.data)
 	case dsn != "":
-		return openPostgres(ctx, dsn, getenv(sealingEnv))
+		kept, err := openPostgres(ctx, dsn, getenv(sealingEnv))
+		if err != nil || !o.leases {
+			return kept, err
+		}
+		return kept.leasing(ctx)
 	}
 	return &storage{set: memory.New(), alone: true, close: func() error { return nil }}, nil
 }
@@ -84,6 +95,24 @@ func openPostgres(ctx context.Context, dsn, sealing string) (*storage, error) {
 		return nil, told
 	}
 	return &storage{set: set, sealingKey: key, close: func() error { pool.Close(); return nil }}, nil
+}
+
+// leasing admits calls from slices that are leased from the ledger, and gives
+// them back when the storage is closed.
+func (s *storage) leasing(ctx context.Context) (*storage, error) {
+	ledger, err := lease.New(lease.Config{Ledger: s.set.Ledger})
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	s.set.Ledger = ledger
+	below := s.close
+	s.close = func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), givingBack)
+		defer cancel()
+		// What cannot be given back expires.
+		return errors.Join(ledger.Close(ctx), below())
+	}
+	return s, nil
 }
 
 // without is an error's text, without the password.

@@ -30,6 +30,8 @@ func TestMistakesOfStorageAreOneLine(t *testing.T) {
 	}{
 		"both":            {[]string{"-data", "x", "-postgres", "y"}, nil, exitUsage, "-data and -postgres both say"},
 		"both, variable":  {[]string{"-data", "x"}, map[string]string{postgresEnv: "y"}, exitUsage, "-data and SIGNALBOX_POSTGRES both say"},
+		"leases, memory":  {[]string{"-leases"}, nil, exitUsage, "-leases is for several processes on PostgreSQL: -postgres or SIGNALBOX_POSTGRES says where"},
+		"leases, folder":  {[]string{"-leases", "-data", "x"}, nil, exitUsage, "-leases is for several processes on PostgreSQL"},
 		"no folder":       {[]string{"-data", ""}, nil, exitUsage, "-data: is empty"},
 		"no DSN":          {[]string{"-postgres", ""}, nil, exitUsage, "-postgres: is empty"},
 		"a file":          {[]string{"-data", "main.go"}, nil, exitUsage, "-data main.go: not a directory"},
