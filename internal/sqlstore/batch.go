@@ -55,6 +55,9 @@ type attempt struct {
 
 // do loads what the batch touches, carries it out and saves what changed.
 func (a *attempt) do(ctx context.Context, tx Tx) (err error) {
+	if !a.careful && a.batch[0].pays() {
+		return a.pay(ctx, tx)
+	}
 	a.books = books{lines: map[int64]*account{}, holds: map[uuid.UUID]*hold{}}
 	if a.learned, err = a.nameLines(ctx, tx, a.batch); err != nil {
 		return err

@@ -53,8 +53,9 @@ type operation struct {
 	whole  uuid.UUID    // the hold that is to be split, or zero
 	asked  *router.Hold // of Reserve, else nil
 	do     func(b *books, o *operation) error
-	lineOf []int64 // the ids of asked.Lines
-	unsure bool    // whether it was done before, by a transaction of unknown outcome
+	lineOf []int64  // the ids of asked.Lines
+	paid   *payment // of SettlePart, else nil
+	unsure bool     // whether it was done before, by a transaction of unknown outcome
 	err    error
 
 	lead, done chan struct{} // of the group
@@ -115,7 +116,12 @@ func (l *Ledger) Void(ctx context.Context, id uuid.UUID) error {
 func (l *Ledger) together(batch []*operation) {
 	ctx, cancel := context.WithTimeout(context.Background(), batchTime) // none of the callers' decides for all
 	defer cancel()
-	l.apart(ctx, batch)
+	payments, others := l.payments(batch)
+	for _, batch := range [][]*operation{payments, others} {
+		if len(batch) > 0 {
+			l.apart(ctx, batch)
+		}
+	}
 }
 
 // apart carries a batch out and sets each operation's err. Where it fails as a
@@ -180,23 +186,16 @@ func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy
 	return n, failed
 }
 
-// forget drops closed holds that nobody may ask for any more: all there are, at
-// most limit in one transaction. Were it limit each time, a busy program would
-// make them faster than it forgets them.
+// forget drops closed holds that nobody may ask for any more.
 func (l *Ledger) forget(ctx context.Context, now time.Time, limit int) error {
-	for {
-		var dropped int64
-		err := l.db.Write(ctx, func(tx Tx) (err error) {
-			dropped, err = tx.Exec(ctx, forgetHolds, micros(now.Add(-remembered)), max(limit, 0))
-			return err
-		})
-		switch {
-		case isUnknown(err):
-			return nil // what is left goes the next time
-		case err != nil || dropped == 0:
-			return err
-		}
+	err := l.db.Write(ctx, func(tx Tx) error {
+		_, err := tx.Exec(ctx, forgetHolds, micros(now.Add(-remembered)), max(limit, 0))
+		return err
+	})
+	if isUnknown(err) {
+		return nil // what is left goes the next time
 	}
+	return err
 }
 
 // Balances implements [router.Ledger].

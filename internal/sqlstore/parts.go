@@ -16,7 +16,7 @@ import (
 // hold that is there under the part's ID stays as it is. An unknown whole is
 // [router.ErrNoHold].
 func (l *Ledger) Split(ctx context.Context, whole uuid.UUID, part router.Hold) error {
-	return l.part(ctx, whole, part, func(*books) error { return nil })
+	return l.part(ctx, whole, part, nil)
 }
 
 // SettlePart is Split and SettleWith of the part in one transaction.
@@ -26,10 +26,10 @@ func (l *Ledger) SettlePart(
 	if !keepsEvents(events) {
 		return errText
 	}
-	return l.part(ctx, whole, part, func(b *books) error { return b.settle(part.ID, cost, events) })
+	return l.part(ctx, whole, part, &payment{cost: cost, events: events})
 }
 
-func (l *Ledger) part(ctx context.Context, whole uuid.UUID, part router.Hold, then func(*books) error) error {
+func (l *Ledger) part(ctx context.Context, whole uuid.UUID, part router.Hold, paid *payment) error {
 	if part.Amount.Credit < 0 || part.Amount.Credit > part.Amount.Total {
 		return errHold
 	}
@@ -37,11 +37,14 @@ func (l *Ledger) part(ctx context.Context, whole uuid.UUID, part router.Hold, th
 		return errText
 	}
 	part.Deadline = after(part.Deadline)
-	return l.group.do(ctx, &operation{id: part.ID, whole: whole, do: func(b *books, _ *operation) error {
-		if err := b.split(whole, &part); err != nil {
+	if paid != nil {
+		paid.part = &part
+	}
+	return l.group.do(ctx, &operation{id: part.ID, whole: whole, paid: paid, do: func(b *books, _ *operation) error {
+		if err := b.split(whole, &part); err != nil || paid == nil {
 			return err
 		}
-		return then(b)
+		return b.settle(part.ID, paid.cost, paid.events)
 	}})
 }
 

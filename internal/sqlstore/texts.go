@@ -26,6 +26,20 @@ const (
 	saveLines = `UPDATE lines SET spent_credit = n.spent_credit, spent_total = n.spent_total,
 			held_credit = n.held_credit, held_total = n.held_total
 		FROM {n} WHERE lines.id = n.id`
+	lockLines  = `SELECT id FROM lines WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
+	spendLines = `UPDATE lines SET ` + spentMore + `,
+			held_credit = lines.held_credit - n.held_credit, held_total = lines.held_total - n.held_total
+		FROM {n} WHERE lines.id = n.id`
+	// Sums stay at the largest USD.
+	spentMore = `spent_credit = lines.spent_credit + CASE WHEN n.spent_credit > 9223372036854775807 - lines.spent_credit
+			THEN 9223372036854775807 - lines.spent_credit ELSE n.spent_credit END,
+		spent_total = lines.spent_total + CASE WHEN n.spent_total > 9223372036854775807 - lines.spent_total
+			THEN 9223372036854775807 - lines.spent_total ELSE n.spent_total END`
+	// takeParts takes parts from open holds that have them, and whose rest has no
+	// more credit than it has in total.
+	takeParts = `UPDATE holds SET credit = holds.credit - n.credit, total = holds.total - n.total
+		FROM {n} WHERE holds.id = n.id AND holds.state = 0 AND n.total <= holds.total AND n.credit <= holds.credit
+			AND holds.credit - n.credit <= holds.total - n.total`
 	balances = `SELECT n.at, spent_credit, spent_total, held_credit, held_total
 		FROM {n} JOIN lines ON lines.owner = n.owner AND lines.win = n.win`
 
@@ -54,6 +68,8 @@ func lineColumns() []string   { return []string{"at bigint", "owner text", "win 
 func holdColumns() []string {
 	return []string{"id text", "state bigint", "lines text", "credit bigint", "total bigint", "deadline bigint", "event text"}
 }
+
+func partColumns() []string { return []string{"id text", "credit bigint", "total bigint"} }
 
 func balanceColumns() []string {
 	return []string{"id bigint", "spent_credit bigint", "spent_total bigint", "held_credit bigint", "held_total bigint"}

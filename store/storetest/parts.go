@@ -47,6 +47,7 @@ func testParts(t *testing.T, open Open) {
 			test(&parts{Base: base, registry: &registry{books: books{t: t, Ledger: base}, Recorder: base, shown: set.Activity}})
 		})
 	}
+	t.Run("to settle a part is to split it off and to settle it", func(t *testing.T) { partHistories(t, open) })
 }
 
 // parts is an empty base, and what tests it as a recorder.
