@@ -95,7 +95,7 @@ func (l *Ledger) stale(now time.Time) []*slice {
 		s.used = false
 	}
 	for key, f := range l.funds {
-		if !f.used && f.current == nil && f.drawing == nil {
+		if !f.used && len(f.slices) == 0 && f.drawing == nil {
 			delete(l.funds, key)
 		}
 		f.used = false
@@ -122,13 +122,17 @@ func (l *Ledger) giveBackOn(ctx context.Context, line router.Line) bool {
 	return len(some) > 0
 }
 
+// giveAllOf gives back what is free in slices; what fails Expire tries again.
+func (l *Ledger) giveAllOf(ctx context.Context, some []*slice) {
+	for _, s := range some {
+		_ = l.giveBack(ctx, s)
+	}
+}
+
 // giveBack retires a slice and gives back what no call has of it.
 func (l *Ledger) giveBack(ctx context.Context, s *slice) error {
 	l.mu.Lock()
-	s.retired = true
-	if s.fund.current == s {
-		s.fund.current = nil
-	}
+	s.retire()
 	if s.over() {
 		l.mu.Unlock()
 		return l.end(ctx, s)

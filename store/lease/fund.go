@@ -14,10 +14,11 @@ import (
 // fund is what is known of the calls with the same lines. In another window they
 // have other lines. When a limit changes, it begins anew.
 type fund struct {
-	lines   string // as in request
-	caps    string // of the latest call
-	own     bool   // amounts are of calls with the caller's own credential
-	current *slice // that calls are admitted from, or nil
+	lines   string   // as in request
+	caps    string   // of the latest call
+	own     bool     // amounts are of calls with the caller's own credential
+	current *slice   // that a call was admitted from last, or nil
+	slices  []*slice // all that calls are admitted from
 	drawing chan struct{}
 	plain   int        // so many calls go to the base before the next slice
 	next    router.USD // for how many calls that is made
@@ -33,6 +34,20 @@ func (f *fund) amount(t router.USD) router.Amount {
 		return router.Amount{Total: t}
 	}
 	return router.Amount{Credit: t, Total: t}
+}
+
+// admits returns a slice that a call may have an amount of until deadline, or nil.
+func (f *fund) admits(amount router.USD, deadline time.Time) *slice {
+	if f.current.admits(amount, deadline) {
+		return f.current
+	}
+	for _, s := range f.slices {
+		if s.admits(amount, deadline) {
+			f.current = s
+			return s
+		}
+	}
+	return nil
 }
 
 // slice is a hold in the base that calls are admitted from.
@@ -69,11 +84,25 @@ func (s *slice) admits(amount router.USD, deadline time.Time) bool {
 	return s != nil && amount <= s.free() && !deadline.After(s.deadline)
 }
 
-// over says whether the hold in the base is to be closed, and by the caller.
+// retire admits no more calls from the slice.
+func (s *slice) retire() {
+	s.retired = true
+	f := s.fund
+	if f.current == s {
+		f.current = nil
+	}
+	if at := slices.Index(f.slices, s); at >= 0 {
+		f.slices = slices.Delete(f.slices, at, at+1)
+	}
+}
+
+// over says whether the hold in the base is to be closed, and by the caller: no
+// call has anything of it, and none will.
 func (s *slice) over() bool {
-	if s == nil || !s.retired || s.calls > 0 || s.ending {
+	if s == nil || !s.retired && s.size > 0 || s.calls > 0 || s.ending {
 		return false
 	}
+	s.retire()
 	s.ending = true
 	return true
 }
@@ -145,7 +174,7 @@ func flag(b bool) byte {
 }
 
 // fund returns that of a request, and what it has drawn under other caps.
-func (l *Ledger) fund(want request) (f *fund, old *slice) {
+func (l *Ledger) fund(want *request) (f *fund, old []*slice) {
 	f = l.funds[string(want.fund())]
 	if f == nil {
 		f = &fund{lines: string(want.fund()), caps: string(want.caps()), own: want.own, plain: l.plain, next: 2}
@@ -153,7 +182,7 @@ func (l *Ledger) fund(want request) (f *fund, old *slice) {
 	}
 	f.used = true
 	if f.caps != string(want.caps()) {
-		old, f.current = f.current, nil
+		old, f.current, f.slices = f.slices, nil, nil
 		f.caps, f.plain, f.next = string(want.caps()), l.plain, 2
 	}
 	return f, old

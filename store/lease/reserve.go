@@ -27,15 +27,18 @@ func (l *Ledger) Reserve(ctx context.Context, h router.Hold) error {
 		if !sliced || l.shut {
 			return l.plainly(ctx, h)
 		}
-		f, old := l.fund(want)
-		switch {
-		case old != nil:
+		f, old := l.fund(&want)
+		if len(old) > 0 {
 			l.mu.Unlock()
-			_ = l.giveBack(ctx, old) // Expire tries again
-		case f.current.admits(want.amount, h.Deadline):
-			l.admit(f.current, &h)
+			l.giveAllOf(ctx, old)
+			continue
+		}
+		if s := f.admits(want.amount, h.Deadline); s != nil {
+			l.admit(s, &h)
 			l.mu.Unlock()
 			return nil
+		}
+		switch {
 		case f.drawing != nil:
 			if err := l.wait(ctx, f.drawing); err != nil {
 				return err
@@ -144,15 +147,13 @@ func (l *Ledger) draw(ctx context.Context, f *fund, want *request, h router.Hold
 	l.mu.Lock()
 	old, admitted := l.drawn(s, &h, err)
 	l.mu.Unlock()
-	if old != nil {
-		_ = l.giveBack(ctx, old) // Expire tries again
-	}
+	l.giveAllOf(ctx, old)
 	return admitted
 }
 
-// drawn puts a slice in the place of the one before, which it returns if there
-// is something to give back of it; with l.mu locked.
-func (l *Ledger) drawn(s *slice, h *router.Hold, err error) (old *slice, admitted bool) {
+// drawn puts a slice beside those there are, and returns what is to be given
+// back; with l.mu locked.
+func (l *Ledger) drawn(s *slice, h *router.Hold, err error) (old []*slice, admitted bool) {
 	f := s.fund
 	close(f.drawing)
 	f.drawing = nil
@@ -166,18 +167,28 @@ func (l *Ledger) drawn(s *slice, h *router.Hold, err error) (old *slice, admitte
 	}
 	l.keep(s)
 	if _, rival := l.calls[h.ID]; l.shut || rival || s.caps != f.caps {
-		return s, false
+		return []*slice{s}, false
 	}
-	old, f.current, f.next = f.current, s, min(2*f.next, l.most)
+	old = f.outgrown(h)
+	f.current, f.slices, f.next = s, append(f.slices, s), min(2*f.next, l.most)
 	l.admit(s, h)
-	if old == nil {
-		return nil, true
-	}
-	old.retired = true
-	if old.calls > 0 && old.free() < times(2, h.Amount.Total) {
-		old = nil // little; its last call closes it
-	}
 	return old, true
+}
+
+// outgrown retires slices that had nothing for a call and, as far as can be
+// known, will have nothing for others, and returns those of which something is to
+// be given back.
+func (f *fund) outgrown(h *router.Hold) (old []*slice) {
+	for _, s := range slices.Clone(f.slices) {
+		if s.calls > 0 && !h.Deadline.After(s.deadline) {
+			continue // its calls may leave something for others
+		}
+		s.retire()
+		if s.calls == 0 || s.free() >= times(2, h.Amount.Total) {
+			old = append(old, s) // of others the last call closes them
+		}
+	}
+	return old
 }
 
 var errSmall = errors.New("lease: too little is left")
