@@ -1,0 +1,205 @@
+package proofs
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/activity"
+	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox/internal/pgtest"
+	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/routertest"
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/postgres"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// limit is a key's: what its first two calls cost, and one more.
+const limit = 4 * cent
+
+// remote is a service whose database is behind a wire, and an account that sees
+// it without one.
+type remote struct {
+	t       *testing.T
+	dsn     string
+	near    store.Set
+	managed *stack.Stack // on near
+	wire    *wire
+	who     router.Principal // has the key that is used
+	secret  router.Secret
+	told    router.USD // what answers said that they cost
+}
+
+func newRemote(t *testing.T) *remote {
+	t.Helper()
+	r := &remote{t: t, dsn: pgtest.DSN(t, pgtest.Config{}), wire: &wire{}}
+	pool, err := pgxpool.New(t.Context(), r.dsn)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	r.near, err = postgres.New(t.Context(), pool)
+	require.NoError(t, err)
+	r.managed = r.service(r.near)
+	_, err = r.managed.Seed(t.Context())
+	require.NoError(t, err)
+	return r
+}
+
+// far opens the stores behind the wire.
+func (r *remote) far() (store.Set, *pgxpool.Pool) {
+	r.t.Helper()
+	cfg, err := pgxpool.ParseConfig(r.dsn)
+	require.NoError(r.t, err)
+	cfg.ConnConfig.DialFunc = r.wire.dial
+	pool, err := pgxpool.NewWithConfig(r.t.Context(), cfg)
+	require.NoError(r.t, err)
+	set, err := postgres.New(r.t.Context(), pool)
+	require.NoError(r.t, err)
+	return set, pool
+}
+
+// service is a whole one that has cached nothing yet. Its cheaper upstream fails
+// once, so that a hold is raised.
+func (r *remote) service(set store.Set) *stack.Stack {
+	r.t.Helper()
+	ant := &routertest.Script{}
+	ant.Add(failing())
+	catalog, err := router.NewCatalog(
+		[]router.Model{{ID: routertest.Model, Permaslug: routertest.Model + "-1"}},
+		[]router.ProviderInfo{
+			{Slug: "ant", Client: ant},
+			{Slug: "bee", Client: &routertest.Script{}},
+		},
+		[]router.Endpoint{
+			{Provider: "ant", Model: routertest.Model, UpstreamModel: "1", Pricing: fee(cent)},
+			{Provider: "bee", Model: routertest.Model, UpstreamModel: "2", Pricing: fee(2 * cent)},
+		},
+	)
+	require.NoError(r.t, err)
+	s, err := stack.New(stack.Config{Catalog: catalog, Stores: set, Log: slog.New(slog.DiscardHandler), Now: noon})
+	require.NoError(r.t, err)
+	return s
+}
+
+// newKey makes a key with a limit, which the calls from now on have.
+func (r *remote) newKey() {
+	r.t.Helper()
+	by := router.Actor{Principal: router.Principal{Account: stack.Account}}
+	k, secret, err := r.managed.Keys.Create(r.t.Context(), by, keys.Key{Name: "key", Creator: stack.Member, Limit: new(limit)})
+	require.NoError(r.t, err)
+	r.who = router.Principal{Account: k.Account, Workspace: k.Workspace, Member: k.Creator, KeyHash: k.Hash}
+	r.secret, r.told = secret, 0
+}
+
+// call makes a call, and says whether it failed for the wire.
+func (r *remote) call(s *stack.Stack) (failed bool) {
+	cheap, err := systemone.DecodePreferences([]byte(`{"sort":"price"}`))
+	require.NoError(r.t, err)
+	res, err := s.Router.Decide(r.t.Context(), &router.Call{Secret: r.secret, Request: &systemone.Request{
+		Model: routertest.Model, State: json.RawMessage(`"x"`), Provider: cheap,
+		Questions: []systemone.Question{{Name: "q", Kind: systemone.Noul, Instructions: json.RawMessage(`"?"`)}},
+	}})
+	if err == nil {
+		r.told += res.Cost
+		return false
+	}
+	var told *router.Error
+	require.ErrorAs(r.t, err, &told)
+	if told.Class == router.PaymentRequired {
+		return false
+	}
+	assert.Equal(r.t, router.Server, told.Class, err)
+	return true
+}
+
+// stands is what stands on the key, once it is seen that its limit is kept and
+// that its events are what it has spent.
+func (r *remote) stands() router.Balance {
+	r.t.Helper()
+	list, err := r.near.Ledger.Balances(r.t.Context(), []router.Line{router.OwnerKey.Line(r.who, "ever")})
+	require.NoError(r.t, err)
+	on := list[0]
+	assert.LessOrEqual(r.t, on.Spent.Credit+on.Held.Credit, limit)
+	items, err := r.near.Activity.Items(r.t.Context(),
+		activity.Range{Account: stack.Account, KeyHash: r.who.KeyHash, From: "2026-11-21", To: "2026-11-21"})
+	require.NoError(r.t, err)
+	sum := router.USD(0)
+	for _, item := range items {
+		sum += item.Cost.Credit
+	}
+	assert.Equal(r.t, on.Spent.Credit, sum)
+	return on
+}
+
+// run makes calls while the n-th message breaks the wire, and sees what is left
+// of them.
+func (r *remote) run(how breaks, n int) (broke, failed bool) {
+	r.newKey()
+	set, pool := r.far()
+	s := r.service(set)
+	r.wire.begin(how, n)
+	for range 4 {
+		failed = r.call(s) || failed
+		assert.GreaterOrEqual(r.t, r.stands().Spent.Credit, r.told, "what was answered is settled")
+	}
+	broke = r.wire.end()
+	pool.Close() // which waits until no connection is in use
+	_, err := r.near.Ledger.Expire(context.WithoutCancel(r.t.Context()), noon().Add(time.Hour), 100, router.ExpirePost)
+	require.NoError(r.t, err)
+	assert.Zero(r.t, r.stands().Held, "message %d", n)
+	return broke, failed
+}
+
+// Whichever message to PostgreSQL breaks the connection, under a whole service:
+// no limit is passed, nothing that was answered is lost, who is not answered is
+// told so, and what is left held ends with its deadline.
+func TestTheNthMessageBreaksTheWire(t *testing.T) {
+	t.Parallel()
+	for _, how := range []breaks{unsent, unanswered, gone} {
+		t.Run(string(how), func(t *testing.T) {
+			t.Parallel()
+			r := newRemote(t)
+			n, step, runs, errs := 1, 1, 0, 0
+			if testing.Short() {
+				step = 5
+			}
+			for ; ; n += step {
+				broke, failed := r.run(how, n)
+				if !broke {
+					require.False(t, failed)
+					assert.Equal(t, limit, r.told, "all went well: two cents, and one, and one")
+					break
+				}
+				runs++
+				if failed {
+					errs++
+				}
+			}
+			t.Logf("%d of %d messages broke the wire, of which %d failed a call", runs, n-1, errs)
+			assert.Greater(t, n, 20, "so many may break it")
+			assert.Positive(t, errs)
+			if how == unanswered {
+				assert.Less(t, errs, runs, "what became of a commit is found out")
+			}
+			found, err := r.verify()
+			require.NoError(t, err)
+			assert.Empty(t, found.Differences)
+		})
+	}
+}
+
+func (r *remote) verify() (store.Verified, error) {
+	pool, err := pgxpool.New(r.t.Context(), r.dsn)
+	if err != nil {
+		return store.Verified{}, err
+	}
+	defer pool.Close()
+	return postgres.Verify(r.t.Context(), pool)
+}
