@@ -1,6 +1,6 @@
-// Command verify computes every sum that Signalbox keeps anew, from the events
-// and the holds that it is made of, and reports what does not add up. It changes
-// nothing.
+// Command verify computes every sum that Signalbox keeps anew, from the events,
+// the holds and the payments that it is made of, and reports what does not add
+// up. It changes nothing.
 //
 //	go run ./examples/verify -data DIR
 //	go run ./examples/verify -postgres DSN

@@ -81,7 +81,9 @@ func (s *Activity) Record(ctx context.Context, events []router.Event) error {
 func (s *Activity) record(ctx context.Context, tx Tx, events []router.Event) error {
 	rows := make(map[string]*router.Event, len(events))
 	for i := range events {
-		rows[events[i].ID] = &events[i]
+		if rows[events[i].ID] == nil { // as eventRows: the first one counts
+			rows[events[i].ID] = &events[i]
+		}
 	}
 	var used rollups
 	batch, _ := eventRows(events)

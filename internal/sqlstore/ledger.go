@@ -186,16 +186,23 @@ func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy
 	return n, failed
 }
 
-// forget drops closed holds that nobody may ask for any more.
+// forget drops closed holds that nobody may ask for any more: all there are, at
+// most limit in one transaction. Were it limit each time, a busy program would
+// make them faster than it forgets them.
 func (l *Ledger) forget(ctx context.Context, now time.Time, limit int) error {
-	err := l.db.Write(ctx, func(tx Tx) error {
-		_, err := tx.Exec(ctx, forgetHolds, micros(now.Add(-remembered)), max(limit, 0))
-		return err
-	})
-	if isUnknown(err) {
-		return nil // what is left goes the next time
+	for {
+		var dropped int64
+		err := l.db.Write(ctx, func(tx Tx) (err error) {
+			dropped, err = tx.Exec(ctx, forgetHolds, micros(now.Add(-remembered)), max(limit, 0))
+			return err
+		})
+		switch {
+		case isUnknown(err):
+			return nil // what is left goes the next time
+		case err != nil || dropped == 0:
+			return err
+		}
 	}
-	return err
 }
 
 // Balances implements [router.Ledger].

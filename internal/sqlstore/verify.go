@@ -56,7 +56,7 @@ func (v *verifier) verify(ctx context.Context, tx Tx, version int) error {
 	case have < version:
 		return errOlder
 	}
-	for _, check := range []func(context.Context, Tx) error{v.days, v.byKey, v.byAccount, v.openHolds, v.lines} {
+	for _, check := range []func(context.Context, Tx) error{v.days, v.byKey, v.byAccount, v.openHolds, v.lines, v.credits} {
 		if err := check(ctx, tx); err != nil {
 			return err
 		}

@@ -22,6 +22,10 @@ const longestPause = 200 * time.Millisecond
 // commitTime is what a commit may take, whoever has stopped waiting for it.
 const commitTime = 30 * time.Second
 
+// rollbackTime is what the server gets to undo a transaction. After that the
+// connection is closed, and it does so when it sees that.
+const rollbackTime = 5 * time.Second
+
 // begin begins a transaction that writes. It goes by indexes only: a plan that
 // was made while a table was small, and is kept, would read all of it once it is
 // large.
@@ -30,17 +34,40 @@ const begin = "BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin 
 // db is a pool of connections.
 type db struct {
 	begin func(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
+	plain bool // the database does not know the settings of begin
 	waits atomic.Uint64
 }
 
-// prepareSchema makes the table of migrations. Two processes that do so at once
-// collide in the catalog, whatever "IF NOT EXISTS" says.
+// prepareSchema makes the table of migrations, and finds out what the database
+// knows.
 func (d *db) prepareSchema(ctx context.Context) error {
-	return d.Write(ctx, func(t sqlstore.Tx) error {
-		return d.Script(ctx, t, `
-			CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, name text NOT NULL);
-			INSERT INTO migrations (version, name) VALUES (0, 'none') ON CONFLICT (version) DO NOTHING`)
-	})
+	for {
+		err := d.Write(ctx, func(t sqlstore.Tx) error {
+			return d.Script(ctx, t, `
+				CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, name text NOT NULL);
+				INSERT INTO migrations (version, name) VALUES (0, 'none') ON CONFLICT (version) DO NOTHING`)
+		})
+		switch {
+		case isUnknownSetting(err) && !d.plain:
+			d.plain = true
+		case !collided(err):
+			return err
+		}
+	}
+}
+
+// isUnknownSetting says whether a transaction did not begin because the database
+// has no such setting: CockroachDB, which plans anew as tables grow.
+func isUnknownSetting(err error) bool {
+	failed, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (failed.Code == "0A000" || failed.Code == "42704")
+}
+
+// collided says whether a rival made the same table at the same instant: both
+// then write to the catalog, whatever "IF NOT EXISTS" says.
+func collided(err error) bool {
+	failed, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (failed.Code == "42P07" || failed.Code == "42710" || failed.Code == "23505" && strings.HasPrefix(failed.TableName, "pg_"))
 }
 
 // Read implements [sqlstore.DB].
@@ -50,7 +77,11 @@ func (d *db) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 
 // Write implements [sqlstore.DB].
 func (d *db) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return d.retry(ctx, pgx.TxOptions{BeginQuery: begin}, f)
+	options := pgx.TxOptions{BeginQuery: begin}
+	if d.plain {
+		options.BeginQuery = ""
+	}
+	return d.retry(ctx, options, f)
 }
 
 // retry runs f until nobody stood in its way. There is no last try: the time is
@@ -83,16 +114,7 @@ func (d *db) apart(pause time.Duration) time.Duration {
 // gone when it is tried again.
 func again(err error) bool {
 	failed, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok {
-		return false
-	}
-	switch failed.Code {
-	case "40001", "40P01": // serialization failure, deadlock
-		return true
-	case "23505", "42P07", "42710": // two processes make the same table
-		return failed.Code != "23505" || strings.HasPrefix(failed.TableName, "pg_")
-	}
-	return false
+	return ok && (failed.Code == "40001" || failed.Code == "40P01") // serialization failure, deadlock
 }
 
 func (d *db) once(ctx context.Context, options pgx.TxOptions, f func(sqlstore.Tx) error) error {
@@ -102,7 +124,9 @@ func (d *db) once(ctx context.Context, options pgx.TxOptions, f func(sqlstore.Tx
 	}
 	if err := f(&tx{began}); err != nil {
 		// The server undoes it, at the latest when the connection closes.
-		_ = began.Rollback(context.WithoutCancel(ctx))
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
+		defer cancel()
+		_ = began.Rollback(ending)
 		return err
 	}
 	// Who goes away now would not know what happened.
@@ -116,11 +140,12 @@ func (d *db) once(ctx context.Context, options pgx.TxOptions, f func(sqlstore.Tx
 }
 
 // undone says whether a commit failed and surely nothing of it stays: the server
-// said so, and not because it was about to go.
+// said so, and not because it was about to go, nor that it does not know either
+// (40003, of CockroachDB).
 func undone(err error) bool {
 	failed, told := errors.AsType[*pgconn.PgError](err)
 	return errors.Is(err, pgx.ErrTxCommitRollback) ||
-		told && !strings.HasPrefix(failed.Code, "57") && !strings.HasPrefix(failed.Code, "08")
+		told && !strings.HasPrefix(failed.Code, "57") && !strings.HasPrefix(failed.Code, "08") && failed.Code != "40003"
 }
 
 // Script implements [sqlstore.DB].

@@ -12,9 +12,9 @@ import (
 )
 
 // Verify computes everything that is summed up in pool's schema anew, from the
-// events and the open holds, and returns where that differs from what is kept.
-// It reads one instant, changes nothing, and may be run while servers are at
-// work. It takes minutes for ten million events.
+// events, the open holds and the payments, and returns where that differs from
+// what is kept. It reads one instant, changes nothing, and may be run while
+// servers are at work. It takes minutes for ten million events.
 //
 // Spending of callers without an account is on lines and in no event, so that it
 // is reported. What became of closed holds is not known any more. Sums beyond

@@ -42,15 +42,37 @@ func (d *db) prepareFile(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
+	if _, err := conn.ExecContext(ctx, pragmas); err != nil {
+		return err
+	}
+	if err := keepLog(ctx, conn); err != nil {
+		return err
+	}
 	for _, statement := range []string{
-		pragmas,
-		"PRAGMA journal_mode = WAL",
 		"CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT",
 		"INSERT INTO migrations (version, name) VALUES (0, 'none') ON CONFLICT (version) DO NOTHING",
 	} {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+var errLog = errors.New("the database cannot have a write-ahead log where it is")
+
+// keepLog gives the file a write-ahead log. Where SQLite cannot it does not say
+// so; what has no file needs none.
+func keepLog(ctx context.Context, conn *sql.Conn) error {
+	var mode, file string
+	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+		return err
+	}
+	if err := conn.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file); err != nil {
+		return err
+	}
+	if mode != "wal" && file != "" {
+		return errLog
 	}
 	return nil
 }

@@ -3,7 +3,8 @@
 //
 // The one thing to know first: the program brings the driver and opens the
 // database. This package links none, and sets for itself what durability asks
-// for: a write-ahead log and full synchronization at every commit.
+// for: a write-ahead log and full synchronization at every commit. Where there
+// can be no such log, [New] fails.
 //
 // It needs SQLite 3.37 or newer.
 package sqlite

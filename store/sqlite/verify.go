@@ -10,10 +10,10 @@ import (
 	"github.com/signalbox/signalbox/store"
 )
 
-// Verify computes everything that is summed up in pool anew, from the events and
-// the open holds, and returns where that differs from what is kept. It reads one
-// instant, changes nothing, and may be run while the stores are in use; a pool
-// that can only read will do. It takes minutes for ten million
+// Verify computes everything that is summed up in pool anew, from the events, the
+// open holds and the payments, and returns where that differs from what is kept.
+// It reads one instant, changes nothing, and may be run while the stores are in
+// use; a pool that can only read will do. It takes minutes for ten million
 // events, and temporary files for sorting them.
 //
 // Spending of callers without an account is on lines and in no event, so that it

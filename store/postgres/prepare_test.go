@@ -1,0 +1,85 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/internal/pgtest"
+	"github.com/signalbox/signalbox/internal/sqlstore"
+)
+
+// A database that has no settings of the planner is used without them.
+func TestDatabaseWithoutSettings(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Pool(t, pgtest.Config{})
+	refused := 0
+	d := &db{begin: func(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error) {
+		if strings.Contains(options.BeginQuery, "enable_hashjoin") {
+			refused++
+			return nil, &pgconn.PgError{Code: "0A000", Message: `the configuration setting "enable_hashjoin" is not supported`}
+		}
+		return pool.BeginTx(ctx, options)
+	}}
+	require.NoError(t, d.prepareSchema(t.Context()))
+	require.NoError(t, d.Write(t.Context(), func(tx sqlstore.Tx) error {
+		_, err := tx.Exec(t.Context(), "UPDATE migrations SET name = name")
+		return err
+	}))
+	assert.Equal(t, 1, refused)
+}
+
+// A schema that has other people's tables is told so, and not waited for.
+func TestNewAmongOtherPeoplesTables(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Pool(t, pgtest.Config{})
+	_, err := pool.Exec(t.Context(), "CREATE TABLE keys (door text)")
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err = New(ctx, pool)
+	require.ErrorContains(t, err, `relation "keys" already exists`)
+	require.NoError(t, ctx.Err(), "at once")
+}
+
+func TestUndone(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]bool{
+		"40001": true,  // serialization failure
+		"23514": true,  // a deferred constraint
+		"40003": false, // statement completion unknown
+		"57P01": false, // the server shuts down
+		"08006": false, // the connection is gone
+	} {
+		assert.Equal(t, want, undone(&pgconn.PgError{Code: code}), code)
+	}
+	assert.True(t, undone(pgx.ErrTxCommitRollback))
+	assert.False(t, undone(context.DeadlineExceeded))
+}
+
+// stuck is a transaction that a server does not answer any more.
+type stuck struct{ pgx.Tx }
+
+// Rollback implements [pgx.Tx].
+func (stuck) Rollback(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Nobody waits for ever for a server to undo what the caller has given up.
+func TestRollbackOfASilentServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &db{begin: func(context.Context, pgx.TxOptions) (pgx.Tx, error) { return stuck{}, nil }}
+		began := time.Now()
+		require.ErrorIs(t, d.Write(t.Context(), func(sqlstore.Tx) error { return assert.AnError }), assert.AnError)
+		assert.Equal(t, rollbackTime, time.Since(began))
+	})
+}
