@@ -55,3 +55,21 @@ func TestOneIDTwiceInABatch(t *testing.T) {
 		assert.Empty(t, found.Differences)
 	})
 }
+
+// A machine that slept for days finds its clock far ahead: the calls that were
+// under way can still be settled at what they cost.
+func TestExpireForgetsNothingThatItCloses(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, b books) {
+		t.Helper()
+		h := holdOf(uuid.New(), someone(), noon(), 5)
+		require.NoError(t, b.Ledger.Reserve(t.Context(), h))
+		n, err := b.Ledger.Expire(t.Context(), noon().AddDate(0, 0, 3), 10, router.ExpirePost)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.NoError(t, b.Ledger.Settle(t.Context(), h.ID, router.Amount{Credit: 2, Total: 2}))
+		list, err := b.Ledger.Balances(t.Context(), h.Lines[:1])
+		require.NoError(t, err)
+		assert.Equal(t, []router.Balance{{Spent: router.Amount{Credit: 2, Total: 2}}}, list)
+	})
+}

@@ -141,10 +141,12 @@ func (l *Ledger) apart(ctx context.Context, batch []*operation) {
 	}
 }
 
-// Expire implements [router.Ledger].
+// Expire implements [router.Ledger]. It forgets first: however long after its
+// deadline a hold is closed, it can be settled until the next Expire.
 func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy router.Expiry) (int, error) {
 	var due []string
 	now = after(now)
+	failed := l.forget(ctx, now, limit)
 	err := l.db.Read(ctx, func(tx Tx) (err error) {
 		due, err = list(ctx, tx, scanText, dueHolds, micros(now), max(limit, 0))
 		return err
@@ -153,12 +155,11 @@ func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 		return 0, err
 	}
 	closed := 0
-	var failed error
 	for part := range slices.Chunk(due, most) { // what fails keeps no other hold open
 		n, err := l.expire(ctx, part, now, policy)
 		closed, failed = closed+n, cmp.Or(failed, err)
 	}
-	return closed, cmp.Or(failed, l.forget(ctx, now, limit))
+	return closed, failed
 }
 
 func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy router.Expiry) (int, error) {
