@@ -13,25 +13,29 @@ var (
 	errBeyond = errors.New("memory: the hold is more than a line can count")
 )
 
-// book is what stands on the lines. Each method is one transaction.
+// book is what stands on the lines. Each method is one transaction. All that can
+// be done without the lock is done before it is taken: every call waits for it.
 type book struct {
+	names names
+
 	mu    sync.Mutex
-	lines map[router.Line]*line
 	round uint64 // of marking lines
 }
 
-type line struct {
+type line struct { // under the book's lock
 	router.Balance
 
-	round uint64 // in which the line was marked
+	round uint64   // in which the line was marked
+	_     [24]byte // fills a cache line, so that no two lines share one
 }
 
 // reserve gives a hold its lines, in the order in which they are asked for, and
 // holds the amount on them.
 func (b *book) reserve(h *hold, asked *router.Hold) error {
+	h.find(&b.names, asked)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.find(h, asked.Lines) {
+	if !b.mark(h.lines) {
 		return errHold
 	}
 	return h.add(asked, asked.Amount)
@@ -39,57 +43,67 @@ func (b *book) reserve(h *hold, asked *router.Hold) error {
 
 // raise adds what a hold is to have more; other lines are a conflict.
 func (b *book) raise(old, again *hold, asked *router.Hold, added router.Amount) error {
+	again.find(&b.names, asked)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.find(again, asked.Lines) || !b.same(again.lines, old.lines) {
+	if !b.mark(again.lines) || !b.same(again.lines, old.lines) {
 		return router.ErrConflict
 	}
 	return again.add(asked, added)
 }
 
-// find gives a hold the lines named and reports whether no two are alike.
-func (b *book) find(h *hold, names []router.Line) bool {
+// mark begins a round, marks lines and reports whether no two are alike.
+func (b *book) mark(lines []*line) bool {
 	b.round++
-	for _, name := range names {
-		on := b.lines[name]
-		if on == nil {
-			on = &line{}
-			b.lines[name] = on
-		}
+	for _, on := range lines {
 		if on.round == b.round {
 			return false
 		}
 		on.round = b.round
-		h.lines = append(h.lines, on)
 	}
 	return true
 }
 
-// same reports whether two lists without doubles hold the same lines.
-func (b *book) same(one, other []*line) bool {
-	b.round++
-	for _, on := range one {
-		on.round = b.round
-	}
+// same reports whether two lists without doubles hold the same lines, of which
+// the first was marked last.
+func (b *book) same(marked, other []*line) bool {
 	for _, on := range other {
 		if on.round != b.round {
 			return false
 		}
 	}
-	return len(one) == len(other)
+	return len(marked) == len(other)
 }
 
-// add adds to what is held on the hold's lines, which are those of asked in the
-// same order; unless a cap has no room for it: then it returns the refusal of
-// the first.
-func (h *hold) add(asked *router.Hold, amount router.Amount) error {
+// find looks up the hold's lines and those of its caps.
+func (h *hold) find(n *names, asked *router.Hold) {
+	h.lines = n.make(h.lines[:0], asked.Lines)
+	h.caps = h.caps[:0]
 	for i := range asked.Caps {
+		h.caps = append(h.caps, h.line(asked.Lines, asked.Caps[i].Line))
+	}
+}
+
+// line returns the line of a cap, or nil. They are few, and most differ in
+// length or share their text, so that a search beats a hash.
+func (h *hold) line(names []router.Line, name router.Line) *line {
+	for i := range names {
+		if names[i] == name {
+			return h.lines[i]
+		}
+	}
+	return nil
+}
+
+// add adds to what is held on the hold's lines, unless a cap has no room for it:
+// then it returns the refusal of the first.
+func (h *hold) add(asked *router.Hold, amount router.Amount) error {
+	for i, on := range h.caps {
 		c := &asked.Caps[i]
 		adds := amount.Of(c.BYOK)
 		if adds <= 0 {
 			continue
 		}
-		on := h.line(asked.Lines, c.Line)
 		if on == nil {
 			return errHold
 		}
@@ -104,17 +118,6 @@ func (h *hold) add(asked *router.Hold, amount router.Amount) error {
 	}
 	for _, on := range h.lines {
 		on.Held = plus(on.Held, amount)
-	}
-	return nil
-}
-
-// line returns the line of a cap. They are few, and most differ in length or
-// share their text, so that a search beats a hash.
-func (h *hold) line(names []router.Line, name router.Line) *line {
-	for i := range names {
-		if names[i] == name {
-			return h.lines[i]
-		}
 	}
 	return nil
 }
@@ -148,11 +151,12 @@ func (b *book) close(h *hold, to state) {
 }
 
 func (b *book) balances(names []router.Line) []router.Balance {
+	lines := b.names.find(make([]*line, 0, len(names)), names)
 	list := make([]router.Balance, len(names))
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for i, name := range names {
-		if on := b.lines[name]; on != nil {
+	for i, on := range lines {
+		if on != nil {
 			list[i] = on.Balance
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -16,12 +14,11 @@ const maxForgotten = 2
 // table is a part of the holds. Its methods want it locked, but for expire.
 type table struct {
 	mu      sync.Mutex
-	holds   map[uuid.UUID]*hold // that are not settled
+	records records
+	holds   []*hold // by slot: those not settled, and the spare ones
+	spare   []*hold // to be used again
 	open    byDeadline
-	settled map[uuid.UUID]router.Amount // without pointers: there are many
-	closed  closedHolds                 // in the order of closing
-	now     time.Time                   // the latest instant that Expire was told
-	spare   []*hold                     // to be used again
+	now     time.Time // the latest instant that Expire was told
 }
 
 type state uint8
@@ -32,35 +29,49 @@ const (
 	posted // by expiry, at the amount held
 )
 
-// hold keeps pointers to its lines, so that closing it looks none of them up.
+// hold is one that is not settled. It keeps pointers to its lines, so that
+// closing it looks none of them up.
 type hold struct {
-	id       uuid.UUID
+	slot     uint32 // in the table's holds
+	number   uint32 // of its record
+	place    int    // in the heap, while it is open
 	state    state
-	place    int // in the heap, while open
 	lines    []*line
+	caps     []*line // of the caps, while the amount is set aside
 	amount   router.Amount
 	deadline time.Time
-	event    *router.Event // recorded when expiry posts it, or nil
+	event    router.Event // recorded when expiry posts it, if it has an ID
 }
 
-// fresh returns a hold without lines.
+// fresh returns a hold to be filled.
 func (t *table) fresh() *hold {
 	last := len(t.spare) - 1
 	if last < 0 {
-		return &hold{}
+		h := &hold{slot: uint32(len(t.holds))} //nolint:gosec // so many do not fit into memory
+		t.holds = append(t.holds, h)
+		return h
 	}
 	h := t.spare[last]
 	t.spare = t.spare[:last]
-	*h = hold{lines: h.lines[:0]}
 	return h
 }
 
-// remember keeps what is recorded of the hold.
-func (h *hold) remember(e *router.Event) {
-	h.event = nil
-	if e.ID != "" {
-		h.event = new(*e)
+// free makes a hold a spare one.
+func (t *table) free(h *hold) {
+	if h.event.ID != "" {
+		h.event = router.Event{}
 	}
+	t.spare = append(t.spare, h)
+}
+
+// take makes a hold with lines an open one.
+func (t *table) take(h *hold, asked *router.Hold) {
+	h.state, h.amount, h.deadline = open, asked.Amount, asked.Deadline
+	if asked.Event.ID != "" {
+		h.event = asked.Event
+	}
+	h.number = t.records.add(record{id: asked.ID, slot: h.slot, until: notClosed})
+	t.open.push(h)
 }
 
 // raise makes an open hold as large as asked.
@@ -69,27 +80,17 @@ func (t *table) raise(b *book, old *hold, asked *router.Hold) error {
 		return router.ErrConflict
 	}
 	again := t.fresh()
-	defer func() { t.spare = append(t.spare, again) }()
+	defer t.free(again)
 	larger := old.amount.Max(asked.Amount)
 	if err := b.raise(old, again, asked, minus(larger, old.amount)); err != nil {
 		return err
 	}
 	old.amount = larger
-	old.remember(&asked.Event)
+	old.event = asked.Event
 	if asked.Deadline.After(old.deadline) {
 		t.open.remove(old)
 		old.deadline = asked.Deadline
 		t.open.push(old)
-	}
-	return nil
-}
-
-func (t *table) settleAgain(id uuid.UUID, cost router.Amount) error {
-	switch before, known := t.settled[id]; {
-	case !known:
-		return router.ErrNoHold
-	case before != cost:
-		return router.ErrConflict
 	}
 	return nil
 }
@@ -99,7 +100,23 @@ func (t *table) close(b *book, h *hold, to state) {
 	b.close(h, to)
 	h.state = to
 	t.open.remove(h)
-	t.closed.push(h)
+	t.records.at(h.number).close(h.deadline)
+}
+
+// settle ends a hold for good, and takes back what was recorded when it was
+// posted.
+func (t *table) settle(b *book, a *activityStore, h *hold, cost router.Amount) {
+	b.settle(h, cost)
+	if h.state == posted && h.event.ID != "" {
+		a.add(h.event.Posted(h.amount).Corrected())
+	}
+	r := t.records.at(h.number)
+	if h.state == open {
+		t.open.remove(h)
+		r.close(h.deadline)
+	}
+	r.slot, r.cost = noSlot, cost
+	t.free(h)
 }
 
 // expire closes at most limit holds, records those that it posts, and forgets as
@@ -117,7 +134,7 @@ func (t *table) expire(b *book, a *activityStore, now time.Time, limit int, to s
 			return n
 		}
 		t.close(b, h, to)
-		if to == posted && h.event != nil {
+		if to == posted && h.event.ID != "" {
 			a.add(h.event.Posted(h.amount))
 		}
 	}
@@ -127,11 +144,12 @@ func (t *table) expire(b *book, a *activityStore, now time.Time, limit int, to s
 // forget drops closed holds that nobody may ask for any more, at most limit.
 func (t *table) forget(limit int) {
 	for range limit {
-		id, found := t.closed.pop(t.now)
+		r, found := t.records.pop(t.now)
 		if !found {
 			return
 		}
-		delete(t.holds, id)
-		delete(t.settled, id)
+		if r.slot != noSlot {
+			t.free(t.holds[r.slot])
+		}
 	}
 }

@@ -20,16 +20,15 @@ type ledger struct {
 	activity *activityStore
 }
 
-const tables = 16
+const tables = 64
 
 // of returns the table of a hold. The last byte of an id is random, or counts.
 func (l *ledger) of(id uuid.UUID) *table { return &l.tables[id[len(id)-1]%tables] }
 
 func newLedger(activity *activityStore) *ledger {
-	l := &ledger{book: book{lines: make(map[router.Line]*line)}, activity: activity}
+	l := &ledger{book: book{names: names{lines: make(map[router.Line]*line)}}, activity: activity}
 	for i := range l.tables {
-		l.tables[i].holds = make(map[uuid.UUID]*hold)
-		l.tables[i].settled = make(map[uuid.UUID]router.Amount)
+		l.tables[i].records.index = make(map[uuid.UUID]uint32)
 	}
 	return l
 }
@@ -50,21 +49,18 @@ func (l *ledger) Reserve(ctx context.Context, h router.Hold) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.forget(maxForgotten)
-	if old, known := t.holds[h.ID]; known {
-		return t.raise(&l.book, old, &h)
-	}
-	if _, known := t.settled[h.ID]; known {
-		return router.ErrConflict
+	if r := t.records.find(h.ID); r != nil {
+		if r.slot == noSlot {
+			return router.ErrConflict
+		}
+		return t.raise(&l.book, t.holds[r.slot], &h)
 	}
 	taken := t.fresh()
 	if err := l.book.reserve(taken, &h); err != nil {
-		t.spare = append(t.spare, taken)
+		t.free(taken)
 		return err
 	}
-	taken.id, taken.amount, taken.deadline = h.ID, h.Amount, h.Deadline
-	taken.remember(&h.Event)
-	t.holds[h.ID] = taken
-	t.open.push(taken)
+	t.take(taken, &h)
 	return nil
 }
 
@@ -79,26 +75,16 @@ func (l *ledger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amoun
 	t := l.of(id)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	h, known := t.holds[id]
-	if !known {
-		if err := t.settleAgain(id, cost); err != nil {
-			return err
-		}
-		l.activity.add(events...)
-		return nil
-	}
-	l.book.settle(h, cost)
+	r := t.records.find(id)
 	switch {
-	case h.state == open:
-		t.open.remove(h)
-		t.closed.push(h)
-	case h.state == posted && h.event != nil:
-		l.activity.add(h.event.Posted(h.amount).Corrected())
+	case r == nil:
+		return router.ErrNoHold
+	case r.slot == noSlot && r.cost != cost:
+		return router.ErrConflict
+	case r.slot != noSlot:
+		t.settle(&l.book, l.activity, t.holds[r.slot], cost)
 	}
 	l.activity.add(events...)
-	delete(t.holds, id)
-	t.settled[id] = cost
-	t.spare = append(t.spare, h)
 	return nil
 }
 
@@ -111,8 +97,8 @@ func (l *ledger) Void(ctx context.Context, id uuid.UUID) error {
 	t := l.of(id)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if h, known := t.holds[id]; known && h.state == open {
-		t.close(&l.book, h, voided)
+	if r := t.records.find(id); r != nil && r.slot != noSlot && t.holds[r.slot].state == open {
+		t.close(&l.book, t.holds[r.slot], voided)
 	}
 	return nil
 }
