@@ -16,7 +16,7 @@ const (
 // Buffer is a body: for a request append to B, then hand it to [Client.Post].
 type Buffer struct {
 	B    []byte
-	lent bool  // goes back to the pool afterwards
+	kept bool  // is never lent again
 	held int64 // bytes counted as in flight
 	from *pool
 }
@@ -28,23 +28,19 @@ type pool struct {
 	limit   int64
 }
 
-// lend returns a buffer that is used again: for replies.
+// lend returns an empty buffer.
 func (p *pool) lend() *Buffer {
 	if b, ok := p.buffers.Get().(*Buffer); ok {
 		return b
 	}
-	b := p.fresh()
-	b.lent = true
-	return b
-}
-
-// fresh returns a buffer that is used once: for requests. A transport may read
-// a request body even after its RoundTrip has returned, and only of the
-// standard library's own readers does it know that they give their bytes at
-// once, so that head and body leave in one write.
-func (p *pool) fresh() *Buffer {
 	return &Buffer{B: make([]byte, 0, firstBytes), from: p}
 }
+
+// keep leaves the buffer to whoever reads it now: an http.Transport may read a
+// request body even after its RoundTrip has returned, and only of the standard
+// library's own readers does it know that they give their bytes at once, so that
+// head and body leave in one write.
+func (b *Buffer) keep() { b.kept = true }
 
 // hold counts the buffer's bytes as in flight; false when that is too many.
 func (b *Buffer) hold() bool {
@@ -57,7 +53,7 @@ func (b *Buffer) hold() bool {
 func (b *Buffer) done() {
 	b.from.flying.Add(-b.held)
 	b.held = 0
-	if b.lent && cap(b.B) <= pooledBytes {
+	if !b.kept && cap(b.B) <= pooledBytes {
 		b.B = b.B[:0]
 		b.from.buffers.Put(b)
 	}

@@ -42,6 +42,7 @@ func Class(status int) router.Class {
 // operator's log and hold nothing of the upstream's.
 var (
 	errCredential = errors.New("the caller's own credential cannot be shown to this upstream")
+	errRequestID  = errors.New("the request id cannot stand in a header")
 	errStatus     = errors.New("upstream refused the request")
 	errNotOK      = errors.New("reply has an unexpected status")
 	errTooLarge   = errors.New("reply is larger than allowed")

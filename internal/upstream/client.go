@@ -41,7 +41,8 @@ type Config struct {
 	RequestIDHeader string
 	// HTTP gives its Transport and its Timeout; redirects are never followed
 	// and cookies never kept, whatever it says. Nil, and a nil Transport, is
-	// NewTransport().
+	// NewTransport(), and for small requests over plain http something leaner
+	// that allows the same.
 	HTTP             *http.Client
 	MaxReplyBytes    int64 // default DefaultMaxReplyBytes
 	MaxInFlightBytes int64 // request and reply bodies together; default DefaultMaxInFlightBytes
@@ -58,6 +59,7 @@ type Client struct {
 	keyHeader string
 	requestID string
 	transport http.RoundTripper
+	kept      *kept // for small bodies in place of transport; may be nil
 	timeout   time.Duration
 	maxReply  int64
 	rules     []Rule
@@ -66,7 +68,10 @@ type Client struct {
 }
 
 // Target is an address below a client's base URL.
-type Target struct{ url *url.URL }
+type Target struct {
+	url  *url.URL
+	head string // of a request: its first line and its Host
+}
 
 // New checks cfg and makes a client. Its errors wrap [router.ErrConfig] and
 // hold neither the address nor the key.
@@ -102,7 +107,7 @@ func New(cfg Config) (*Client, error) {
 		c.transport, c.timeout = cfg.HTTP.Transport, cfg.HTTP.Timeout
 	}
 	if c.transport == nil {
-		c.transport = NewTransport()
+		c.transport, c.kept = NewTransport(), newKept(base)
 	}
 	if c.maxReply == 0 {
 		c.maxReply = DefaultMaxReplyBytes
@@ -124,11 +129,11 @@ func (c *Client) Target(path string) (Target, error) {
 	}
 	u := *c.base
 	u.Path += path
-	return Target{url: &u}, nil
+	return Target{url: &u, head: "POST " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\n"}, nil
 }
 
 // Buffer returns an empty buffer for a request body.
-func (c *Client) Buffer() *Buffer { return c.pool.fresh() }
+func (c *Client) Buffer() *Buffer { return c.pool.lend() }
 
 // Reply is the body of a 200. Its bytes are lent: nothing may keep them after
 // Release.
@@ -145,8 +150,8 @@ func (r Reply) Release() { r.buf.done() }
 // the attempt's credential and request id. Every other outcome is an
 // [*router.UpstreamError]; with too many bytes in flight it sends nothing and
 // says so by [router.ErrNotSent]. A credential of the caller's that cannot be
-// shown is a failure of this side, and nothing is sent either: never is it
-// replaced with the operator's.
+// shown, and a request id that cannot, is a failure of this side, and nothing is
+// sent either: never is the credential replaced with the operator's.
 func (c *Client) Post(ctx context.Context, to Target, a *router.Attempt, body *Buffer) (Reply, error) {
 	defer body.done()
 	header, err := c.headerOf(a)
@@ -161,7 +166,7 @@ func (c *Client) Post(ctx context.Context, to Target, a *router.Attempt, body *B
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
-	resp, err := c.transport.RoundTrip(request(ctx, to, header, body))
+	resp, err := c.send(ctx, to, header, body)
 	if err != nil {
 		return Reply{}, failure(ctx, err)
 	}
@@ -172,6 +177,15 @@ func (c *Client) Post(ctx context.Context, to Target, a *router.Attempt, body *B
 	return c.reply(ctx, resp)
 }
 
+// send posts body, by a connection of the client's own where that is enough.
+func (c *Client) send(ctx context.Context, to Target, header http.Header, body *Buffer) (*http.Response, error) {
+	if c.kept != nil && len(body.B) <= keptBytes {
+		return c.kept.post(ctx, to, header, body.B)
+	}
+	body.keep()
+	return c.transport.RoundTrip(request(ctx, to, header, body.B))
+}
+
 // headerOf returns the header of an attempt, the shared one where that will do.
 func (c *Client) headerOf(a *router.Attempt) (http.Header, error) {
 	named := a.RequestID != "" && c.requestID != ""
@@ -180,6 +194,9 @@ func (c *Client) headerOf(a *router.Attempt) (http.Header, error) {
 	}
 	header := maps.Clone(c.header)
 	if named {
+		if strings.ContainsFunc(a.RequestID, func(r rune) bool { return r < ' ' || r > '~' }) {
+			return nil, errRequestID
+		}
 		header[c.requestID] = []string{a.RequestID}
 	}
 	if a.Credential != "" {
@@ -195,8 +212,7 @@ func (c *Client) headerOf(a *router.Attempt) (http.Header, error) {
 // request builds what http.NewRequest would, without parsing the address
 // again. The transport may call GetBody when it finds that a kept connection
 // was closed before a single byte had been written: that is no retry.
-func request(ctx context.Context, to Target, header http.Header, body *Buffer) *http.Request {
-	data := body.B
+func request(ctx context.Context, to Target, header http.Header, data []byte) *http.Request {
 	r := &http.Request{
 		Method:        http.MethodPost,
 		URL:           to.url,

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What the transport of [NewTransport] allows.
+// What the transport of [NewTransport] allows, and a [kept] too.
 const (
 	dialTimeout      = 5 * time.Second
 	handshakeTimeout = 5 * time.Second

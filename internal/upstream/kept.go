@@ -1,0 +1,136 @@
+package upstream
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// keptBytes is the largest request that kept sends: what every socket takes at
+// once, so that writing never waits for an upstream that reads nothing, or that
+// refuses before it has read.
+const keptBytes = 16 << 10
+
+// kept posts small bodies to one plain address. It asks in the goroutine of the
+// caller: a write, then a read that waits. An [http.Transport] has two
+// goroutines for every connection, and between them and the caller a request
+// changes hands six times, which is most of what a small one costs.
+//
+// Connections are kept as there, and used last in, first out. One that is idle
+// has no reader, so before it is used again it is asked whether anything has
+// come, its end most of all. Nothing is ever sent twice.
+type kept struct {
+	address string // host and port
+	dialer  net.Dialer
+
+	mu       sync.Mutex
+	idle     []*keptConn // the one used last is the last
+	sweeping bool        // sweep will be called
+}
+
+// newKept returns what posts small bodies to base, or nil where that is for an
+// http.Transport: what is encrypted may be HTTP/2.
+func newKept(base *url.URL) *kept {
+	host, port := base.Hostname(), base.Port()
+	// A name beyond ASCII and a zone are written otherwise in a Host header.
+	plain := !strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == '%' || r > '~' })
+	if base.Scheme != "http" || !plain || !canLook {
+		return nil
+	}
+	if port == "" {
+		port = "80"
+	}
+	return &kept{
+		address: net.JoinHostPort(host, port),
+		dialer:  net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive},
+	}
+}
+
+// post sends a body of at most keptBytes and returns the head of the reply. It
+// is done with the body when it returns.
+func (k *kept) post(ctx context.Context, to Target, header http.Header, body []byte) (*http.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c, err := k.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.post(ctx, to, header, body)
+}
+
+// take returns a connection that is ready for a request.
+func (k *kept) take(ctx context.Context) (*keptConn, error) {
+	for {
+		c := k.pop()
+		if c == nil {
+			return k.dial(ctx)
+		}
+		if c.quiet() {
+			return c, nil
+		}
+		_ = c.Close()
+	}
+}
+
+func (k *kept) dial(ctx context.Context) (*keptConn, error) {
+	conn, err := k.dialer.DialContext(ctx, "tcp", k.address)
+	if err != nil {
+		return nil, err
+	}
+	return newKeptConn(k, conn)
+}
+
+func (k *kept) pop() *keptConn {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	last := len(k.idle) - 1
+	if last < 0 {
+		return nil
+	}
+	c := k.idle[last]
+	k.idle[last], k.idle = nil, k.idle[:last]
+	return c
+}
+
+// put keeps a connection for the next request, or closes it where there are
+// enough.
+func (k *kept) put(c *keptConn) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.idle) >= idleConnsPerHost {
+		_ = c.Close()
+		return
+	}
+	c.swept = false
+	k.idle = append(k.idle, c)
+	if !k.sweeping {
+		k.sweeping = true
+		time.AfterFunc(idleTimeout/2, k.sweep)
+	}
+}
+
+// sweep closes what was not used since the last sweep. So nothing is idle for
+// longer than the time between three sweeps, and no request has to set a timer.
+func (k *kept) sweep() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	left := k.idle[:0]
+	for _, c := range k.idle {
+		if c.swept {
+			_ = c.Close()
+			continue
+		}
+		c.swept = true
+		left = append(left, c)
+	}
+	clear(k.idle[len(left):])
+	k.idle, k.sweeping = left, len(left) > 0
+	if k.sweeping {
+		time.AfterFunc(idleTimeout/2, k.sweep)
+	}
+}
