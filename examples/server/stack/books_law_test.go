@@ -2,6 +2,7 @@ package stack_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,11 +11,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	_ "modernc.org/sqlite"
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/memory"
+	"github.com/signalbox/signalbox/store/sqlite"
 )
 
 // change changes a limit, a credential, a key or the time.
@@ -196,22 +202,47 @@ func (b *books) report(t *rapid.T) {
 // broken ledger would not give back, and that ends with its deadline.
 func TestTheBooksOfAWholeServiceAgree(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		b := newBooks(t)
-		for range rapid.IntRange(1, 8).Draw(t, "steps") {
-			if rapid.IntRange(0, 2).Draw(t, "step") == 0 {
-				b.change(t)
+	for name, open := range map[string]func(*testing.T, *rapid.T) store.Set{
+		"memory": func(*testing.T, *rapid.T) store.Set { return memory.New() },
+		"SQLite": inSQLite,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			booksAgree(t, open)
+		})
+	}
+}
+
+// inSQLite returns stores for one history.
+func inSQLite(t *testing.T, rt *rapid.T) store.Set {
+	t.Helper()
+	pool, err := sql.Open("sqlite", ":memory:")
+	require.NoError(rt, err)
+	pool.SetMaxOpenConns(1)
+	rt.Cleanup(func() { assert.NoError(t, pool.Close()) })
+	set, err := sqlite.New(t.Context(), pool)
+	require.NoError(rt, err)
+	return set
+}
+
+func booksAgree(t *testing.T, open func(*testing.T, *rapid.T) store.Set) {
+	t.Helper()
+	rapid.Check(t, func(rt *rapid.T) {
+		b := newBooks(rt, open(t, rt))
+		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
+			if rapid.IntRange(0, 2).Draw(rt, "step") == 0 {
+				b.change(rt)
 			} else {
-				b.calls(t)
+				b.calls(rt)
 			}
-			b.agree(t)
+			b.agree(rt)
 		}
 		_, err := b.ledger.Expire(context.Background(), b.clock.now().Add(48*time.Hour), 1000, router.ExpirePost)
-		require.NoError(t, err)
+		require.NoError(rt, err)
 		for line, balance := range b.ledger.expected() {
-			require.Zero(t, balance.Held, line)
+			require.Zero(rt, balance.Held, line)
 		}
-		b.agree(t)
-		b.report(t)
+		b.agree(rt)
+		b.report(rt)
 	})
 }

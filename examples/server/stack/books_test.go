@@ -19,7 +19,6 @@ import (
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store"
-	"github.com/signalbox/signalbox/store/memory"
 )
 
 const cent = router.Dollar / 100
@@ -64,12 +63,12 @@ type books struct {
 	told     map[string]router.USD // what the answers said that they cost, by account
 }
 
-// newBooks begins shortly before a day, a month, a year, or a leap day ends.
-func newBooks(t *rapid.T) *books {
+// newBooks, in empty stores, begins shortly before a day, a month, a year, or a leap day ends.
+func newBooks(t *rapid.T, stores store.Set) *books {
 	begin := rapid.SampledFrom([]string{"2026-11-29T20:00:00Z", "2026-12-30T22:00:00Z", "2028-02-27T23:30:00Z", "2026-03-10T12:00:00Z"}).Draw(t, "begin")
 	at, err := time.Parse(time.RFC3339, begin)
 	require.NoError(t, err)
-	b := &books{clock: hand{at: at}, stores: memory.New(), answered: map[string]int64{}, told: map[string]router.USD{}}
+	b := &books{clock: hand{at: at}, stores: stores, answered: map[string]int64{}, told: map[string]router.USD{}}
 	b.ledger = newLossyLedger(b.stores.Ledger)
 	recorder, ok := b.stores.Ledger.(router.Recorder)
 	require.True(t, ok)
