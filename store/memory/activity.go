@@ -60,6 +60,21 @@ func (s *activityStore) add(events ...router.Event) {
 	}
 }
 
+// settle counts a hold's cost in the book and records events of it, and what
+// takes back its posted one where it corrects that, as one for whoever looks.
+func (s *activityStore) settle(b *book, h *hold, cost router.Amount, corrects bool, events []router.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b.settle(h, cost)
+	if corrects {
+		e := h.event.Posted(h.amount).Corrected()
+		s.record(&e)
+	}
+	for i := range events {
+		s.record(&events[i])
+	}
+}
+
 func (s *activityStore) record(e *router.Event) {
 	item := activity.ItemOf(*e)
 	day, ok := s.days[item.Date]

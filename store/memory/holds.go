@@ -103,12 +103,14 @@ func (t *table) close(b *book, h *hold, to state) {
 	t.records.at(h.number).close(h.deadline)
 }
 
-// settle ends a hold for good, and takes back what was recorded when it was
-// posted.
-func (t *table) settle(b *book, a *activityStore, h *hold, cost router.Amount) {
-	b.settle(h, cost)
-	if h.state == posted && h.event.ID != "" {
-		a.add(h.event.Posted(h.amount).Corrected())
+// settle ends a hold for good, records events, and takes back what was recorded
+// when it was posted.
+func (t *table) settle(b *book, a *activityStore, h *hold, cost router.Amount, events []router.Event) {
+	corrects := h.state == posted && h.event.ID != ""
+	if corrects || len(events) > 0 {
+		a.settle(b, h, cost, corrects, events)
+	} else {
+		b.settle(h, cost)
 	}
 	r := t.records.at(h.number)
 	if h.state == open {
@@ -133,12 +135,22 @@ func (t *table) expire(b *book, a *activityStore, now time.Time, limit int, to s
 		if h == nil || !h.deadline.Before(now) {
 			return n
 		}
-		t.close(b, h, to)
 		if to == posted && h.event.ID != "" {
-			a.add(h.event.Posted(h.amount))
+			t.post(b, a, h)
+		} else {
+			t.close(b, h, to)
 		}
 	}
 	return max(limit, 0)
+}
+
+// post counts a hold as spent and records that, as one for whoever looks.
+func (t *table) post(b *book, a *activityStore, h *hold) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t.close(b, h, posted)
+	e := h.event.Posted(h.amount)
+	a.record(&e)
 }
 
 // forget drops closed holds that nobody may ask for any more, at most limit.

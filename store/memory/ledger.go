@@ -12,7 +12,7 @@ import (
 // ledger is a book of lines and, beside it, tables of holds by their ids. Each
 // table has a mutex of its own, because finding a hold among millions takes
 // longer than the additions under the book's. A table's is locked first, then
-// the book's or that of activity. Spending beyond the largest USD stays at the
+// that of activity, then the book's. Spending beyond the largest USD stays at the
 // largest USD.
 type ledger struct {
 	book     book
@@ -82,9 +82,10 @@ func (l *ledger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amoun
 	case r.slot == noSlot && r.cost != cost:
 		return router.ErrConflict
 	case r.slot != noSlot:
-		t.settle(&l.book, l.activity, t.holds[r.slot], cost)
+		t.settle(&l.book, l.activity, t.holds[r.slot], cost, events)
+	default: // again
+		l.activity.add(events...)
 	}
-	l.activity.add(events...)
 	return nil
 }
 

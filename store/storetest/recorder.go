@@ -2,10 +2,6 @@ package storetest
 
 import (
 	"context"
-	"fmt"
-	"math"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -41,6 +37,7 @@ func testRecorder(t *testing.T, open Open) {
 		"it records to its own store alone":                      (*registry).identity,
 		"it honours its context":                                 (*registry).contextOver,
 		"rivals record each event once":                          (*registry).rivalRecords,
+		"whoever looks meanwhile sees both or neither":           (*registry).rivalReaders,
 		"an event that cannot be kept is nobody else's trouble":  (*registry).rivalNonsense,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -264,58 +261,4 @@ func (r *registry) contextOver() {
 	require.ErrorIs(r.t, r.SettleWith(ctx, id, amount(1, 1), []router.Event{used("a/0", 1, 1)}), context.Canceled)
 	r.shows()
 	r.stands(amount(0, 0), amount(3, 3))
-}
-
-func (r *registry) rivalNonsense() {
-	nonsense := func(i int) router.Event {
-		e := used(fmt.Sprint("nonsense/", i), 1, 1)
-		e.Principal.Account = "other"
-		switch i % 3 {
-		case 0:
-			e.Prompt = math.MaxInt64 // of which there is no sum
-		case 1:
-			e.Model = "a\x00b"
-		default:
-			e.Provider = strings.Repeat("long", 1<<16)
-		}
-		return e
-	}
-	r.settleWith(r.reserve(r.hold(1, 1)), amount(1, 1), nonsense(0))
-	var wg sync.WaitGroup
-	var events []router.Event
-	for i := range 32 {
-		h, e := r.hold(1, 1), used(fmt.Sprint("e/", i), 1, 1)
-		h.Lines = []router.Line{lineOf("c")}
-		if i%8 == 0 {
-			e = nonsense(3 + i/8)
-		} else {
-			events = append(events, e)
-		}
-		r.reserve(h)
-		wg.Go(func() {
-			if err := r.SettleWith(r.t.Context(), h.ID, amount(1, 1), []router.Event{e}); i%8 != 0 {
-				assert.NoError(r.t, err)
-			}
-		})
-	}
-	wg.Wait()
-	r.shows(events...)
-}
-
-func (r *registry) rivalRecords() {
-	id := r.holding(3, 4, onHold("a/held"))
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			assert.NoError(r.t, r.SettleWith(r.t.Context(), id, amount(2, 2), []router.Event{used("a/0", 2, 2)}))
-		})
-		wg.Go(func() {
-			_, err := r.Expire(r.t.Context(), noon().Add(time.Hour), 1, router.ExpirePost)
-			assert.NoError(r.t, err)
-		})
-		wg.Go(func() { assert.NoError(r.t, r.shown.Record(r.t.Context(), []router.Event{used("a/0", 2, 2)})) })
-	}
-	wg.Wait()
-	r.stands(amount(2, 2), amount(0, 0))
-	r.shows(used("a/0", 2, 2))
 }
