@@ -28,8 +28,13 @@ const rollbackTime = 5 * time.Second
 
 // begin begins a transaction that writes. It goes by indexes only: a plan that
 // was made while a table was small, and is kept, would read all of it once it is
-// large.
-const begin = "BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"
+// large. A process that sleeps or cannot be reached in the middle of one loses it:
+// the rows that it has locked are others' as well, and a server would wait hours
+// for it.
+const (
+	begin      = beginPlain + "; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"
+	beginPlain = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'"
+)
 
 // db is a pool of connections.
 type db struct {
@@ -79,7 +84,7 @@ func (d *db) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 func (d *db) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 	options := pgx.TxOptions{BeginQuery: begin}
 	if d.plain {
-		options.BeginQuery = ""
+		options.BeginQuery = beginPlain
 	}
 	return d.retry(ctx, options, f)
 }

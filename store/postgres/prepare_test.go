@@ -83,3 +83,36 @@ func TestRollbackOfASilentServer(t *testing.T) {
 		assert.Equal(t, rollbackTime, time.Since(began))
 	})
 }
+
+// A process that is stopped in the middle of a transaction, or that nobody can
+// reach any more, does not keep what it has locked from others.
+func TestStalledProcess(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Pool(t, pgtest.Config{})
+	patient := &db{begin: pool.BeginTx}
+	require.NoError(t, patient.prepareSchema(t.Context()))
+	stalls := &db{begin: func(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error) {
+		options.BeginQuery = strings.Replace(options.BeginQuery, "10s", "50ms", 1)
+		return pool.BeginTx(ctx, options)
+	}}
+	locks := func(tx sqlstore.Tx) error {
+		_, err := tx.Exec(t.Context(), "UPDATE migrations SET name = name")
+		return err
+	}
+	locked, over, outcome := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		outcome <- stalls.Write(t.Context(), func(tx sqlstore.Tx) error {
+			err := locks(tx)
+			close(locked)
+			<-over
+			return err
+		})
+	}()
+	<-locked
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	err := patient.Write(ctx, locks)
+	close(over)
+	require.NoError(t, err)
+	require.ErrorIs(t, <-outcome, sqlstore.ErrUnknown)
+}
