@@ -32,7 +32,7 @@ type Event struct { //nolint:recvcheck // what it makes of itself is another one
 
 // at says where the event was.
 func (e *Event) at(endpoint *Endpoint, m *Model, provider string) {
-	e.Model, e.Endpoint, e.Provider = endpoint.Model, endpoint.ID, provider
+	e.Model, e.Permaslug, e.Endpoint, e.Provider = endpoint.Model, "", endpoint.ID, provider
 	if m != nil {
 		e.Permaslug = m.Permaslug
 	}

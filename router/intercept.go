@@ -41,8 +41,8 @@ func Log(l *slog.Logger) Interceptor {
 				out = slog.Default()
 			}
 			level := levelOf(err)
-			ctx = context.WithoutCancel(ctx)
 			if out.Enabled(ctx, level) {
+				ctx = context.WithoutCancel(ctx)
 				out.LogAttrs(ctx, level, "decision", attrs(c, res, err, c.now().Sub(started))...)
 			}
 			return res, err

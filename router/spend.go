@@ -1,7 +1,6 @@
 package router
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -27,8 +26,8 @@ type purse struct {
 	router   *Router
 	recorder Recorder // the ledger, where it records what the call uses
 	hold     Hold
-	budgets  []Budget // those of the hold's caps, in their order
-	held     bool     // the ledger may have the hold, and it is open
+	budgets  []*Budget // those of the hold's caps, in their order
+	held     bool      // the ledger may have the hold, and it is open
 
 	prompt, completion int64 // tokens at most
 }
@@ -46,13 +45,7 @@ func (r *Router) purse(c *Call, now time.Time) purse {
 	}
 	s := purse{router: r, hold: Hold{ID: c.holdID, Lines: lines, Deadline: now.Add(r.timeout(c) + holdGrace)}}
 	s.prompt, s.completion = bound(c.Request)
-	if s.budgets = inOrder(c.Budgets, first); len(s.budgets) > 0 {
-		s.hold.Caps = make([]Cap, len(s.budgets))
-	}
-	for i, b := range s.budgets {
-		line := lines[first[b.Owner]+int(b.Interval)%intervals]
-		s.hold.Caps[i] = Cap{Line: line, Max: b.Max, BYOK: b.BYOK}
-	}
+	s.limit(c.Budgets, first)
 	s.record(c)
 	return s
 }
@@ -85,19 +78,27 @@ func linesOf(p Principal, windows *windows) (lines []Line, first [owners]int) {
 	return lines, first
 }
 
-// inOrder returns budgets in the order in which they are asked, without those
-// of owners that the principal does not have.
-func inOrder(budgets []Budget, first [owners]int) []Budget {
-	nobodys := func(b Budget) bool { return b.Owner >= owners || first[b.Owner] < 0 }
-	order := func(a, b Budget) int {
-		return cmp.Or(cmp.Compare(a.Check, b.Check), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Interval, b.Interval))
+// limit makes caps of budgets, in the order in which they are asked, without
+// those of owners that the principal does not have.
+func (s *purse) limit(budgets []Budget, first [owners]int) {
+	if len(budgets) == 0 {
+		return
 	}
-	if !slices.ContainsFunc(budgets, nobodys) && slices.IsSortedFunc(budgets, order) {
-		return budgets
+	var room [16]uint64
+	places := room[:0] // what a budget is ordered by, above its index
+	for i := range budgets {
+		if b := &budgets[i]; b.Owner < owners && first[b.Owner] >= 0 {
+			order := uint64(b.Check)<<16 | uint64(b.Owner)<<8 | uint64(b.Interval)
+			places = append(places, order<<32|uint64(i))
+		}
 	}
-	budgets = slices.DeleteFunc(slices.Clone(budgets), nobodys)
-	slices.SortStableFunc(budgets, order)
-	return budgets
+	slices.Sort(places)
+	s.budgets, s.hold.Caps = make([]*Budget, len(places)), make([]Cap, len(places))
+	for i, place := range places {
+		b := &budgets[uint32(place)] //nolint:gosec // the index
+		line := s.hold.Lines[first[b.Owner]+int(b.Interval)%intervals]
+		s.budgets[i], s.hold.Caps[i] = b, Cap{Line: line, Max: b.Max, BYOK: b.BYOK}
+	}
 }
 
 // reserve sets aside the most that a candidate may cost. It returns the budget
@@ -111,27 +112,26 @@ func (s *purse) reserve(ctx context.Context, by *Candidate, provider string) (*B
 	if most.Total == 0 || s.held && s.hold.Amount.Max(most) == s.hold.Amount {
 		return nil, nil //nolint:nilnil // what adds nothing is never refused
 	}
-	raised := s.hold
-	raised.Amount = s.hold.Amount.Max(most)
+	had, amount := s.held, s.hold.Amount
+	s.hold.Amount = amount.Max(most)
 	if s.recorder != nil {
-		raised.Event.at(by.Endpoint, by.Model, provider)
+		s.hold.Event.at(by.Endpoint, by.Model, provider)
 	}
-	before := s.held
 	s.held = true // even when the ledger fails: nobody knows how far it came
-	err := s.router.cfg.Ledger.Reserve(ctx, raised)
+	err := s.router.cfg.Ledger.Reserve(ctx, s.hold)
 	if err == nil {
-		s.hold.Amount = raised.Amount
 		return nil, nil //nolint:nilnil // it fits
 	}
+	s.hold.Amount = amount
 	refused, ok := errors.AsType[*LimitError](err)
 	if !ok {
 		return nil, err
 	}
-	s.held = before
+	s.held = had
 	if refused.Cap < 0 || refused.Cap >= len(s.budgets) {
 		return nil, errCap
 	}
-	return &s.budgets[refused.Cap], nil
+	return s.budgets[refused.Cap], nil
 }
 
 // priced is an amount as it counts: with the caller's own credential nothing is
