@@ -38,6 +38,7 @@ type digest [sha256.Size]byte
 type entry struct {
 	key       Key
 	principal router.Principal
+	budgets   []router.Budget
 	known     bool
 	read      time.Time // just before the store was asked
 	until     time.Time // when it is asked again
@@ -121,7 +122,7 @@ func (c *cache) ask(ctx context.Context, d digest, now func() time.Time) (e *ent
 	k, err := c.read(ctx, hex.EncodeToString(d[:]))
 	switch {
 	case err == nil:
-		e = &entry{key: k, principal: principal(&k), known: true, read: at, until: at.Add(freshFor)}
+		e = &entry{key: k, principal: principal(&k), budgets: budgets(&k), known: true, read: at, until: at.Add(freshFor)}
 	case errors.Is(err, ErrNotFound):
 		e = &entry{read: at, until: at.Add(unknownFor)}
 	case old != nil && old.known && at.Before(old.read.Add(staleFor)):

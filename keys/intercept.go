@@ -3,6 +3,7 @@ package keys
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/signalbox/signalbox/router"
 )
@@ -40,19 +41,24 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 			return nil, refusal(err)
 		}
 		c.Principal = e.principal
-		if e.key.Limit != nil {
-			c.Budgets = append(c.Budgets, budget(&e.key))
+		if len(c.Budgets) == 0 {
+			c.Budgets = slices.Clip(e.budgets) // shared; whoever appends copies it
+		} else {
+			c.Budgets = append(slices.Clip(c.Budgets), e.budgets...)
 		}
 		return next(ctx, c)
 	}
 }
 
-// budget is the limit of a key that has one.
-func budget(k *Key) router.Budget {
-	return router.Budget{
+// budgets are the limit of a key that has one.
+func budgets(k *Key) []router.Budget {
+	if k.Limit == nil {
+		return nil
+	}
+	return []router.Budget{{
 		Check: router.CheckKey, Owner: router.OwnerKey, Interval: k.Reset, Max: *k.Limit, BYOK: k.IncludeBYOK,
 		Refusal: &router.Error{Class: router.PaymentRequired, Message: "Key limit exceeded"},
-	}
+	}}
 }
 
 // refusal is what a caller is told of err.
