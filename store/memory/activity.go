@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/google/uuid"
@@ -23,8 +24,12 @@ type activityStore struct {
 }
 
 type activityDay struct {
-	seen map[string]struct{} // ids of events
-	sums map[activityScope]map[activityCell]*activity.Item
+	seen  map[string]struct{} // ids of events
+	cells map[activityCell]*activityCell
+	sums  map[activityScope]activitySums
+	// adds holds, for every scope with all that its principals have, the sums
+	// that an event of theirs is part of.
+	adds map[activityScope][]activitySums
 }
 
 // activityScope says whose use a sum is: the account's, one key's or one
@@ -33,10 +38,14 @@ type activityScope struct {
 	account, key, member string
 }
 
+// activityCell says what was used, and in which workspace. Its pointer stands for
+// it in all sums of a day, because it is long.
 type activityCell struct {
 	model, permaslug, provider, workspace string
 	endpoint                              uuid.UUID
 }
+
+type activitySums map[*activityCell]*activity.Item
 
 func newActivityStore() *activityStore { return &activityStore{days: map[string]*activityDay{}} }
 
@@ -79,7 +88,10 @@ func (s *activityStore) record(e *router.Event) {
 	item := activity.ItemOf(*e)
 	day, ok := s.days[item.Date]
 	if !ok {
-		day = &activityDay{seen: map[string]struct{}{}, sums: map[activityScope]map[activityCell]*activity.Item{}}
+		day = &activityDay{
+			seen: map[string]struct{}{}, cells: map[activityCell]*activityCell{},
+			sums: map[activityScope]activitySums{}, adds: map[activityScope][]activitySums{},
+		}
 		s.days[item.Date] = day
 		s.forget()
 	}
@@ -87,16 +99,9 @@ func (s *activityStore) record(e *router.Event) {
 		return
 	}
 	day.seen[e.ID] = struct{}{}
-	p := e.Principal
-	day.add(activityScope{account: p.Account}, item)
-	if p.KeyHash != "" {
-		day.add(activityScope{account: p.Account, key: p.KeyHash}, item)
-	}
-	if p.Member != "" {
-		day.add(activityScope{account: p.Account, member: p.Member}, item)
-	}
-	if p.KeyHash != "" && p.Member != "" {
-		day.add(activityScope{account: p.Account, key: p.KeyHash, member: p.Member}, item)
+	cell := day.cell(&item)
+	for _, sums := range day.of(&e.Principal) {
+		sums.add(cell, &item)
 	}
 }
 
@@ -114,18 +119,48 @@ func (s *activityStore) forget() {
 	delete(s.days, oldest)
 }
 
-func (d *activityDay) add(scope activityScope, item activity.Item) {
-	cells, ok := d.sums[scope]
+func (d *activityDay) cell(item *activity.Item) *activityCell {
+	of := activityCell{item.Model, item.Permaslug, item.Provider, item.Workspace, item.Endpoint}
+	cell, ok := d.cells[of]
 	if !ok {
-		cells = map[activityCell]*activity.Item{}
-		d.sums[scope] = cells
+		cell = new(of)
+		d.cells[of] = cell
 	}
-	cell := activityCell{item.Model, item.Permaslug, item.Provider, item.Workspace, item.Endpoint}
-	if sum, ok := cells[cell]; ok {
-		sum.Add(item)
+	return cell
+}
+
+// of returns the sums that an event of a principal adds to: those of the account,
+// and of the key and the member that it has, and of both.
+func (d *activityDay) of(p *router.Principal) []activitySums {
+	whole := activityScope{account: p.Account, key: p.KeyHash, member: p.Member}
+	list, ok := d.adds[whole]
+	if ok {
+		return list
+	}
+	scopes := []activityScope{
+		{account: p.Account}, {account: p.Account, key: p.KeyHash}, {account: p.Account, member: p.Member}, whole,
+	}
+	for i, scope := range scopes {
+		if slices.Contains(scopes[:i], scope) { // the principal has no key or is nobody's
+			continue
+		}
+		sums, ok := d.sums[scope]
+		if !ok {
+			sums = activitySums{}
+			d.sums[scope] = sums
+		}
+		list = append(list, sums)
+	}
+	d.adds[whole] = list
+	return list
+}
+
+func (s activitySums) add(cell *activityCell, item *activity.Item) {
+	if sum, ok := s[cell]; ok {
+		sum.Add(*item)
 		return
 	}
-	cells[cell] = &item
+	s[cell] = new(*item)
 }
 
 func (s *activityStore) Items(ctx context.Context, r activity.Range) ([]activity.Item, error) {

@@ -26,7 +26,7 @@ const tables = 64
 func (l *ledger) of(id uuid.UUID) *table { return &l.tables[id[len(id)-1]%tables] }
 
 func newLedger(activity *activityStore) *ledger {
-	l := &ledger{book: book{names: names{lines: make(map[router.Line]*line)}}, activity: activity}
+	l := &ledger{book: book{names: names{owners: make(map[string]windows)}}, activity: activity}
 	for i := range l.tables {
 		l.tables[i].records.index = make(map[uuid.UUID]uint32)
 	}

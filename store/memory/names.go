@@ -10,17 +10,25 @@ import (
 // names finds lines by what they are called. A line is never forgotten, so that
 // what was found stays right without the lock.
 type names struct {
-	mu    sync.RWMutex
-	lines map[router.Line]*line
+	mu     sync.RWMutex
+	owners map[string]windows
 }
+
+// windows are the lines of an owner. Those of a call stand owner by owner, and
+// an owner's text is long.
+type windows map[string]*line
 
 // find appends the lines of the names, in their order, to list; nil for those
 // never used.
 func (n *names) find(list []*line, of []router.Line) []*line {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
+	var lines windows
 	for i := range of {
-		list = append(list, n.lines[of[i]])
+		if i == 0 || of[i].Owner != of[i-1].Owner {
+			lines = n.owners[of[i].Owner]
+		}
+		list = append(list, lines[of[i].Window])
 	}
 	return list
 }
@@ -34,13 +42,16 @@ func (n *names) make(list []*line, of []router.Line) []*line {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for i := range of {
-		on := n.lines[of[i]] // another call may have made it meanwhile
-		if on == nil {
-			on = &line{}
-			n.lines[of[i]] = on
+	for i, name := range of {
+		lines, ok := n.owners[name.Owner]
+		if !ok {
+			lines = windows{}
+			n.owners[name.Owner] = lines
 		}
-		list[had+i] = on
+		if list[had+i] = lines[name.Window]; list[had+i] == nil { // else another call has made it meanwhile
+			list[had+i] = &line{}
+			lines[name.Window] = list[had+i]
+		}
 	}
 	return list
 }
