@@ -23,6 +23,10 @@ type Config struct {
 	Now       func() time.Time // default time.Now
 }
 
+// recordTime is what the store gets to record a call, also when the call's own
+// time is up.
+const recordTime = 10 * time.Second
+
 // Service records and reports activity. It is safe for concurrent use.
 type Service struct{ cfg Config }
 
@@ -48,7 +52,9 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		if err != nil || res == nil || c.Principal.Account == "" || c.RecordedIn(s.cfg.Store) {
 			return res, err
 		}
-		if err := s.cfg.Store.Record(context.WithoutCancel(ctx), c.Events(res)); err != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+		defer cancel()
+		if err := s.cfg.Store.Record(ctx, c.Events(res)); err != nil {
 			return nil, &router.Error{Class: router.Server, Err: fmt.Errorf("activity: record: %w", err)}
 		}
 		return res, nil

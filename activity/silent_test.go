@@ -1,0 +1,39 @@
+package activity_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/activity"
+	"github.com/signalbox/signalbox/router"
+)
+
+// silent is a store that never answers.
+type silent struct{ activity.Store }
+
+func (silent) Record(ctx context.Context, _ []router.Event) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A caller who has hung up is recorded all the same, but nobody waits for ever.
+func TestInterceptOfASilentStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := activity.New(activity.Config{Store: silent{}})
+		require.NoError(t, err)
+		ctx, hangUp := context.WithCancel(t.Context())
+		hangUp()
+		began := time.Now()
+		_, err = s.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return &router.Result{}, nil })(
+			ctx, &router.Call{Principal: router.Principal{Account: "acme"}})
+		var told *router.Error
+		require.ErrorAs(t, err, &told)
+		assert.Equal(t, router.Server, told.Class)
+		assert.Equal(t, 10*time.Second, time.Since(began))
+	})
+}
