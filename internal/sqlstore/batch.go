@@ -31,6 +31,8 @@ func (l *Ledger) carryOut(ctx context.Context, batch []*operation) error {
 			return nil
 		case errors.Is(err, ErrChanged) && !careful:
 			careful = true
+		case batch[0].pays() && !careful && ctx.Err() == nil && !isUnknown(err):
+			careful = true // a row that is there already is refused in as many ways as there are databases
 		case ctx.Err() != nil || !errors.Is(err, ErrChanged) && !isUnknown(err):
 			return err
 		}

@@ -37,9 +37,9 @@ func (l *Ledger) payments(batch []*operation) (payments, others []*operation) {
 	return payments, others
 }
 
-// pay settles parts without a look at what is there: that a part is new, and its
-// whole open and large enough, is what statements must find, or else the next try
-// is careful. So the lines, which other processes wait for, are locked no sooner
+// pay settles parts without a look at what is there: that parts and events are
+// new, and wholes open and large enough, is what statements must find, or else the
+// next try is careful. So the lines, which other processes wait for, are locked no sooner
 // than all other rows are written, and before the wholes, as everywhere.
 func (a *attempt) pay(ctx context.Context, tx Tx) error {
 	var parts [][]any
@@ -60,9 +60,10 @@ func (a *attempt) pay(ctx context.Context, tx Tx) error {
 		o.err = nil
 	}
 	statements := append([]RowsStatement{
-		{Text: addHolds, Columns: holdColumns(), Rows: parts, Changed: int64(len(parts))},
+		{Text: newHolds, Columns: holdColumns(), Rows: parts, Changed: int64(len(parts))},
 	}, spending(lines, wholes)...)
 	if recorded := a.activity.statements(events); len(recorded) > 0 {
+		recorded[0].Text = newEvents
 		statements = append(append(recorded[:1:1], statements...), recorded[1:]...)
 	}
 	return a.db.RunRows(ctx, tx, statements...)

@@ -6,9 +6,9 @@ const (
 	loadHolds = `SELECT id, state, lines, credit, total, deadline, event FROM holds
 		WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
 	linesOfHolds = `SELECT lines FROM holds WHERE id IN (SELECT n.id FROM {n})`
-	addHolds     = `INSERT INTO holds (id, state, lines, credit, total, deadline, event)
-		SELECT id, state, lines, credit, total, deadline, event FROM {n} WHERE true ORDER BY id
-		ON CONFLICT (id) DO NOTHING`
+	newHolds     = `INSERT INTO holds (id, state, lines, credit, total, deadline, event)
+		SELECT id, state, lines, credit, total, deadline, event FROM {n} WHERE true ORDER BY id`
+	addHolds  = newHolds + unlessThere
 	saveHolds = `UPDATE holds SET state = n.state, credit = n.credit, total = n.total, deadline = n.deadline, event = n.event
 		FROM {n} WHERE holds.id = n.id`
 	dueHolds = `SELECT id FROM holds WHERE state = 0 AND deadline < $1 ORDER BY deadline LIMIT $2`
@@ -43,12 +43,15 @@ const (
 	balances = `SELECT n.at, spent_credit, spent_total, held_credit, held_total
 		FROM {n} JOIN lines ON lines.owner = n.owner AND lines.win = n.win`
 
+	// unlessThere costs PostgreSQL a look before each row and a record after it.
+	unlessThere = ` ON CONFLICT (id) DO NOTHING`
+
 	figures   = `requests, prompt, completion, reasoning, cached, credit, total`
 	eventText = `id, admitted, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + figures
-	addEvents = `INSERT INTO events (` + eventText + `) SELECT ` + eventText + ` FROM {n} WHERE true ORDER BY id
-		ON CONFLICT (id) DO NOTHING`
-	byKey    = `account, key_hash, day, member, workspace, model, permaslug, endpoint, provider`
-	addByKey = `INSERT INTO usage_by_key AS u (` + byKey + `, ` + figures + `)
+	newEvents = `INSERT INTO events (` + eventText + `) SELECT ` + eventText + ` FROM {n} WHERE true ORDER BY id`
+	addEvents = newEvents + unlessThere
+	byKey     = `account, key_hash, day, member, workspace, model, permaslug, endpoint, provider`
+	addByKey  = `INSERT INTO usage_by_key AS u (` + byKey + `, ` + figures + `)
 		SELECT ` + byKey + `, ` + figures + ` FROM {n} WHERE true ORDER BY ` + byKey + `
 		ON CONFLICT (` + byKey + `) DO UPDATE SET ` + added
 	byAccount    = `account, day, workspace, model, permaslug, endpoint, provider`

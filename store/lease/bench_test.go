@@ -16,9 +16,9 @@ import (
 
 // BenchmarkHotKey has four nodes, with connections of their own, spend on one key
 // with a limit, in a PostgreSQL that syncs. An operation of "admit" is a hold
-// that is given back later, together with others of its caller, so that slices
-// are used up and new ones are drawn. One of "settle" is a hold and its settlement
-// with an event.
+// that is given back later, together with others of its caller: slices are drawn
+// until there is room for all that are open at once. One of "settle" is a hold and
+// its settlement with an event, by which slices are used up.
 func BenchmarkHotKey(b *testing.B) {
 	const nodes = 4
 	for _, leases := range []bool{true, false} {
