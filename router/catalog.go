@@ -80,7 +80,9 @@ type Catalog struct {
 	byModel    map[*Model]int32
 	specs      []spec                   // of all endpoints, by model and slug with variant
 	served     []span                   // by model: its endpoints in specs
-	targets    map[string]target        // folded provider name → what it means
+	byID       map[uuid.UUID]int32      // of an endpoint, in specs
+	targets    map[string]int32         // folded provider name → what it means
+	nTargets   int                      // all that names can mean
 	bySlug     map[string]*ProviderInfo // as given
 	planners   planners
 }
@@ -88,28 +90,28 @@ type Catalog struct {
 // spec is what a plan needs of an endpoint, made ready once: plans read all of
 // them, so they stand together and follow no pointer.
 type spec struct {
-	endpoint *Endpoint
-	pricing  Pricing
-	model    int32
-	index    int32 // in the catalog's endpoints
-	provider int32 // in the catalog's providers
-	tag      int32 // number of the slug with variant
-	quant    uint16
-	group    uint8
-
-	free, collects, zdr, distillable, off bool
-	limited                               bool // has a limit of any kind
+	endpoint           *Endpoint
+	model              *Model
+	fee                amount // of a request
+	prompt, completion uint64 // nano-dollars per million tokens
+	index              int32  // in the catalog's endpoints
+	// What a provider's name may mean has a number: all of a provider has its
+	// index in the catalog's providers, a slug with variant one behind these.
+	provider, tag int32
+	traits        traits
 }
 
 type span struct{ from, to int32 }
 
-// target is what a provider's name means: one tag, or all of a provider.
-type target struct {
-	provider int32
-	tag      int32 // anyTag for all of the provider
+// specByID is where in the specs an endpoint stands, or nowhere.
+func (c *Catalog) specByID(id uuid.UUID) int32 {
+	if i, ok := c.byID[id]; ok {
+		return i
+	}
+	return nowhere
 }
 
-const anyTag = -1
+const nowhere = -1
 
 // endpointSpace is the namespace of the ids that endpoints get when none is
 // given; it must never change.
@@ -199,7 +201,7 @@ func (c *Catalog) Options(p *systemone.Preferences, e *Endpoint) json.RawMessage
 			return o.Options
 		}
 		t, known := c.targets[name]
-		if options == nil && known && t.tag == anyTag && c.providers[t.provider].Slug == e.Provider {
+		if options == nil && known && int(t) < len(c.providers) && c.providers[t].Slug == e.Provider {
 			options = o.Options
 		}
 	}

@@ -93,7 +93,7 @@ func (c *Catalog) addProviders(providers []ProviderInfo) error {
 		return fmt.Errorf("%w: too many providers", ErrConfig)
 	}
 	c.bySlug = make(map[string]*ProviderInfo, len(providers))
-	c.targets = make(map[string]target, 2*len(providers))
+	c.targets = make(map[string]int32, 2*len(providers))
 	for i, p := range providers {
 		if !isWord(p.Slug, false) {
 			return wrong("providers", i, "%q is not a slug: lower-case letters, digits and ._- between them", p.Slug)
@@ -105,20 +105,20 @@ func (c *Catalog) addProviders(providers []ProviderInfo) error {
 			p.Name = p.Slug
 		}
 		if other, taken := c.targets[fold(p.Name)]; taken {
-			return wrong("providers", i, "%s has the display name %q of %s", p.Slug, p.Name, c.providers[other.provider].Slug)
+			return wrong("providers", i, "%s has the display name %q of %s", p.Slug, p.Name, c.providers[other].Slug)
 		}
-		c.targets[fold(p.Name)] = target{provider: int32(i), tag: anyTag}
+		c.targets[fold(p.Name)] = int32(i)
 		c.bySlug[p.Slug] = &p
 		c.providers = append(c.providers, &p)
 	}
 	for i, p := range c.providers { // a slug wins over another's display name
-		c.targets[p.Slug] = target{provider: int32(i), tag: anyTag}
+		c.targets[p.Slug] = int32(i)
 	}
 	return nil
 }
 
 func (c *Catalog) addEndpoints(endpoints []Endpoint) error {
-	if len(endpoints) > math.MaxInt32 {
+	if len(endpoints) > math.MaxInt32-len(c.providers) {
 		return fmt.Errorf("%w: too many endpoints", ErrConfig)
 	}
 	tags := make(map[string]int32)
@@ -142,16 +142,17 @@ func (c *Catalog) addEndpoints(endpoints []Endpoint) error {
 		places[place], ids[e.ID] = i, i
 		tag, known := tags[e.Tag()]
 		if !known {
-			tag = int32(len(tags)) //nolint:gosec // bounded above
+			tag = int32(len(c.providers) + len(tags)) //nolint:gosec // bounded above
 			tags[e.Tag()] = tag
 			if e.Variant != "" {
-				c.targets[e.Tag()] = target{provider: s.provider, tag: tag}
+				c.targets[e.Tag()] = tag
 			}
 		}
 		s.tag = tag
 		c.endpoints = append(c.endpoints, &e)
 		c.specs = append(c.specs, s)
 	}
+	c.nTargets = len(c.providers) + len(tags)
 	c.sortSpecs()
 	return nil
 }
@@ -159,11 +160,13 @@ func (c *Catalog) addEndpoints(endpoints []Endpoint) error {
 // sortSpecs puts the endpoints of each model together.
 func (c *Catalog) sortSpecs() {
 	slices.SortFunc(c.specs, func(a, b spec) int {
-		return cmp.Or(cmp.Compare(a.model, b.model), cmp.Compare(a.endpoint.Tag(), b.endpoint.Tag()))
+		return cmp.Or(cmp.Compare(c.byModel[a.model], c.byModel[b.model]), cmp.Compare(a.endpoint.Tag(), b.endpoint.Tag()))
 	})
 	c.served = make([]span, len(c.models))
+	c.byID = make(map[uuid.UUID]int32, len(c.specs))
 	for i := range c.specs {
-		at := &c.served[c.specs[i].model]
+		c.byID[c.specs[i].endpoint.ID] = int32(i)
+		at := &c.served[c.byModel[c.specs[i].model]]
 		if at.to == 0 {
 			at.from = int32(i)
 		}
@@ -185,39 +188,32 @@ func (c *Catalog) makeSpec(i int, e *Endpoint) (spec, error) {
 	if e.UpstreamModel == "" {
 		e.UpstreamModel = model.ID
 	}
-	l := e.Limits
+	quant, group := quantizations(e.Quantization), groupOf(e.Group, model)
 	s := spec{
-		endpoint:    e,
-		pricing:     e.Pricing,
-		model:       c.byModel[model],
-		index:       int32(i), //nolint:gosec // bounded by addEndpoints
-		provider:    provider.provider,
-		quant:       quantizations(e.Quantization),
-		group:       groupOf(e.Group, model),
-		free:        e.Pricing.free(),
-		collects:    e.CollectsData,
-		zdr:         e.ZDR,
-		distillable: model.Distillable,
-		off:         e.Off,
-		limited:     e.ContextLength > 0 || max(l.Questions, l.Options, l.Levels) > 0 || l.NoNulls || l.OptionNullsOnly,
+		endpoint: e,
+		fee:      e.Pricing.amount(0, 0),
+		prompt:   count(e.Pricing.Prompt), completion: count(e.Pricing.Completion),
+		model:    model,
+		index:    int32(i), //nolint:gosec // bounded by addEndpoints
+		provider: provider,
+		traits:   traitsOf(e, model, quant, group),
 	}
-	if problem := c.endpointProblem(&s); problem != "" {
+	if problem := c.endpointProblem(e, quant, group); problem != "" {
 		return spec{}, wrong("endpoints", i, "%s of %s: %s", e.Tag(), model.ID, problem)
 	}
 	return s, nil
 }
 
-func (c *Catalog) endpointProblem(s *spec) string {
-	e := s.endpoint
+func (c *Catalog) endpointProblem(e *Endpoint, quant uint16, group uint8) string {
 	l := e.Limits
 	switch {
 	case e.Variant != "" && !isWord(e.Variant, false):
 		return fmt.Sprintf("%q is not a variant: lower-case letters, digits and ._- between them", e.Variant)
 	case min(e.Pricing.Prompt, e.Pricing.Completion, e.Pricing.Request) < 0:
 		return "negative price"
-	case s.quant == 0:
+	case quant == 0:
 		return fmt.Sprintf("unknown quantization %q", e.Quantization)
-	case s.group == noGroup:
+	case group == noGroup:
 		return fmt.Sprintf("unknown group %q", e.Group)
 	case e.ZDR && e.CollectsData:
 		return "zero retention and collecting data exclude each other"
@@ -244,67 +240,4 @@ func (c *Catalog) modelByID(id string) *Model {
 		}
 	}
 	return nil
-}
-
-// quantizationWords are all of the interface; the position is the bit.
-//
-//nolint:gochecknoglobals // a constant table
-var quantizationWords = [...]string{
-	"unknown", "int4", "int8", "fp4", "mxfp4", "nvfp4", "fp6", "fp8", "mxfp8", "fp16", "bf16", "fp32",
-}
-
-// quantizations returns the bit of a word, 0 for one that is none.
-func quantizations(word string) uint16 {
-	if word == "" {
-		word = quantizationWords[0]
-	}
-	if i := slices.Index(quantizationWords[:], word); i >= 0 {
-		return 1 << i
-	}
-	return 0
-}
-
-// accepted returns the bits that a request for a quantization takes: fp8
-// takes mxfp8 too, fp4 takes mxfp4 and nvfp4.
-func accepted(word string) uint16 {
-	bits := quantizations(word)
-	switch word {
-	case "fp8":
-		bits |= quantizations("mxfp8")
-	case "fp4":
-		bits |= quantizations("mxfp4") | quantizations("nvfp4")
-	}
-	return bits
-}
-
-// vendorGroups are the groups of the ZDR switches; the last is everybody else.
-//
-//nolint:gochecknoglobals // a constant table
-var vendorGroups = [...]string{"anthropic", "openai", "google", "xai", "other"}
-
-const (
-	otherGroup = uint8(len(vendorGroups) - 1)
-	noGroup    = uint8(len(vendorGroups))
-)
-
-// groupOf returns the number of an endpoint's group: the one stated, else the
-// one of the model's author.
-func groupOf(stated string, m *Model) uint8 {
-	if stated != "" {
-		return groupNamed(stated, noGroup)
-	}
-	switch author := fold(m.Author()); author {
-	case "anthropic", "openai", "google":
-		return groupNamed(author, otherGroup)
-	case "x-ai":
-		return groupNamed("xai", otherGroup)
-	}
-	return otherGroup
-}
-
-func groupNamed(name string, otherwise uint8) uint8 {
-	if i := slices.Index(vendorGroups[:], name); i >= 0 {
-		return uint8(i) //nolint:gosec // a short table
-	}
-	return otherwise
 }

@@ -9,12 +9,20 @@ import (
 // [strings.EqualFold] calls equal. It does not allocate when s is in that form
 // already.
 func fold(s string) string {
+	if isFolded(s) {
+		return s
+	}
+	return string(appendFold(make([]byte, 0, len(s)), s))
+}
+
+// isFolded tells of most texts in that form that they are.
+func isFolded(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf {
-			return string(appendFold(make([]byte, 0, len(s)), s))
+			return false
 		}
 	}
-	return s
+	return true
 }
 
 func appendFold(dst []byte, s string) []byte {

@@ -61,15 +61,17 @@ func (p Pricing) free() bool { return p == Pricing{} }
 type amount struct{ hi, lo uint64 }
 
 func (p Pricing) amount(prompt, completion int64) amount {
-	return amount{}.plus(prompt, p.Prompt).plus(completion, p.Completion).plus(tokensPerUSD, p.Request)
+	return amount{}.plus(tokensPerUSD, count(p.Request)).plus(count(prompt), count(p.Prompt)).plus(count(completion), count(p.Completion))
 }
 
-func (a amount) plus(n int64, price USD) amount {
-	hi, lo := bits.Mul64(uint64(max(n, 0)), uint64(max(price, 0)))
-	var carry uint64
-	a.lo, carry = bits.Add64(a.lo, lo, 0)
-	a.hi, _ = bits.Add64(a.hi, hi, carry)
-	return a
+// count takes what is below zero for zero.
+func count[N ~int64](n N) uint64 { return uint64(max(n, 0)) }
+
+func (a amount) plus(n, price uint64) amount {
+	hi, lo := bits.Mul64(n, price)
+	lo, carry := bits.Add64(a.lo, lo, 0)
+	hi, _ = bits.Add64(a.hi, hi, carry)
+	return amount{hi: hi, lo: lo}
 }
 
 func (a amount) round(up bool) USD {
@@ -87,7 +89,12 @@ func (a amount) round(up bool) USD {
 }
 
 // float returns the amount for weights, where nearly is enough.
-func (a amount) float() float64 { return float64(a.hi)*(1<<64) + float64(a.lo) }
+func (a amount) float() float64 {
+	if a.hi == 0 {
+		return float64(a.lo)
+	}
+	return float64(a.hi)*(1<<64) + float64(a.lo)
+}
 
 // ParseUSD reads an amount as JSON writes numbers: "12", "0.000000001", "-3.5",
 // "1e-6". It is exact: what is not a whole number of nano-dollars (more than

@@ -1,6 +1,9 @@
 package router
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // draw puts one of the best candidates first, where load is balanced and no
 // session is pinned: each with a weight of 1/price², or, where some are free,
@@ -15,32 +18,27 @@ func (p *planner) draw() {
 		return
 	}
 	least, sum := first.price.float(), 0.0
-	weights := p.weights
+	weights := slices.Grow(p.weights, len(p.places))
+	keys, mask := p.keys, p.indexMask
 	for _, place := range p.places {
-		k := p.keyAt(place)
+		k := &keys[place&mask]
 		if k.lead != first.lead || least == 0 && k.price != first.price {
 			break
 		}
 		w := 0.0
-		switch {
-		case !k.balanced: // a younger credential
-		case least == 0:
+		if k.balanced { // no younger credential
 			w = 1
-		default:
-			ratio := least / k.price.float()
-			w = float64(ratio * ratio) // rounded here, on every machine
+			if least > 0 {
+				ratio := least / k.price.float()
+				w = float64(ratio * ratio) // rounded here, on every machine
+			}
+			p.lots++
 		}
 		weights = append(weights, w)
 		sum += w
-		if k.balanced {
-			p.lots++
-		}
 	}
 	p.weights = weights
-	share := 1 / sum
-	for i := range p.weights {
-		p.weights[i] *= share
-	}
+	p.share = 1 / sum
 	p.raise(p.pick())
 }
 
@@ -51,7 +49,7 @@ func (p *planner) pick() int {
 	x := float64(source.Uint64()>>11) * 0x1p-53 // uniform in [0, 1)
 	last := 0
 	for i, w := range p.weights {
-		if x -= w; x < 0 {
+		if x -= float64(w * p.share); x < 0 {
 			return i
 		}
 		if w > 0 {

@@ -101,102 +101,18 @@ func (p *planner) namesModel(names []string, m int32) bool {
 	})
 }
 
-// filter gives every endpoint that is out its verdict.
-func (p *planner) filter() {
-	p.filterProviders()
-	for i := range p.asked {
-		a := &p.asked[i]
-		s := p.spec(a)
-		dataRule := s.collects && p.training || !s.zdr && p.groups != 0
-		if a.why.reason == keep && (dataRule || p.picky || s.limited || s.off) {
-			a.why = p.judge(a, s)
-		}
-	}
-}
-
-// filterProviders applies the provider lists of all rules, allow-lists first,
-// and finds each endpoint's entry in the request's order.
-func (p *planner) filterProviders() {
-	for i, r := range p.rules {
-		if r.AllowedProviders != nil {
-			p.mark(r.AllowedProviders)
-			p.remove(false, verdict{reason: allowedProviders, rule: int32(i)})
-		}
-	}
-	for i, r := range p.rules {
-		if len(r.IgnoredProviders) > 0 {
-			p.mark(r.IgnoredProviders)
-			p.remove(true, verdict{reason: ignoredProviders, rule: int32(i)})
-		}
-	}
-	if len(p.prefs.Order) > 0 {
-		p.mark(p.prefs.Order)
-		for i := range p.asked {
-			p.asked[i].entry = p.marked(p.spec(&p.asked[i]))
-		}
-	}
-}
-
-// remove gives a verdict to the endpoints that are marked, or to those that
-// are not.
-func (p *planner) remove(marked bool, v verdict) {
-	for i := range p.asked {
-		a := &p.asked[i]
-		if a.why.reason == keep && (p.marked(p.spec(a)) != noEntry) == marked {
-			a.why = v
-		}
-	}
-}
-
-// judge applies the filters that look at one endpoint alone, in their order.
-func (p *planner) judge(a *asked, s *spec) verdict {
-	if v := p.judgeData(s); v.reason != keep {
+// judge applies the filters that look at one endpoint, in their order.
+func (p *planner) judge(s *spec) verdict {
+	if v := p.lists.judge(s); v.reason != keep {
 		return v
 	}
-	if v := p.judgePreferences(s); v.reason != keep {
-		return v
-	}
-	if s.limited {
-		if r := judgeLimits(s.endpoint, &p.in.Shape); r != keep {
-			return verdict{reason: r, rule: noRule}
-		}
-	}
-	switch {
-	case p.alone && len(p.prefs.Order) > 0 && a.entry == noEntry:
-		return p.byRequest(order)
-	case s.off:
-		return verdict{reason: offline, rule: noRule}
-	}
-	return verdict{}
-}
-
-func (p *planner) judgeData(s *spec) verdict {
-	if s.collects {
-		for i, r := range p.rules {
-			if r.NoPaidTraining && !s.free || r.NoFreeTraining && s.free {
-				return verdict{reason: training, rule: int32(i)}
-			}
-		}
-	}
-	if !s.zdr {
-		for i, r := range p.rules {
-			if r.groups>>s.group&1 == 1 {
-				return verdict{reason: zeroRetention, rule: int32(i)}
-			}
-		}
-	}
-	return verdict{}
-}
-
-func (p *planner) judgePreferences(s *spec) verdict {
-	if p.prefs.EnforceDistillableText && !s.distillable {
-		return p.byRequest(distillable)
-	}
-	if p.prefs.Quantizations != nil && s.quant&p.quants == 0 {
-		return p.byRequest(quantization)
+	refused := s.traits & p.refused
+	if before := refused & (1<<takesNoUserBit - 1); before != 0 {
+		return p.refusal(before)
 	}
 	if p.capped {
-		prices := [len(priceParts)]USD{s.pricing.Prompt, s.pricing.Completion, s.pricing.Request}
+		pricing := &s.endpoint.Pricing
+		prices := [len(priceParts)]USD{pricing.Prompt, pricing.Completion, pricing.Request}
 		for part, price := range prices {
 			if price > p.caps[part] {
 				v := p.byRequest(maxPrice)
@@ -205,14 +121,27 @@ func (p *planner) judgePreferences(s *spec) verdict {
 			}
 		}
 	}
-	if p.prefs.RequireParameters {
-		for _, parameter := range p.in.Shape.Parameters {
-			if p.in.NoUser && parameter == parameterUser || !slices.Contains(s.endpoint.Parameters, parameter) {
-				return p.byRequest(requireParameters)
-			}
+	if refused != 0 {
+		return p.refusal(refused)
+	}
+	if s.traits&(1<<limitedBit) != 0 {
+		if r := judgeLimits(s.endpoint, &p.in.Shape); r != keep {
+			return verdict{reason: r, rule: noRule}
 		}
 	}
+	switch {
+	case p.alone && len(p.prefs.Order) > 0 && p.entry(s) == noEntry:
+		return p.byRequest(order)
+	case s.traits&(1<<offBit) != 0:
+		return verdict{reason: offline, rule: noRule}
+	}
 	return verdict{}
+}
+
+// refusal is the verdict of the first filter that refuses one of the traits.
+func (p *planner) refusal(t traits) verdict {
+	bit, r := t.first()
+	return verdict{reason: r, rule: p.refusedBy[bit]}
 }
 
 // judgeLimits compares the request's size with what the endpoint can take. A

@@ -1,8 +1,8 @@
 package router
 
 import (
-	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/signalbox/signalbox/systemone"
@@ -18,161 +18,157 @@ const (
 type mode struct {
 	ordered bool             // by the request's order
 	by      systemone.SortBy // else by this, or "" for load balancing
-	sticky  bool             // the pinned endpoint goes first
+	pinned  int32            // the endpoint that goes first, in the catalog's specs, or nowhere
+	plain   bool             // sound or not is all that a standing depends on
+
+	first, sound, outage standing
 }
 
-func (p *planner) modeOf(ref ModelRef) mode {
+// modeOf is the mode of a model, which is that of the first one where they are
+// not kept apart.
+func (p *planner) modeOf(ref ModelRef, place int) mode {
+	m := mode{pinned: nowhere}
+	at := standing{lead: payerShared << p.layout.payer, place: int32(place)} //nolint:gosec // a short list
 	switch {
-	case len(p.prefs.Order) > 0:
-		return mode{ordered: true}
-	case p.prefs.Sort.By != "":
-		return mode{by: p.prefs.Sort.By}
-	case ref.Sort != "":
-		return mode{by: ref.Sort}
+	case p.grouped:
+		at.lead |= uint64(place) << p.layout.place //nolint:gosec // never negative
+	case place > 0:
+		ref.Sort = p.in.Models[0].Sort
 	}
-	return mode{by: p.defaultSort, sticky: true}
+	named := uint64(len(p.prefs.Order))
+	switch {
+	case named > 0:
+		m.ordered = true
+		m.first, m.sound, m.outage = at.ranked(0, ReasonOrder), at.ranked(named, ReasonPrice), at.ranked(named+1, ReasonOutage)
+		return m
+	case p.prefs.Sort.By != "":
+		m.by = p.prefs.Sort.By
+	case ref.Sort != "":
+		m.by = ref.Sort
+	default:
+		m.by = p.defaultSort
+		if place < len(p.in.Pinned) {
+			m.pinned = p.in.Catalog.specByID(p.in.Pinned[place])
+		}
+	}
+	m.plain = (m.by == "" || m.by == systemone.SortPrice) && m.pinned == nowhere && !p.cutLatency && !p.cutThroughput
+	m.first, m.sound, m.outage = at.ranked(rankPinned, ReasonPinned), at.ranked(rankSound, ReasonPrice), at.ranked(rankOutage, ReasonOutage)
+	if m.by != "" {
+		m.sound.reason = ReasonSort
+		m.outage = m.sound
+	} else {
+		m.sound.balanced, m.outage.balanced = true, true
+	}
+	return m
 }
 
-func (m mode) balanced() bool { return !m.ordered && m.by == "" }
-
-// key is what a candidate is ordered by, the first three members in turn. Keys
-// are made by place of the model, then by slug, so that their index decides
-// between equal ones.
-type key struct {
+// standing is where a candidate stands before figure and price are looked at,
+// and why.
+type standing struct {
 	lead     uint64
-	figure   uint64 // of the sort, best first
-	price    amount
-	spec     int32 // in the catalog's specs
-	own      int32 // in the caller's credentials, or shared
+	place    int32 // of the model
 	reason   Reason
 	balanced bool // load balancing, and not pinned: takes part in a draw
 }
 
-// lead holds the strong keys, strongest first: the tier, the place of the
-// model, two bits for whose credential pays, and the rank within these.
+func (s standing) ranked(rank uint64, why Reason) standing {
+	s.lead |= rank << rankShift
+	s.reason = why
+	return s
+}
+
+// key is what a candidate is ordered by: lead, figure and price in turn. Keys
+// are made by place of the model, then by slug, so that their index decides
+// between equal ones.
+type key struct {
+	standing
+	figure uint64 // of the sort, best first
+	price  amount
+	spec   int32 // in the catalog's specs
+	own    int32 // in the caller's credentials, or shared
+}
+
+// layout says where in a lead the strong keys begin. The strongest come first:
+// the tier, the place of the model, whose credential pays, the rank within
+// these, and a bit for a figure that is not known. They stand as close as they
+// can, which leaves more room to the weaker keys: see packing.
+type layout struct{ payer, place, tier int }
+
 const (
-	tierShift  = 62
-	placeShift = 46
-	maxPlace   = 1<<16 - 1
-	payerShift = 44
+	unknownFigure = 1
+	rankShift     = 1
 )
+
+func layoutOf(order, models int) layout {
+	payer := rankShift + bits.Len(uint(max(rankOutage, order+1)))
+	place := payer + bits.Len(payerFallback)
+	return layout{payer: payer, place: place, tier: place + bits.Len(uint(models))}
+}
 
 // Whose credential pays, the first first.
 const (
-	payerOwn uint64 = iota << payerShift
+	payerOwn = iota
 	payerShared
 	payerFallback
 )
 
-// The ranks within a model's endpoints of equal tier.
+// The ranks without an order. With one, the places in it are the ranks, and
+// behind them stand those that it does not name, sound ones first.
 const (
-	rankPinned        = 0
-	rankSound         = 1
-	rankOutage        = 2
-	rankUnnamed       = 1 << 32 // with order: behind every entry, sound ones first
-	rankUnnamedOutage = rankUnnamed + 1
+	rankPinned = iota
+	rankSound
+	rankOutage
 )
 
-func (p *planner) compare(a, b uint64) int {
-	k, l := p.keyAt(a), p.keyAt(b)
-	switch {
-	case k.lead != l.lead:
-		return cmp.Compare(k.lead, l.lead)
-	case k.figure != l.figure:
-		return cmp.Compare(k.figure, l.figure)
-	case k.price.hi != l.price.hi:
-		return cmp.Compare(k.price.hi, l.price.hi)
-	case k.price.lo != l.price.lo:
-		return cmp.Compare(k.price.lo, l.price.lo)
-	}
-	return cmp.Compare(a&p.indexMask, b&p.indexMask)
-}
-
-// sort orders what the filters left.
-func (p *planner) sort() {
-	keys := slices.Grow(p.keys, len(p.asked))[:len(p.asked)]
-	n := 0
-	for i := range p.asked {
-		if p.asked[i].why.reason == keep {
-			p.makeKey(&keys[n], &p.asked[i])
-			n++
+// addKeys makes a key of every endpoint of a model that the filters leave, and
+// a refusal of every other. There are many, so every key is written in place.
+func (p *planner) addKeys(m *mode, served span) {
+	specs, careful, plain := p.in.Catalog.specs, p.careful, m.plain
+	prompt, completion := p.prompt, p.completion
+	keys := slices.Grow(p.keys, int(served.to-served.from))
+	n := len(keys)
+	keys = keys[:cap(keys)]
+	for i := served.from; i < served.to; i++ {
+		s := &specs[i]
+		if s.traits&careful != 0 {
+			if why := p.judge(s); why.reason != keep {
+				p.out = append(p.out, refusal{spec: i, place: m.first.place, why: why})
+				continue
+			}
+		}
+		k, stats := &keys[n], p.stats(s.index)
+		n++
+		at := &m.sound
+		if stats.Outage {
+			at = &m.outage
+		}
+		k.standing = *at
+		k.figure, k.price = 0, s.fee.plus(prompt, s.prompt).plus(completion, s.completion)
+		k.spec, k.own = i, shared
+		if !plain {
+			p.refine(k, s, stats, m)
 		}
 	}
-	p.keys, p.left = keys[:n], n
-	if len(p.in.Credentials) > 0 {
-		p.addOwn()
-	}
-	p.place()
+	p.keys = keys[:n]
 }
 
-// place puts the keys in order. Comparing whole keys is slow, so each is packed
-// into one number first, see packing; only where these numbers cannot tell keys
-// apart the keys are compared.
-func (p *planner) place() {
-	pack := packingOf(p.keys)
-	p.indexMask = pack.indexMask
-	p.places = slices.Grow(p.places, len(p.keys))[:len(p.keys)]
-	for i := range p.keys {
-		p.places[i] = pack.number(&p.keys[i], i)
-	}
-	slices.Sort(p.places)
-	if pack.exact {
-		return
-	}
-	for from := 0; from < len(p.places); {
-		to := from + 1
-		for to < len(p.places) && p.places[to]|p.indexMask == p.places[from]|p.indexMask {
-			to++
+// refine looks at all that a standing may depend on, and at the figure.
+func (p *planner) refine(k *key, s *spec, stats *Stats, m *mode) {
+	if m.ordered {
+		if entry := p.entry(s); entry != noEntry {
+			k.standing = m.first
+			k.lead |= uint64(entry) << rankShift //nolint:gosec // never negative
 		}
-		if to > from+1 {
-			slices.SortFunc(p.places[from:to], p.compare)
-		}
-		from = to
+	} else if k.spec == m.pinned {
+		k.standing = m.first
 	}
-}
-
-func (p *planner) keyAt(place uint64) *key { return &p.keys[place&p.indexMask] }
-
-// makeKey fills in every field of k, in place because there are many.
-func (p *planner) makeKey(k *key, a *asked) {
-	spec, m := p.spec(a), &p.modes[a.place]
-	s := p.stats(spec.index)
-	rank, reason := p.rank(a, m, s.Outage)
-	rank |= payerShared
-	if p.cutLatency || p.cutThroughput {
-		rank |= uint64(p.tier(s)) << tierShift
-	}
-	if p.grouped {
-		rank |= uint64(min(a.place, maxPlace)) << placeShift //nolint:gosec // never negative
-	}
-	k.lead = rank
-	k.figure = 0
 	if m.by != "" {
-		k.figure = figure(m.by, s)
+		var known bool
+		if k.figure, known = figure(m.by, stats); !known {
+			k.lead |= unknownFigure
+		}
 	}
-	k.price = spec.pricing.amount(p.in.Shape.PromptTokens, p.in.Shape.CompletionTokens)
-	k.spec, k.own = a.spec, shared
-	k.reason = reason
-	k.balanced = m.balanced() && reason != ReasonPinned
-}
-
-// rank is an endpoint's rank among those of its model and tier, and why.
-func (p *planner) rank(a *asked, m *mode, outage bool) (uint64, Reason) {
-	switch {
-	case m.ordered && a.entry != noEntry:
-		return uint64(a.entry), ReasonOrder //nolint:gosec // never negative
-	case m.ordered && outage:
-		return rankUnnamedOutage, ReasonOutage
-	case m.ordered:
-		return rankUnnamed, ReasonPrice
-	case m.sticky && p.pinned(a):
-		return rankPinned, ReasonPinned
-	case m.by != "":
-		return rankSound, ReasonSort
-	case outage:
-		return rankOutage, ReasonOutage
-	}
-	return rankSound, ReasonPrice
+	k.lead |= uint64(p.tier(stats)) << p.layout.tier
 }
 
 // tier compares an endpoint's statistics with the performance cutoffs: one
@@ -202,31 +198,27 @@ func tierOf(c *systemone.Cutoffs, p *Percentiles, met func(v, cutoff float64) bo
 }
 
 // figure turns the figure of a sort into a number that is smaller the better
-// it is, and largest where it is unknown. Prices have a key of their own.
-func figure(by systemone.SortBy, s *Stats) uint64 {
-	const unknown = math.MaxUint64
-	var v float64
-	var known bool
+// it is, and says whether it is known. Prices have a key of their own.
+func figure(by systemone.SortBy, s *Stats) (best uint64, known bool) {
+	var v, usual float64
 	switch by {
-	case "", systemone.SortPrice:
-		return 0
 	case systemone.SortLatency:
-		v, known = s.Latency.P50, s.Latency.Known
+		v, known, usual = s.Latency.P50, s.Latency.Known, 1
 	case systemone.SortThroughput:
-		v, known = s.Throughput.P50, s.Throughput.Known
+		v, known, usual = s.Throughput.P50, s.Throughput.Known, 100
 	case systemone.SortExacto:
-		v, known = wilson(s.Passed, s.Checked), s.Checked > 0
+		v, known, usual = wilson(s.Passed, s.Checked), s.Checked > 0, 1
 	default:
-		return 0
+		return 0, true
 	}
-	if !known || math.IsNaN(v) {
-		return unknown
+	if known = known && !math.IsNaN(v); !known {
+		v = usual // any number does; one that stands far from the others would take room in a packing
 	}
 	ascending := math.Float64bits(max(v, 0)) // floats from 0 up sort like their bits
 	if by == systemone.SortLatency {
-		return ascending
+		return ascending, known
 	}
-	return math.MaxInt64 - ascending
+	return math.MaxInt64 - ascending, known
 }
 
 // wilson is the lower end of the 95 % Wilson score interval of a proportion
@@ -265,9 +257,7 @@ func (p *planner) firstMode() mode {
 	case len(p.places) == 0:
 		return p.modes[0]
 	}
-	first := p.keyAt(p.places[0]).spec
-	i := slices.IndexFunc(p.asked, func(a asked) bool { return a.spec == first })
-	return p.modes[p.asked[i].place]
+	return p.modes[p.keyAt(p.places[0]).place]
 }
 
 // sortStrategy is a table because a concatenation would allocate.

@@ -1,5 +1,7 @@
 package router
 
+import "strings"
+
 // own is a credential of the caller's that is for the model at hand.
 type own struct {
 	credential int32 // in the plan's input
@@ -12,12 +14,15 @@ const shared = -1 // no own credential
 // endpoints that the filters left: who pays changes nothing about what is
 // allowed.
 func (p *planner) addOwn() {
-	model := int32(-1)
-	for i := range p.left {
+	if len(p.in.Credentials) == 0 {
+		return
+	}
+	var model *Model
+	for i := range p.shared {
 		s := &p.in.Catalog.specs[p.keys[i].spec]
 		if s.model != model {
 			model = s.model
-			p.ownOf(model)
+			p.ownOf(p.in.Catalog.byModel[model])
 		}
 		var first, fallback bool // found: only the oldest of either takes part in a draw
 		for _, o := range p.own {
@@ -52,30 +57,29 @@ func (p *planner) payee(c *Credential, model int32) (provider int32, ok bool) {
 	if c.Secret == "" || c.Models != nil && !p.namesModel(c.Models, model) {
 		return 0, false
 	}
-	p.name = appendFold(p.name[:0], c.Provider)
-	t, known := p.in.Catalog.targets[string(p.name)]
-	if !known || t.tag != anyTag {
+	t, known := p.target(c.Provider)
+	if !known || int(t) >= len(p.in.Catalog.providers) {
 		return 0, false
 	}
-	if info := p.in.Catalog.providers[t.provider]; info.Slug != string(p.name) || info.NoOwnCredentials {
+	if info := p.in.Catalog.providers[t]; !strings.EqualFold(info.Slug, c.Provider) || info.NoOwnCredentials {
 		return 0, false
 	}
-	return t.provider, true
+	return t, true
 }
 
 // ownKey turns the key of a shared endpoint into that of an own credential.
 func (p *planner) ownKey(k key, credential int32) key {
-	reason, payer := ReasonOwn, payerOwn
+	reason, payer := ReasonOwn, uint64(payerOwn)
 	if p.in.Credentials[credential].Fallback {
 		reason, payer = ReasonOwnFallback, payerFallback
 	}
 	if k.reason == ReasonOutage {
-		k.lead -= rankOutage - rankSound // an outage holds back shared endpoints only
+		k.lead -= (rankOutage - rankSound) << rankShift // an outage holds back shared endpoints only
 	}
 	if k.reason != ReasonPinned {
 		k.reason = reason
 	}
-	k.lead = k.lead - payerShared + payer
+	k.lead = k.lead - payerShared<<p.layout.payer + payer<<p.layout.payer
 	k.own = credential
 	return k
 }

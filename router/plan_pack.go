@@ -1,78 +1,128 @@
 package router
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
-// packing packs keys into single numbers that sort like the keys: for each of
-// their words only the bits in which any two keys differ are kept, from the
-// highest to the lowest of them, the stronger word above the weaker one. The
-// index of the key fills the lowest bits, so that keys that are equal keep
-// their order. Where there is no room for all bits the weakest are left out and
-// exact is false.
+// packing packs keys into single numbers that sort like the keys: of each of
+// their words what it is above the least one, the stronger word above the
+// weaker one. The index of the key fills the lowest bits, so that keys that are
+// equal keep their order. Where there is no room for all bits the weakest are
+// left out and exact is false.
 type packing struct {
-	lead, figure, hi, lo window
-	indexBits            uint8
-	indexMask            uint64
+	lead, figure, hi, lo part
+	indexBits            int
+	width                int // bits of the largest number
 	exact                bool
 }
 
-// window is the part of a word that is kept.
-type window struct {
-	shift, width uint8
-	mask         uint64
-}
-
-func packingOf(keys []key) packing {
-	p := packing{exact: true}
-	if len(keys) == 0 {
-		return p
-	}
-	var lead, figure, hi, lo uint64
-	first := &keys[0]
-	for i := range keys {
-		k := &keys[i]
-		lead |= k.lead ^ first.lead
-		figure |= k.figure ^ first.figure
-		hi |= k.price.hi ^ first.price.hi
-		lo |= k.price.lo ^ first.price.lo
-	}
-	p.indexBits = uint8(bits.Len(uint(len(keys) - 1))) //nolint:gosec // at most 64
-	p.indexMask = 1<<p.indexBits - 1
-	room := 64 - int(p.indexBits)
-	p.lead = p.windowOf(lead, &room)
-	p.figure = p.windowOf(figure, &room)
-	p.hi = p.windowOf(hi, &room)
-	p.lo = p.windowOf(lo, &room)
-	return p
-}
-
-func (p *packing) windowOf(differ uint64, room *int) window {
-	if differ == 0 {
-		return window{}
-	}
-	shift := bits.TrailingZeros64(differ)
-	width := bits.Len64(differ) - shift
-	if left := width - *room; left > 0 {
-		p.exact = false
-		shift += left
-		width -= left
-	}
-	*room -= width
-	return window{shift: uint8(shift), width: uint8(width), mask: 1<<width - 1} //nolint:gosec // at most 64
-}
-
-func (p *packing) number(k *key, index int) uint64 {
-	n := p.lead.add(0, k.lead)
-	n = p.figure.add(n, k.figure)
-	n = p.hi.add(n, k.price.hi)
-	n = p.lo.add(n, k.price.lo)
-	return n<<(p.indexBits%wordBits) | uint64(index) //nolint:gosec // never negative
+// part is what a word becomes in a number: what it is above the least, without
+// the bits that are left out, and moved to its place.
+type part struct {
+	least, mask      uint64
+	out, bits, shift int
 }
 
 // wordBits is more than any shift here: telling so spares the processor the
 // question.
 const wordBits = 64
 
-// add puts the part of a word that is kept below what n holds already.
-func (w window) add(n, word uint64) uint64 {
-	return n<<(w.width%wordBits) | word>>(w.shift%wordBits)&w.mask
+// packingOf is for the keys at these places.
+func (p *planner) packingOf(places []uint64) packing {
+	first := p.keyAt(places[0])
+	leastLead, leastFigure, leastHi, leastLo := first.lead, first.figure, first.price.hi, first.price.lo
+	lead, figure, hi, lo := leastLead, leastFigure, leastHi, leastLo // the most
+	for _, place := range places {
+		k := p.keyAt(place)
+		leastLead, lead = min(leastLead, k.lead), max(lead, k.lead)
+		leastFigure, figure = min(leastFigure, k.figure), max(figure, k.figure)
+		leastLo, lo = min(leastLo, k.price.lo), max(lo, k.price.lo)
+		if k.price.hi != hi || hi != leastHi { // nearly never
+			leastHi, hi = min(leastHi, k.price.hi), max(hi, k.price.hi)
+		}
+	}
+	pack := packing{indexBits: bits.Len64(p.indexMask), exact: true}
+	pack.width = pack.indexBits
+	pack.lead, pack.figure = pack.part(leastLead, lead), pack.part(leastFigure, figure)
+	pack.hi, pack.lo = pack.part(leastHi, hi), pack.part(leastLo, lo)
+	shift := pack.width
+	for _, part := range []*part{&pack.lead, &pack.figure, &pack.hi, &pack.lo} {
+		shift -= part.bits
+		part.shift = shift
+	}
+	return pack
 }
+
+func (p *packing) part(least, most uint64) part {
+	want := bits.Len64(most - least)
+	have := min(want, wordBits-1-p.width)
+	p.width += have
+	p.exact = p.exact && have == want
+	return part{least: least, mask: 1<<have - 1, out: want - have, bits: have}
+}
+
+// pack packs the keys at these places.
+func (p *planner) pack(places []uint64, pack *packing) []uint64 {
+	numbers, keys, mask := p.numbers[:len(places)], p.keys, p.indexMask
+	if !pack.exact || pack.hi.bits > 0 {
+		for i, place := range places {
+			numbers[i] = pack.number(&keys[place&mask], place&mask)
+		}
+		return numbers
+	}
+	// With nothing left out it is a sum, which is faster.
+	lead, figure, lo := pack.lead.shift%wordBits, pack.figure.shift%wordBits, pack.lo.shift%wordBits
+	least := pack.lead.least<<lead + pack.figure.least<<figure + pack.lo.least<<lo
+	for i, place := range places {
+		k := &keys[place&mask]
+		numbers[i] = k.lead<<lead + k.figure<<figure + k.price.lo<<lo + place&mask - least
+	}
+	return numbers
+}
+
+func (p *packing) number(k *key, index uint64) uint64 {
+	return p.lead.of(k.lead) | p.figure.of(k.figure) | p.hi.of(k.price.hi) | p.lo.of(k.price.lo) | index
+}
+
+func (p *part) of(word uint64) uint64 {
+	return (word - p.least) >> (p.out % wordBits) & p.mask << (p.shift % wordBits)
+}
+
+// place puts the keys in order.
+func (p *planner) place() {
+	n := len(p.keys)
+	p.indexMask = 1<<bits.Len(uint(n)) - 1
+	p.places, p.numbers = slices.Grow(p.places, n)[:n], slices.Grow(p.numbers[:0], n)[:n]
+	for i := range p.places {
+		p.places[i] = uint64(i)
+	}
+	p.order(p.places)
+}
+
+// order puts places in order by what stands there. Comparing whole keys is slow,
+// so each is packed into one number first. Those that these numbers cannot tell
+// apart are packed again by themselves, which leaves more room for what they
+// differ in.
+func (p *planner) order(places []uint64) {
+	if len(places) < 2 {
+		return
+	}
+	pack := p.packingOf(places)
+	p.sorter.sort(places, p.pack(places, &pack), pack.width)
+	if pack.exact {
+		return
+	}
+	from := 0
+	for to := 1; to <= len(places); to++ {
+		if to < len(places) && places[to]|p.indexMask == places[from]|p.indexMask {
+			continue
+		}
+		if to-from > 1 {
+			p.order(places[from:to])
+		}
+		from = to
+	}
+}
+
+func (p *planner) keyAt(place uint64) *key { return &p.keys[place&p.indexMask] }

@@ -1,27 +1,21 @@
 package router
 
+import (
+	"cmp"
+	"slices"
+)
+
 // plan writes down what was found.
 func (p *planner) plan() Plan {
 	plan := Plan{Seed: p.in.Seed, Strategy: p.strategy()}
 	if p.alone && len(p.places) > 1 {
-		p.places, p.left = p.places[:1], 1
+		p.places = p.places[:1]
 		p.dropOthers(p.keyAt(p.places[0]).spec)
 	}
 	if len(p.places) > 0 {
 		plan.Candidates = make([]Candidate, len(p.places))
 	}
-	for i := range plan.Candidates {
-		k, c := p.keyAt(p.places[i]), &plan.Candidates[i]
-		s := &p.in.Catalog.specs[k.spec]
-		c.Endpoint, c.Model = s.endpoint, p.in.Catalog.models[s.model]
-		c.Tier, c.Reason = Tier(k.lead>>tierShift), k.reason
-		if k.own != shared {
-			c.Credential = &p.in.Credentials[k.own]
-		}
-		if i < len(p.weights) {
-			c.Weight = p.weights[i]
-		}
-	}
+	p.fillCandidates(plan.Candidates)
 	if p.lots > 1 {
 		plan.Candidates[0].Reason = ReasonDrawn
 	}
@@ -29,32 +23,47 @@ func (p *planner) plan() Plan {
 	return plan
 }
 
-// dropOthers excludes what stood behind the only candidate.
-func (p *planner) dropOthers(only int32) {
-	for i := range p.asked {
-		if a := &p.asked[i]; a.why.reason == keep && a.spec != only {
-			a.why = p.byRequest(fallbacks)
+// fillCandidates writes down the candidates in their order. What the loop reads
+// stands in variables because there are many.
+func (p *planner) fillCandidates(candidates []Candidate) {
+	specs, keys, mask, tier, weights := p.in.Catalog.specs, p.keys, p.indexMask, p.layout.tier%wordBits, p.weights
+	for i, place := range p.places {
+		k, c := &keys[place&mask], &candidates[i]
+		s := &specs[k.spec]
+		c.Endpoint, c.Model = s.endpoint, s.model
+		c.Tier, c.Reason = Tier(k.lead>>tier), k.reason //nolint:gosec // two bits
+		if k.own != shared {
+			c.Credential = &p.in.Credentials[k.own]
+		}
+		if i < len(weights) {
+			c.Weight = weights[i] * p.share
 		}
 	}
 }
 
+// dropOthers excludes what stood behind the only candidate.
+func (p *planner) dropOthers(only int32) {
+	for _, k := range p.keys[:p.shared] {
+		if k.spec != only {
+			p.out = append(p.out, refusal{spec: k.spec, place: k.place, why: p.byRequest(fallbacks)})
+		}
+	}
+	slices.SortFunc(p.out, func(a, b refusal) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.spec, b.spec))
+	})
+}
+
 func (p *planner) exclude(plan *Plan) {
-	out := len(p.asked) - p.left
-	if out == 0 {
+	if len(p.out) == 0 {
 		return
 	}
-	excluded := make([]Exclusion, out)
-	plan.Excluded = excluded
+	plan.Excluded = make([]Exclusion, len(p.out))
 	var found [filters]bool
-	kinds, n := 0, 0
-	for i := range p.asked {
-		a := &p.asked[i]
-		if a.why.reason == keep {
-			continue
-		}
-		p.fillExclusion(&excluded[n], a)
-		n++
-		if r := a.why.reason; r < filters && !found[r] {
+	kinds := 0
+	for i := range p.out {
+		o := &p.out[i]
+		p.fillExclusion(&plan.Excluded[i], o)
+		if r := o.why.reason; r < filters && !found[r] {
 			found[r] = true
 			kinds++
 		}
@@ -70,13 +79,13 @@ func (p *planner) exclude(plan *Plan) {
 	}
 }
 
-func (p *planner) fillExclusion(e *Exclusion, a *asked) {
-	e.Endpoint = p.spec(a).endpoint
-	e.Reason = reasonWords[a.why.reason]
-	if a.why.reason == maxPrice {
-		e.Detail = priceParts[a.why.part]
+func (p *planner) fillExclusion(e *Exclusion, o *refusal) {
+	e.Endpoint = p.in.Catalog.specs[o.spec].endpoint
+	e.Reason = reasonWords[o.why.reason]
+	if o.why.reason == maxPrice {
+		e.Detail = priceParts[o.why.part]
 	}
-	if a.why.rule != noRule {
-		e.Source = p.rules[a.why.rule].Source
+	if o.why.rule != noRule {
+		e.Source = p.rules[o.why.rule].Source
 	}
 }

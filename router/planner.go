@@ -1,7 +1,8 @@
 package router
 
 import (
-	"math"
+	"math/bits"
+	"slices"
 	"sync"
 
 	"github.com/signalbox/signalbox/systemone"
@@ -11,64 +12,50 @@ import (
 type planner struct {
 	in    PlanInput
 	prefs *systemone.Preferences // never nil while planning
-	rules []narrow               // guardrails, then the account's, then the request's own
-
-	// What there is to filter by, so that most endpoints are soon done with.
-	groups   uint8 // of any rule
-	training bool  // in any rule
-	picky    bool  // the request asks for something of an endpoint
+	rules []*Rule                // guardrails, then the account's, then the request's own
 
 	alone                     bool // no fallbacks
 	grouped                   bool // the models keep their order
 	cutLatency, cutThroughput bool
 	defaultSort               systemone.SortBy
-	quants                    uint16
 	capped                    bool
 	caps                      [len(priceParts)]USD
+	layout                    layout
+	prompt, completion        uint64 // tokens
 
-	asked     []asked
-	modes     []mode   // by place of the model
-	seen      []bool   // by model of the catalog
-	keys      []key    // of the candidates: of the shared endpoints, then of own credentials
-	left      int      // endpoints that the filters left
-	own       []own    // credentials for one model
-	places    []uint64 // the candidates in order: see sort
+	refused   traits           // by any rule
+	refusedBy [traitBits]int32 // the first rule that refuses the trait
+	careful   traits           // what has one of them is judged, all else stays
+	lists     nameLists
+	entries   []int32 // by what a name means: its first place in the request's order
+
+	modes  []mode    // by place of the model
+	seen   []bool    // by model of the catalog
+	out    []refusal // by place of the model, then by slug
+	keys   []key     // of the candidates: of the shared endpoints, then of own credentials
+	shared int       // how many keys are of shared endpoints
+	own    []own     // credentials for one model
+
+	places    []uint64 // the candidates in order: an index into keys in the lowest bits
+	numbers   []uint64 // to sort
 	indexMask uint64   // the bits of a place that index keys
-	weights   []float64
-	lots      int // candidates in the draw
+	sorter    sorter
 
-	// What the names last marked mean: the first entry that means all of a
-	// provider, and the one that means a tag. Only marks of this generation
-	// count, so nothing has to be cleared.
-	generation    uint64
-	providers     []mark
-	tags          []mark
-	name          []byte // a folded name
+	weights       []float64
+	share         float64 // what a weight of 1 is of all
+	lots          int     // candidates in the draw
+	name          []byte  // a folded name
 	requestRule   Rule
 	noPreferences systemone.Preferences
 	noStats       Stats
 }
 
-type mark struct {
-	generation uint64
-	entry      int32
-}
-
-// narrow is a rule with its groups as bits.
-type narrow struct {
-	*Rule
-	groups uint8
-}
-
-// asked is one endpoint of the models asked for.
-type asked struct {
+// refusal is an endpoint that is out.
+type refusal struct {
 	spec  int32 // in the catalog's specs
 	place int32 // of its model
-	entry int32 // the first entry of the request's order that means it
 	why   verdict
 }
-
-const noEntry = math.MaxInt32
 
 // planners lends planners; only their memory outlives a plan.
 type planners struct{ pool sync.Pool }
@@ -81,11 +68,8 @@ func (l *planners) get() *planner {
 }
 
 func (l *planners) put(p *planner) {
-	p.in, p.prefs, p.requestRule, p.lots = PlanInput{}, nil, Rule{}, 0
+	p.in, p.prefs, p.requestRule = PlanInput{}, nil, Rule{}
 	clear(p.rules)
-	clear(p.seen)
-	p.rules, p.asked, p.modes = p.rules[:0], p.asked[:0], p.modes[:0]
-	p.keys, p.own, p.places, p.weights = p.keys[:0], p.own[:0], p.places[:0], p.weights[:0]
 	l.pool.Put(p)
 }
 
@@ -99,44 +83,32 @@ func (p *planner) start(in PlanInput) {
 	p.grouped = len(p.prefs.Order) > 0 || p.prefs.Sort.Partition != systemone.PartitionNone
 	p.cutLatency = p.prefs.PreferredMaxLatency != systemone.Cutoffs{}
 	p.cutThroughput = p.prefs.PreferredMinThroughput != systemone.Cutoffs{}
+	p.layout = layoutOf(len(p.prefs.Order), len(in.Models))
+	p.prompt, p.completion = count(in.Shape.PromptTokens), count(in.Shape.CompletionTokens)
+	p.modes, p.out, p.keys, p.own = p.modes[:0], p.out[:0], p.keys[:0], p.own[:0]
+	p.places, p.weights, p.lots = p.places[:0], p.weights[:0], 0
+	p.seen = slices.Grow(p.seen[:0], len(in.Catalog.models))[:len(in.Catalog.models)]
+	clear(p.seen)
 	p.startRules()
-	p.quants = 0
-	for _, word := range p.prefs.Quantizations {
-		p.quants |= accepted(word)
-	}
-	c := &p.prefs.MaxPrice
-	p.capped = *c != systemone.MaxPrice{}
-	if p.capped {
-		p.caps = [len(priceParts)]USD{capOf(c.Prompt), capOf(c.Completion), capOf(c.Request), capOf(c.Image), capOf(c.Audio)}
-	}
-	p.picky = p.prefs.EnforceDistillableText || p.prefs.Quantizations != nil || p.capped || p.prefs.RequireParameters ||
-		p.alone && len(p.prefs.Order) > 0
-	if n := len(in.Catalog.providers); len(p.providers) < n {
-		p.providers = make([]mark, n)
-	}
-	if n := len(in.Catalog.endpoints); len(p.tags) < n {
-		p.tags = make([]mark, n)
-	}
-	if n := len(in.Catalog.models); len(p.seen) < n {
-		p.seen = make([]bool, n)
-	}
+	p.startPreferences()
+	p.startLists()
 }
 
 // startRules collects all rules, the request's own preferences as the last.
 func (p *planner) startRules() {
-	p.defaultSort, p.groups, p.training = "", 0, false
+	p.rules, p.defaultSort = p.rules[:0], ""
 	for i := range p.in.Policy {
 		r := &p.in.Policy[i]
 		if r.Sort != "" {
 			p.defaultSort = r.Sort
 		}
 		if r.Source != SourceAccount {
-			p.addRule(r)
+			p.rules = append(p.rules, r)
 		}
 	}
 	for i := range p.in.Policy {
 		if r := &p.in.Policy[i]; r.Source == SourceAccount {
-			p.addRule(r)
+			p.rules = append(p.rules, r)
 		}
 	}
 	deny := p.prefs.DataCollection == systemone.DataCollectionDeny
@@ -148,78 +120,91 @@ func (p *planner) startRules() {
 		NoPaidTraining:   deny,
 		NoFreeTraining:   deny,
 	}
-	p.addRule(&p.requestRule)
+	p.rules = append(p.rules, &p.requestRule)
+	p.refused = 0
+	for i, r := range p.rules {
+		p.refuse(r.traits(), i)
+	}
 }
 
-func (p *planner) addRule(r *Rule) {
-	const all = 1<<len(vendorGroups) - 1
-	n := narrow{Rule: r}
-	if r.ZDR {
-		n.groups = all
+// refuse takes traits that a rule refuses in. The first rule to refuse one is
+// its reason.
+func (p *planner) refuse(t traits, rule int) {
+	for fresh := t &^ p.refused; fresh != 0; fresh &= fresh - 1 {
+		p.refusedBy[bits.TrailingZeros32(uint32(fresh))] = int32(rule) //nolint:gosec // a short list
 	}
-	for _, name := range r.ZDRGroups {
-		if g := groupNamed(name, noGroup); g != noGroup {
-			n.groups |= 1 << g
-		} else {
-			n.groups = all
+	p.refused |= t
+}
+
+// startPreferences takes in what the request itself wants of an endpoint.
+func (p *planner) startPreferences() {
+	request := len(p.rules) - 1
+	if p.prefs.EnforceDistillableText {
+		p.refuse(1<<undistillableBit, request)
+	}
+	if p.prefs.Quantizations != nil {
+		p.refuse(allQuantizations&^acceptedTraits(p.prefs.Quantizations), request)
+	}
+	if p.prefs.RequireParameters {
+		for _, parameter := range p.in.Shape.Parameters {
+			if parameter == parameterUser && !p.in.NoUser {
+				p.refuse(1<<takesNoUserBit, request)
+			} else {
+				p.refuse(everyEndpoint, request)
+			}
 		}
 	}
-	p.groups |= n.groups
-	p.training = p.training || r.NoPaidTraining || r.NoFreeTraining
-	p.rules = append(p.rules, n)
+	c := &p.prefs.MaxPrice
+	p.capped = *c != systemone.MaxPrice{}
+	if p.capped {
+		p.caps = [len(priceParts)]USD{capOf(c.Prompt), capOf(c.Completion), capOf(c.Request), capOf(c.Image), capOf(c.Audio)}
+	}
 }
 
-// gather lists the endpoints of the models asked for, each model once.
+// startLists looks all provider names up, and decides which endpoints have to
+// be judged.
+func (p *planner) startLists() {
+	p.lists.reset(p.in.Catalog.nTargets)
+	for i, r := range p.rules {
+		if r.AllowedProviders != nil {
+			p.addList(r.AllowedProviders, verdict{reason: allowedProviders, rule: int32(i)})
+		}
+	}
+	for i, r := range p.rules {
+		if len(r.IgnoredProviders) > 0 {
+			p.addList(r.IgnoredProviders, verdict{reason: ignoredProviders, rule: int32(i)})
+		}
+	}
+	ordered := len(p.prefs.Order) > 0
+	if ordered {
+		p.enter(p.prefs.Order)
+	}
+	p.careful = p.refused | 1<<limitedBit | 1<<offBit
+	if p.capped || p.alone && ordered || len(p.lists.verdicts) > 0 {
+		p.careful |= everyEndpoint
+	}
+}
+
+// gather makes a key of every endpoint of the models asked for that the filters
+// leave, and a refusal of every other. Each model counts once.
 func (p *planner) gather() {
 	c := p.in.Catalog
 	for place, ref := range p.in.Models {
-		m := p.modeOf(ref)
-		if !p.grouped && place > 0 {
-			m = p.modes[0]
-		}
-		p.modes = append(p.modes, m)
+		p.modes = append(p.modes, p.modeOf(ref, place))
 		i, known := c.byModel[ref.Model]
 		if !known || p.seen[i] {
 			continue
 		}
 		p.seen[i] = true
-		why := p.judgeModel(i)
-		for j := c.served[i].from; j < c.served[i].to; j++ {
-			p.asked = append(p.asked, asked{spec: j, place: int32(place), entry: noEntry, why: why})
-		}
-	}
-}
-
-// mark remembers what the names mean, until the next call.
-func (p *planner) mark(names []string) {
-	p.generation++
-	for i, name := range names {
-		p.name = appendFold(p.name[:0], name)
-		t, known := p.in.Catalog.targets[string(p.name)]
-		if !known {
+		if why := p.judgeModel(i); why.reason != keep {
+			for j := c.served[i].from; j < c.served[i].to; j++ {
+				p.out = append(p.out, refusal{spec: j, place: int32(place), why: why})
+			}
 			continue
 		}
-		at := &p.providers[t.provider]
-		if t.tag != anyTag {
-			at = &p.tags[t.tag]
-		}
-		if at.generation != p.generation {
-			*at = mark{generation: p.generation, entry: int32(i)}
-		}
+		p.addKeys(&p.modes[place], c.served[i])
 	}
-}
-
-// marked returns the first entry of the names last marked that means the
-// endpoint, or noEntry.
-func (p *planner) marked(s *spec) int32 {
-	entry := int32(noEntry)
-	if m := p.providers[s.provider]; m.generation == p.generation {
-		entry = m.entry
-	}
-	if m := p.tags[s.tag]; m.generation == p.generation {
-		entry = min(entry, m.entry)
-	}
-	return entry
+	p.shared = len(p.keys)
 }
 
 func (p *planner) modelsNamed(name string) []int32 {
@@ -227,15 +212,20 @@ func (p *planner) modelsNamed(name string) []int32 {
 	return p.in.Catalog.modelNames[string(p.name)]
 }
 
+// target is the number of what a provider's name means.
+func (p *planner) target(name string) (t int32, known bool) {
+	if isFolded(name) {
+		t, known = p.in.Catalog.targets[name]
+		return t, known
+	}
+	p.name = appendFold(p.name[:0], name)
+	t, known = p.in.Catalog.targets[string(p.name)]
+	return t, known
+}
+
 func (p *planner) stats(endpoint int32) *Stats {
 	if int(endpoint) < len(p.in.Stats) {
 		return &p.in.Stats[endpoint]
 	}
 	return &p.noStats
-}
-
-func (p *planner) spec(a *asked) *spec { return &p.in.Catalog.specs[a.spec] }
-
-func (p *planner) pinned(a *asked) bool {
-	return int(a.place) < len(p.in.Pinned) && p.in.Pinned[a.place] == p.spec(a).endpoint.ID
 }

@@ -5,19 +5,20 @@ package router
 // off stays: that says nothing about what is allowed. It is a pure function and
 // applies the filters of [NewPlan].
 func Usable(c *Catalog, rules []Rule) []*Endpoint {
-	models := make([]ModelRef, len(c.models))
-	for i, m := range c.models {
-		models[i].Model = m
-	}
 	p := c.planners.get()
 	defer c.planners.put(p)
-	p.start(PlanInput{Catalog: c, Models: models, Policy: rules})
-	p.gather()
-	p.filter()
+	p.start(PlanInput{Catalog: c, Policy: rules})
 	var usable []*Endpoint
-	for i := range p.asked {
-		if a := &p.asked[i]; a.why.reason == keep || a.why.reason == offline {
-			usable = append(usable, p.spec(a).endpoint)
+	for i, served := range c.served {
+		model := p.judgeModel(int32(i))
+		for j := served.from; j < served.to; j++ {
+			s, v := &c.specs[j], model
+			if v.reason == keep {
+				v = p.judge(s)
+			}
+			if v.reason == keep || v.reason == offline {
+				usable = append(usable, s.endpoint)
+			}
 		}
 	}
 	return usable

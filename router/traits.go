@@ -1,0 +1,159 @@
+package router
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// traits are all that filters without numbers may hold against an endpoint, a
+// bit each, in the order of the filters: what a plan refuses is found by one
+// AND, and the lowest bit found is the first filter's.
+type traits uint32
+
+const (
+	trainsPaidBit    = iota // collects data, and is priced
+	trainsFreeBit           // collects data, and is free
+	retainsBit              // no zero retention: one bit for each vendor group
+	undistillableBit        = retainsBit + len(vendorGroups)
+	quantizationBit         = undistillableBit + 1 // one for each word
+	takesNoUserBit          = quantizationBit + len(quantizationWords)
+	takesNoOthersBit        = takesNoUserBit + 1 // parameters but the user; so has every endpoint
+	limitedBit              = takesNoOthersBit + 1
+	offBit                  = limitedBit + 1
+	traitBits               = offBit + 1
+
+	// everyEndpoint is a trait that none is without.
+	everyEndpoint traits = 1 << takesNoOthersBit
+
+	allGroups        traits = (1<<len(vendorGroups) - 1) << retainsBit
+	allQuantizations traits = (1<<len(quantizationWords) - 1) << quantizationBit
+)
+
+func traitsOf(e *Endpoint, m *Model, quant uint16, group uint8) traits {
+	t := everyEndpoint | traits(quant)<<quantizationBit
+	set := func(bit int, is bool) {
+		if is {
+			t |= 1 << bit
+		}
+	}
+	free, l := e.Pricing.free(), &e.Limits
+	set(trainsPaidBit, e.CollectsData && !free)
+	set(trainsFreeBit, e.CollectsData && free)
+	set(retainsBit+int(group), !e.ZDR)
+	set(undistillableBit, !m.Distillable)
+	set(takesNoUserBit, !slices.Contains(e.Parameters, parameterUser))
+	set(limitedBit, e.ContextLength > 0 || max(l.Questions, l.Options, l.Levels) > 0 || l.NoNulls || l.OptionNullsOnly)
+	set(offBit, e.Off)
+	return t
+}
+
+// traits are those that the rule refuses.
+func (r *Rule) traits() traits {
+	var t traits
+	if r.NoPaidTraining {
+		t |= 1 << trainsPaidBit
+	}
+	if r.NoFreeTraining {
+		t |= 1 << trainsFreeBit
+	}
+	if r.ZDR {
+		t |= allGroups
+	}
+	for _, name := range r.ZDRGroups {
+		if g := groupNamed(name, noGroup); g != noGroup {
+			t |= 1 << (retainsBit + g)
+		} else {
+			t |= allGroups
+		}
+	}
+	return t
+}
+
+// first returns the lowest bit and the filter that it is for.
+func (t traits) first() (bit int, r reason) {
+	switch bit = bits.TrailingZeros32(uint32(t)); {
+	case bit < retainsBit:
+		r = training
+	case bit < undistillableBit:
+		r = zeroRetention
+	case bit < quantizationBit:
+		r = distillable
+	case bit < takesNoUserBit:
+		r = quantization
+	case bit < limitedBit:
+		r = requireParameters
+	}
+	return bit, r
+}
+
+// quantizationWords are all of the interface; the position is the bit.
+//
+//nolint:gochecknoglobals // a constant table
+var quantizationWords = [...]string{
+	"unknown", "int4", "int8", "fp4", "mxfp4", "nvfp4", "fp6", "fp8", "mxfp8", "fp16", "bf16", "fp32",
+}
+
+// quantizations returns the bit of a word, 0 for one that is none.
+func quantizations(word string) uint16 {
+	if word == "" {
+		word = quantizationWords[0]
+	}
+	if i := slices.Index(quantizationWords[:], word); i >= 0 {
+		return 1 << i
+	}
+	return 0
+}
+
+// accepted returns the bits that a request for a quantization takes: fp8
+// takes mxfp8 too, fp4 takes mxfp4 and nvfp4.
+func accepted(word string) uint16 {
+	bits := quantizations(word)
+	switch word {
+	case "fp8":
+		bits |= quantizations("mxfp8")
+	case "fp4":
+		bits |= quantizations("mxfp4") | quantizations("nvfp4")
+	}
+	return bits
+}
+
+// acceptedTraits are those of endpoints with one of these quantizations.
+func acceptedTraits(words []string) traits {
+	var t traits
+	for _, word := range words {
+		t |= traits(accepted(word)) << quantizationBit
+	}
+	return t
+}
+
+// vendorGroups are the groups of the ZDR switches; the last is everybody else.
+//
+//nolint:gochecknoglobals // a constant table
+var vendorGroups = [...]string{"anthropic", "openai", "google", "xai", "other"}
+
+const (
+	otherGroup = uint8(len(vendorGroups) - 1)
+	noGroup    = uint8(len(vendorGroups))
+)
+
+// groupOf returns the number of an endpoint's group: the one stated, else the
+// one of the model's author.
+func groupOf(stated string, m *Model) uint8 {
+	if stated != "" {
+		return groupNamed(stated, noGroup)
+	}
+	switch author := fold(m.Author()); author {
+	case "anthropic", "openai", "google":
+		return groupNamed(author, otherGroup)
+	case "x-ai":
+		return groupNamed("xai", otherGroup)
+	}
+	return otherGroup
+}
+
+func groupNamed(name string, otherwise uint8) uint8 {
+	if i := slices.Index(vendorGroups[:], name); i >= 0 {
+		return uint8(i) //nolint:gosec // a short table
+	}
+	return otherwise
+}
