@@ -11,6 +11,32 @@
 // compares with the proxy.
 //
 // Flags: -time DURATION of one measurement (default 3s), -rounds N (default 3).
+//
+// # Where the time goes
+//
+// On two cores of a virtual machine, the median of five rounds: 393 µs a
+// request for the proxy and 396 for the server on one connection (1.01), 194 and
+// 192 on 32 (0.99). Runs differ by a tenth. Of the processor time at 32
+// connections, by a profile of each (in a noisier run, of about 220 µs each):
+//
+//	                                                     proxy  server
+//	system calls that write and read                      29 %    28 %
+//	other system calls, wake-ups and the scheduler         6 %     6 %
+//	net/http's server                                     12 %    12 %
+//	the way to the upstream, without system calls         20 %     7 %
+//	what ReverseProxy does                                 7 %
+//	decoding, checking and encoding (systemone)                   15 %
+//	deciding and policies (router, keys, httpapi, …)              16 %
+//	accounting (store/memory)                                      5 %
+//	allocation                                            11 %     9 %
+//	garbage collection                                    15 %     3 %
+//
+// Three things pay for what the server does beyond a proxy. It asks the upstream
+// without changing goroutines (docs/adr/0017-kept-connections.md), which plain
+// http and small requests allow: behind https it does as the proxy does. It
+// collects garbage less often, as its package comment says; with GOGC=100 it
+// needs some 20 µs more on 32 connections. And it logs no answers. The timeouts
+// of its listener and of its attempts cost nothing that can be seen.
 package main
 
 import (
