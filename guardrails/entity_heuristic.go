@@ -33,8 +33,11 @@ func (Heuristic) find(out []span, b []byte, k kind) []span {
 // is a common given name, or what follows a title or an introduction.
 func persons(out []span, b []byte) []span {
 	for i := 0; i < len(b); {
-		c := b[i]
-		if c-'A' > 25 || wordBefore(b, i) > 0 {
+		if b[i]-'A' > 25 {
+			i = skipToCapital(b, i+1)
+			continue
+		}
+		if wordBefore(b, i) > 0 {
 			i++
 			continue
 		}
@@ -161,7 +164,11 @@ func introduced(b []byte, i int) bool {
 // way round, with what follows of unit, city and code.
 func addresses(out []span, b []byte) []span {
 	for i := 0; i < len(b); i++ {
-		if !isDigit(b[i]) || isDigit(at(b, i-1)) {
+		if !isDigit(b[i]) {
+			i = skipToDigit(b, i+1) - 1
+			continue
+		}
+		if isDigit(at(b, i-1)) {
 			continue
 		}
 		s := span{i, streetAfter(b, i)}

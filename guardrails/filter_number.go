@@ -7,12 +7,15 @@ import (
 
 // digitRuns adds where a run of digits begins in b.
 func digitRuns(out []int, b []byte) []int {
-	last := byte(0)
-	for i, c := range b {
-		if c-'0' <= 9 && last-'0' > 9 {
-			out = append(out, i)
+	for i := skipToDigit(b, 0); i < len(b); i++ {
+		if !isDigit(b[i]) {
+			i = skipToDigit(b, i+1) - 1
+			continue
 		}
-		last = c
+		out = append(out, i)
+		for i+1 < len(b) && isDigit(b[i+1]) {
+			i++
+		}
 	}
 	return out
 }

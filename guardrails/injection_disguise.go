@@ -34,7 +34,9 @@ func (d *InjectionDetector) disguised(out []span, b []byte) []span {
 			out = loose.add(d, out, b, span{start, i})
 			continue
 		}
-		out = loose.end(d, out)
+		if len(loose.letters) > 0 {
+			out = loose.end(d, out)
+		}
 		word := b[start:i]
 		if isScrambled(word) {
 			if start-scrambled.end <= maxScrambled || nearTarget(b, i) {

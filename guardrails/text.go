@@ -1,6 +1,7 @@
 package guardrails
 
 import (
+	"bytes"
 	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -74,19 +75,19 @@ func join(joints []joint, out, in int) []joint {
 	return append(joints, joint{out, in})
 }
 
-// unescape fills decoded. A broken escape, which the interface refuses, stands
+// unescape fills decoded, which is never longer. A broken escape, which the interface refuses, stands
 // for itself.
 func (t *text) unescape() {
-	out := t.buffers[0][:0]
+	out := slices.Grow(t.buffers[0][:0], len(t.raw))
 	in := t.raw
 	for i := 0; i < len(in); {
 		if in[i] != '\\' {
-			next := i + 1
-			for next < len(in) && in[next] != '\\' {
-				next++
+			n := bytes.IndexByte(in[i:], '\\')
+			if n < 0 {
+				n = len(in) - i
 			}
-			out = append(out, in[i:next]...)
-			i = next
+			out = append(out, in[i:i+n]...)
+			i += n
 			continue
 		}
 		r, size := escapedRune(in[i:])

@@ -22,6 +22,27 @@ func ascii(b []byte) bool {
 	return true
 }
 
+// skip returns i or, some times eight bytes later, the first place where one of
+// the next eight bytes has the bits want of those in mask; or where fewer than
+// eight are left. What it skips are bytes without: most of a text is neither
+// digits nor capitals.
+func skip(b []byte, i int, mask, want byte) int {
+	const each = 0x0101010101010101 // a bit of every byte
+	for ; len(b)-i >= 8; i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])&(each*uint64(mask)) ^ each*uint64(want)
+		if (w-each)&^w&(each<<7) != 0 { // a byte of w is zero
+			return i
+		}
+	}
+	return i
+}
+
+// skipToDigit skips bytes that are no digits.
+func skipToDigit(b []byte, i int) int { return skip(b, i, 0xf0, '0') }
+
+// skipToCapital skips bytes that are no capitals of ASCII.
+func skipToCapital(b []byte, i int) int { return skip(b, i, 0xe0, 0x40) }
+
 // fold fills folded with the decoded text as a reader sees it: characters that
 // do not show and marks of direction are gone, full-width, mathematical and
 // circled letters and digits, dashes and spaces are their ASCII counterparts.
