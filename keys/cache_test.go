@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store/memory"
 )
 
 func TestAKeyIsBelievedForTenSeconds(t *testing.T) {
@@ -31,6 +32,27 @@ func TestAKeyIsBelievedForTenSeconds(t *testing.T) {
 	b.clock.after(time.Nanosecond)
 	_, err = b.Authenticate(t.Context(), secret)
 	require.ErrorIs(t, err, keys.ErrDisabled)
+}
+
+func TestAKeyIsBelievedForTenSecondsOfTheDefaultClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New().Keys
+		s, err := keys.New(keys.Config{Store: store})
+		require.NoError(t, err)
+		<-time.After(time.Hour)
+		r, secret, err := s.Create(t.Context(), router.Actor{}, keys.Key{Name: "x"})
+		require.NoError(t, err)
+		_, err = s.Authenticate(t.Context(), secret)
+		require.NoError(t, err)
+		r.Disabled = true
+		require.NoError(t, store.Replace(t.Context(), r.Key, router.Change{}))
+		<-time.After(10*time.Second - time.Nanosecond)
+		_, err = s.Authenticate(t.Context(), secret)
+		require.NoError(t, err)
+		<-time.After(time.Nanosecond)
+		_, err = s.Authenticate(t.Context(), secret)
+		require.ErrorIs(t, err, keys.ErrDisabled)
+	})
 }
 
 func TestAClockThatStepsBackKeepsNothingForLonger(t *testing.T) {

@@ -62,6 +62,9 @@ type Service struct {
 	cfg   Config
 	cache *cache
 	rates *limiter
+	// clock is Now, and for the default one that reads only how much time has
+	// passed: enough for what is asked on every request.
+	clock func() time.Time
 }
 
 // New checks cfg and fills in its defaults. A mistake is ErrConfig.
@@ -83,8 +86,11 @@ func New(cfg Config) (*Service, error) {
 	if err := cfg.Rates.check(); err != nil {
 		return nil, err
 	}
+	clock := cfg.Now
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+		begun := time.Now()
+		clock = func() time.Time { return begun.Add(time.Since(begun)) }
 	}
 	if cfg.NewID == nil {
 		cfg.NewID = uuid.New
@@ -92,7 +98,7 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Random == nil {
 		cfg.Random = rand.Reader
 	}
-	s := &Service{cfg: cfg, rates: newLimiter(cfg.Rates)}
+	s := &Service{cfg: cfg, rates: newLimiter(cfg.Rates), clock: clock}
 	s.cache = newCache(s.find, maxKnown, maxUnknown)
 	return s, nil
 }
