@@ -161,6 +161,34 @@ func TestWhatIsGivenBackIsSpentAgain(t *testing.T) {
 	b.stands(19, 0)
 }
 
+func TestWhatCallsLeaveIsSpentInWhicheverSliceItIs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	l := lease.Eager(node(t, b.set, lease.Config{Nodes: 1}))
+	var ids []uuid.UUID
+	for range 6 { // two of the first slice, four of the second
+		ids = append(ids, b.reserve(l, 1000))
+	}
+	assert.Equal(t, 2, b.base.reserves)
+	b.void(l, ids[0])
+	b.settle(l, 5, ids[1])
+	ids[0] = b.reserve(l, 1000)
+	assert.Equal(t, 2, b.base.reserves, "the first slice has it")
+	b.settle(l, 5, ids[0])
+	ids[0] = b.reserve(l, 1000)
+	assert.Equal(t, 2, b.base.reserves, "of two rests")
+
+	// A slice that is used up ends with its last call.
+	b.settle(l, 10, ids[0])
+	slices, calls := l.Drawn()
+	assert.Equal(t, 1, slices)
+	assert.Equal(t, 4, calls)
+	b.settle(l, 10, ids[2:]...)
+	slices, _ = l.Drawn()
+	assert.Zero(t, slices)
+	b.stands(60, 0)
+}
+
 func TestLastDollarsGoOneByOne(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
