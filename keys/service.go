@@ -89,8 +89,9 @@ func New(cfg Config) (*Service, error) {
 	clock := cfg.Now
 	if cfg.Now == nil {
 		cfg.Now = time.Now
-		begun := time.Now()
-		clock = func() time.Time { return begun.Add(time.Since(begun)) }
+		since := time.Since
+		begun := cfg.Now()
+		clock = func() time.Time { return begun.Add(since(begun)) }
 	}
 	if cfg.NewID == nil {
 		cfg.NewID = uuid.New

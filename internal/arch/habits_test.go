@@ -38,10 +38,12 @@ var constructors = []string{"New", "NewPCG", "NewChaCha8", "NewSource", "NewZipf
 // that the embedder may set, by value and without a call, as in
 // cfg.Now = time.Now. The key is the field, the values what it may default to.
 var injected = map[string][]string{
-	"Now":  {"time.Now"},
-	"now":  {"time.Now"},
-	"Seed": {"rand.Uint64"},
-	"seed": {"rand.Uint64"},
+	"Now": {"time.Now"},
+	"now": {"time.Now"},
+	// What has passed since a time that such a field gave.
+	"since": {"time.Since"},
+	"Seed":  {"rand.Uint64"},
+	"seed":  {"rand.Uint64"},
 }
 
 // habits reports what one file does that its floor must not do.
