@@ -20,26 +20,16 @@ import (
 const longestPause = 200 * time.Millisecond
 
 // commitTime is what a commit may take, whoever has stopped waiting for it.
-const commitTime = 30 * time.Second
+const commitTime = 10 * time.Second
 
 // rollbackTime is what the server gets to undo a transaction. After that the
 // connection is closed, and it does so when it sees that.
 const rollbackTime = 5 * time.Second
 
-// begin begins a transaction that writes. It goes by indexes only: a plan that
-// was made while a table was small, and is kept, would read all of it once it is
-// large. A process that sleeps or cannot be reached in the middle of one loses it:
-// the rows that it has locked are others' as well, and a server would wait hours
-// for it.
-const (
-	begin      = beginPlain + "; SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"
-	beginPlain = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '10s'"
-)
-
 // db is a pool of connections.
 type db struct {
-	begin func(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
-	plain bool // the database does not know the settings of begin
+	begin func(ctx context.Context, statements ...string) (session, error)
+	plain bool // the database does not know the settings of byIndex
 	waits atomic.Uint64
 }
 
@@ -77,23 +67,22 @@ func collided(err error) bool {
 
 // Read implements [sqlstore.DB].
 func (d *db) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return d.retry(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+	return d.retry(ctx, f, toRead)
 }
 
 // Write implements [sqlstore.DB].
 func (d *db) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
-	options := pgx.TxOptions{BeginQuery: begin}
 	if d.plain {
-		options.BeginQuery = beginPlain
+		return d.retry(ctx, f, toWrite, inTime)
 	}
-	return d.retry(ctx, options, f)
+	return d.retry(ctx, f, toWrite, byIndex)
 }
 
 // retry runs f until nobody stood in its way. There is no last try: the time is
 // the caller's to limit.
-func (d *db) retry(ctx context.Context, options pgx.TxOptions, f func(sqlstore.Tx) error) error {
+func (d *db) retry(ctx context.Context, f func(sqlstore.Tx) error, begin ...string) error {
 	for pause := time.Millisecond; ; pause = min(2*pause, longestPause) {
-		err := d.once(ctx, options, f)
+		err := d.once(ctx, f, begin...)
 		if !again(err) {
 			return err
 		}
@@ -122,12 +111,12 @@ func again(err error) bool {
 	return ok && (failed.Code == "40001" || failed.Code == "40P01") // serialization failure, deadlock
 }
 
-func (d *db) once(ctx context.Context, options pgx.TxOptions, f func(sqlstore.Tx) error) error {
-	began, err := d.begin(ctx, options)
+func (d *db) once(ctx context.Context, f func(sqlstore.Tx) error, begin ...string) error {
+	began, err := d.begin(ctx, begin...)
 	if err != nil {
 		return err
 	}
-	if err := f(&tx{began}); err != nil {
+	if err := f(&inTx{began}); err != nil {
 		// The server undoes it, at the latest when the connection closes.
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
 		defer cancel()
@@ -157,18 +146,4 @@ func undone(err error) bool {
 func (d *db) Script(ctx context.Context, t sqlstore.Tx, statements string) error {
 	_, err := t.Exec(ctx, statements, pgx.QueryExecModeSimpleProtocol)
 	return err
-}
-
-// tx is a transaction.
-type tx struct{ pgx.Tx }
-
-// Exec implements [sqlstore.Tx].
-func (t *tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	done, err := t.Tx.Exec(ctx, query, args...)
-	return done.RowsAffected(), err
-}
-
-// Query implements [sqlstore.Tx].
-func (t *tx) Query(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
-	return t.Tx.Query(ctx, query, args...) //nolint:rowserrcheck,sqlclosecheck // whoever reads the rows checks and closes them
 }

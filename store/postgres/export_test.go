@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/sqlstore"
@@ -11,15 +10,21 @@ import (
 )
 
 // Begin begins transactions.
-type Begin func(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
+type Begin = func(ctx context.Context, statements ...string) (session, error)
+
+// Session is a transaction.
+type Session = session
+
+// Reads says whether a transaction that begins so only reads.
+func Reads(statements []string) bool { return statements[0] == toRead }
 
 // NewWith is New, whose transactions begin as wrap says once the schema is made.
 func NewWith(ctx context.Context, pool *pgxpool.Pool, wrap func(Begin) Begin) (store.Set, error) {
 	if _, err := New(ctx, pool); err != nil {
 		return store.Set{}, err
 	}
-	return sqlstore.Set(&db{begin: wrap(pool.BeginTx)}), nil
+	return sqlstore.Set(&db{begin: wrap(begins(pool))}), nil
 }
 
 // DB is a pool as the stores use it, for writing rows without them.
-func DB(pool *pgxpool.Pool) sqlstore.DB { return &db{begin: pool.BeginTx} }
+func DB(pool *pgxpool.Pool) sqlstore.DB { return &db{begin: begins(pool)} }

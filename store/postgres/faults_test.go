@@ -71,9 +71,9 @@ func (f *faults) strikes(n int, among ...fault) fault {
 }
 
 func (f *faults) wrap(begin postgres.Begin) postgres.Begin {
-	return func(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error) {
-		tx, err := begin(ctx, options)
-		return &faultyTx{Tx: tx, faults: f, reads: options.AccessMode == pgx.ReadOnly}, err
+	return func(ctx context.Context, statements ...string) (postgres.Session, error) {
+		tx, err := begin(ctx, statements...)
+		return &faultyTx{Session: tx, faults: f, reads: postgres.Reads(statements)}, err
 	}
 }
 
@@ -83,7 +83,7 @@ func told(code string) error {
 
 // faultyTx is a transaction that faults strike.
 type faultyTx struct {
-	pgx.Tx
+	postgres.Session
 
 	faults *faults
 	reads  bool
@@ -93,7 +93,7 @@ func (t *faultyTx) Exec(ctx context.Context, text string, args ...any) (pgconn.C
 	if t.faults.strikes(3, refusedStatement) != "" {
 		return pgconn.CommandTag{}, told("40001")
 	}
-	return t.Tx.Exec(ctx, text, args...)
+	return t.Session.Exec(ctx, text, args...)
 }
 
 func (t *faultyTx) Query(ctx context.Context, text string, args ...any) (pgx.Rows, error) {
@@ -101,7 +101,7 @@ func (t *faultyTx) Query(ctx context.Context, text string, args ...any) (pgx.Row
 	if strikes == refusedStatement {
 		return nil, told("40001")
 	}
-	rows, err := t.Tx.Query(ctx, text, args...) //nolint:rowserrcheck // the store checks
+	rows, err := t.Session.Query(ctx, text, args...) //nolint:rowserrcheck // the store checks
 	if err == nil && strikes == tornResult {
 		rows = &tornRows{Rows: rows}
 	}
@@ -109,7 +109,7 @@ func (t *faultyTx) Query(ctx context.Context, text string, args ...any) (pgx.Row
 }
 
 func (t *faultyTx) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults {
-	sent := t.Tx.SendBatch(ctx, batch)
+	sent := t.Session.SendBatch(ctx, batch)
 	if t.faults.strikes(3*batch.Len(), refusedStatement) != "" {
 		return &refusedBatch{BatchResults: sent}
 	}
@@ -154,9 +154,9 @@ func (t *faultyTx) Commit(ctx context.Context) error {
 		return told("40001")
 	case lostBefore:
 		_ = t.Conn().Close(ctx)
-		return t.Tx.Commit(ctx)
+		return t.Session.Commit(ctx)
 	case lostAfter:
-		if err := t.Tx.Commit(ctx); err != nil {
+		if err := t.Session.Commit(ctx); err != nil {
 			return err
 		}
 		return io.ErrUnexpectedEOF
@@ -164,12 +164,12 @@ func (t *faultyTx) Commit(ctx context.Context) error {
 		_ = t.Rollback(ctx)
 		return told("57P01")
 	case shutAfter:
-		if err := t.Tx.Commit(ctx); err != nil {
+		if err := t.Session.Commit(ctx); err != nil {
 			return err
 		}
 		return told("57P01")
 	}
-	return t.Tx.Commit(ctx)
+	return t.Session.Commit(ctx)
 }
 
 // The whole suite passes where transactions fail at random, and where nobody

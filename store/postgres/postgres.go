@@ -31,7 +31,7 @@ var migrations embed.FS
 // New returns the stores in pool and brings its schema up to date, also when
 // several processes start at once. The caller opens and closes pool.
 func New(ctx context.Context, pool *pgxpool.Pool) (store.Set, error) {
-	db := &db{begin: pool.BeginTx}
+	db := &db{begin: begins(pool)}
 	if err := db.prepareSchema(ctx); err != nil {
 		return store.Set{}, fmt.Errorf("postgres: %w", err)
 	}

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -21,12 +22,12 @@ func TestDatabaseWithoutSettings(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
 	refused := 0
-	d := &db{begin: func(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error) {
-		if strings.Contains(options.BeginQuery, "enable_hashjoin") {
+	d := &db{begin: func(ctx context.Context, statements ...string) (session, error) {
+		if slices.Contains(statements, byIndex) {
 			refused++
 			return nil, &pgconn.PgError{Code: "0A000", Message: `the configuration setting "enable_hashjoin" is not supported`}
 		}
-		return pool.BeginTx(ctx, options)
+		return begins(pool)(ctx, statements...)
 	}}
 	require.NoError(t, d.prepareSchema(t.Context()))
 	require.NoError(t, d.Write(t.Context(), func(tx sqlstore.Tx) error {
@@ -65,9 +66,9 @@ func TestUndone(t *testing.T) {
 }
 
 // stuck is a transaction that a server does not answer any more.
-type stuck struct{ pgx.Tx }
+type stuck struct{ session }
 
-// Rollback implements [pgx.Tx].
+// Rollback implements session.
 func (stuck) Rollback(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()
@@ -77,7 +78,7 @@ func (stuck) Rollback(ctx context.Context) error {
 func TestRollbackOfASilentServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := &db{begin: func(context.Context, pgx.TxOptions) (pgx.Tx, error) { return stuck{}, nil }}
+		d := &db{begin: func(context.Context, ...string) (session, error) { return stuck{}, nil }}
 		began := time.Now()
 		require.ErrorIs(t, d.Write(t.Context(), func(sqlstore.Tx) error { return assert.AnError }), assert.AnError)
 		assert.Equal(t, rollbackTime, time.Since(began))
@@ -89,11 +90,13 @@ func TestRollbackOfASilentServer(t *testing.T) {
 func TestStalledProcess(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
-	patient := &db{begin: pool.BeginTx}
+	patient := &db{begin: begins(pool)}
 	require.NoError(t, patient.prepareSchema(t.Context()))
-	stalls := &db{begin: func(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error) {
-		options.BeginQuery = strings.Replace(options.BeginQuery, "10s", "50ms", 1)
-		return pool.BeginTx(ctx, options)
+	stalls := &db{begin: func(ctx context.Context, statements ...string) (session, error) {
+		for i := range statements {
+			statements[i] = strings.Replace(statements[i], "10s", "50ms", 1)
+		}
+		return begins(pool)(ctx, statements...)
 	}}
 	locks := func(tx sqlstore.Tx) error {
 		_, err := tx.Exec(t.Context(), "UPDATE migrations SET name = name")

@@ -20,7 +20,7 @@ var (
 // RunRows implements [sqlstore.DB]: it sends all statements, then reads all
 // answers.
 func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.RowsStatement) error {
-	ours, ok := t.(*tx)
+	ours, ok := t.(*inTx)
 	if !ok {
 		return errTx
 	}
