@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"encoding/json"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 
@@ -12,9 +13,14 @@ import (
 
 var _ activity.Store = (*Activity)(nil)
 
-// Activity keeps events, and two rollups of them by the day: by key and by
-// account. Nothing is forgotten.
-type Activity struct{ db DB }
+// Activity keeps events, and two roll-ups of them by the day: by key and by
+// account. What a transaction adds to them it leaves in a table that is as cheap
+// to write as events are; [Activity.fold] moves that into the roll-ups, and
+// until then whoever reads these reads it, too. Nothing is forgotten.
+type Activity struct {
+	db       DB
+	unfolded atomic.Int64 // events of this process since the last fold
+}
 
 // NewActivity returns the activity in db.
 func NewActivity(db DB) *Activity { return &Activity{db: db} }
@@ -73,7 +79,11 @@ func decodeEvent(text string) (e router.Event, err error) {
 
 // Record implements [activity.Store].
 func (s *Activity) Record(ctx context.Context, events []router.Event) error {
-	return repeat(ctx, s.db, func(tx Tx) error { return s.record(ctx, tx, events) })
+	err := repeat(ctx, s.db, func(tx Tx) error { return s.record(ctx, tx, events) })
+	if err == nil {
+		s.recorded(ctx, len(events))
+	}
+	return err
 }
 
 // record adds those events that were not recorded before, and only those, to
@@ -85,7 +95,7 @@ func (s *Activity) record(ctx context.Context, tx Tx, events []router.Event) err
 			rows[events[i].ID] = &events[i]
 		}
 	}
-	var used rollups
+	used := sums{}
 	batch, _ := eventRows(events)
 	err := queryRows(ctx, s.db, tx, func(found Rows) error {
 		id, err := scanText(found)
@@ -97,7 +107,7 @@ func (s *Activity) record(ctx context.Context, tx Tx, events []router.Event) err
 	if err != nil {
 		return err
 	}
-	return s.db.RunRows(ctx, tx, used.statements()...)
+	return s.db.RunRows(ctx, tx, used.statement())
 }
 
 // statements do what record does, for events of which none was recorded before:
@@ -110,11 +120,12 @@ func (s *Activity) statements(events []router.Event) []RowsStatement {
 	// The events come first: a sum that has no room for one again is no error.
 	return append([]RowsStatement{
 		{Text: addEvents, Columns: eventColumns(), Rows: batch, Changed: int64(len(events))},
-	}, used.statements()...)
+	}, used.statement())
 }
 
 // eventRows are events as rows, each ID once, and what they add to the rollups.
-func eventRows(events []router.Event) (batch [][]any, used rollups) {
+func eventRows(events []router.Event) (batch [][]any, used sums) {
+	used = sums{}
 	seen := make(map[string]bool, len(events))
 	for i := range events {
 		row := rowOfEvent(&events[i])
@@ -128,91 +139,10 @@ func eventRows(events []router.Event) (batch [][]any, used rollups) {
 	return batch, used
 }
 
-// rollups are sums of events. The zero value is empty.
-type rollups struct{ byKey, byAccount sums }
-
-func (r *rollups) add(row eventRow) {
-	if r.byKey == nil {
-		r.byKey, r.byAccount = sums{}, sums{}
-	}
-	row.ID, row.Admitted = "", 0
-	r.byKey.add(row)
-	row.Member, row.KeyHash = "", ""
-	r.byAccount.add(row)
-}
-
-func (r *rollups) statements() []RowsStatement {
-	return []RowsStatement{
-		{Text: addByKey, Columns: usageColumns(), Rows: r.byKey.rows(), Changed: -1},
-		{Text: addByAccount, Columns: usageColumns(), Rows: r.byAccount.rows(), Changed: -1},
-	}
-}
-
 // usage is the part of a row that has no identity.
 func (r *eventRow) usage() []any {
 	return []any{
 		r.Day, r.Account, r.Workspace, r.Member, r.KeyHash, r.Model, r.Permaslug, r.Endpoint, r.Provider,
 		r.Requests, r.Prompt, r.Completion, r.Reasoning, r.Cached, r.Credit, r.Total,
 	}
-}
-
-// sums adds up rows that differ in their figures only.
-type sums map[eventRow]*eventRow
-
-func (s sums) add(row eventRow) {
-	of := row
-	of.Requests, of.Prompt, of.Completion, of.Reasoning, of.Cached, of.Credit, of.Total = 0, 0, 0, 0, 0, 0, 0
-	sum, ok := s[of]
-	if !ok {
-		s[of] = &row
-		return
-	}
-	sum.Requests += row.Requests
-	sum.Prompt += row.Prompt
-	sum.Completion += row.Completion
-	sum.Reasoning += row.Reasoning
-	sum.Cached += row.Cached
-	sum.Credit += row.Credit
-	sum.Total += row.Total
-}
-
-func (s sums) rows() [][]any {
-	rows := make([][]any, 0, len(s))
-	for _, row := range s {
-		rows = append(rows, row.usage())
-	}
-	return rows
-}
-
-// Items implements [activity.Store].
-func (s *Activity) Items(ctx context.Context, r activity.Range) (items []activity.Item, err error) {
-	const group = `day, model, permaslug, endpoint, provider, workspace`
-	const sum = `SELECT ` + group + `, CAST(sum(requests) AS bigint), CAST(sum(prompt) AS bigint),
-		CAST(sum(completion) AS bigint), CAST(sum(reasoning) AS bigint), CAST(sum(cached) AS bigint),
-		CAST(sum(credit) AS bigint), CAST(sum(total) AS bigint) FROM usage_by_key`
-	const within = ` WHERE account = $1 AND day >= $2 AND day <= $3`
-	text, args := `SELECT `+group+`, `+figures+` FROM usage_by_account`+within, []any{r.Account, r.From, r.To}
-	switch {
-	case r.KeyHash != "" && r.Member != "":
-		text, args = sum+within+" AND key_hash = $4 AND member = $5 GROUP BY "+group, append(args, r.KeyHash, r.Member)
-	case r.KeyHash != "":
-		text, args = sum+within+" AND key_hash = $4 GROUP BY "+group, append(args, r.KeyHash)
-	case r.Member != "":
-		text, args = sum+within+" AND member = $4 GROUP BY "+group, append(args, r.Member)
-	}
-	err = s.db.Read(ctx, func(tx Tx) error {
-		items, err = list(ctx, tx, scanItem, text, args...)
-		return err
-	})
-	return items, err
-}
-
-func scanItem(rows Rows) (i activity.Item, err error) {
-	var endpoint string
-	if err = rows.Scan(&i.Date, &i.Model, &i.Permaslug, &endpoint, &i.Provider, &i.Workspace, &i.Requests, &i.Prompt,
-		&i.Completion, &i.Reasoning, &i.Cached, &i.Cost.Credit, &i.Cost.Total); err != nil {
-		return i, err
-	}
-	i.Endpoint, err = uuid.Parse(endpoint)
-	return i, err
 }

@@ -27,12 +27,11 @@ func (l *Ledger) carryOut(ctx context.Context, batch []*operation) error {
 		switch {
 		case err == nil:
 			l.ids.learn(run.learned)
-			l.own.learn(run.holds)
+			l.known.learn(&run.books, batch)
+			l.activity.recorded(ctx, len(run.events))
 			return nil
 		case errors.Is(err, ErrChanged) && !careful:
 			careful = true
-		case batch[0].pays() && !careful && ctx.Err() == nil && !isUnknown(err):
-			careful = true // a row that is there already is refused in as many ways as there are databases
 		case ctx.Err() != nil || !errors.Is(err, ErrChanged) && !isUnknown(err):
 			return err
 		}
@@ -57,9 +56,6 @@ type attempt struct {
 
 // do loads what the batch touches, carries it out and saves what changed.
 func (a *attempt) do(ctx context.Context, tx Tx) (err error) {
-	if !a.careful && a.batch[0].pays() {
-		return a.pay(ctx, tx)
-	}
 	a.books = books{lines: map[int64]*account{}, holds: map[uuid.UUID]*hold{}}
 	if a.learned, err = a.nameLines(ctx, tx, a.batch); err != nil {
 		return err
@@ -95,11 +91,11 @@ func (a *attempt) load(ctx context.Context, tx Tx) error {
 	add := func(id uuid.UUID, fresh bool) {
 		row := []any{id.String()}
 		ids = append(ids, row)
-		lines := a.own.of(id)
-		if lines == nil && !fresh {
+		known, _ := a.known.of(id)
+		if known.lines == nil && !fresh {
 			foreign = append(foreign, row)
 		}
-		for _, line := range lines {
+		for _, line := range known.lines {
 			touched[line] = true
 		}
 	}
@@ -140,7 +136,7 @@ func (a *attempt) load(ctx context.Context, tx Tx) error {
 	}
 	if len(a.lines) < len(touched) {
 		a.ids.forget()
-		a.own.forget()
+		a.known.forget()
 		return errLost
 	}
 	return nil

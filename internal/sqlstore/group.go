@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 )
 
@@ -65,17 +66,21 @@ func (g *group) leads() {
 	ran = true
 }
 
-// tell hands over and gives everybody of a batch their result.
+// tell gives everybody of a batch their result, and hands over, but not before
+// those who have come right back could join the next batch.
 func (g *group) tell(batch []*operation, ran bool) {
-	g.mu.Lock()
-	g.handOver()
-	g.mu.Unlock()
 	for _, o := range batch {
 		if !ran {
 			o.err = errBroken
 		}
 		close(o.done)
 	}
+	if len(batch) > 1 {
+		runtime.Gosched()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.handOver()
 }
 
 // handOver asks the first who waits to lead; with g.mu locked.

@@ -15,7 +15,7 @@ import (
 const (
 	// batchTime is what a transaction of several callers may take, whoever of
 	// them has stopped waiting.
-	batchTime = 30 * time.Second
+	batchTime = 10 * time.Second
 	// remembered is how long a closed hold is known after its deadline.
 	remembered = 24 * time.Hour
 )
@@ -35,7 +35,7 @@ var (
 type Ledger struct {
 	db       DB
 	ids      lineIDs
-	own      holdLines
+	known    known
 	group    group
 	activity *Activity
 }
@@ -53,9 +53,9 @@ type operation struct {
 	whole  uuid.UUID    // the hold that is to be split, or zero
 	asked  *router.Hold // of Reserve, else nil
 	do     func(b *books, o *operation) error
-	lineOf []int64  // the ids of asked.Lines
-	paid   *payment // of SettlePart, else nil
-	unsure bool     // whether it was done before, by a transaction of unknown outcome
+	swift  func(s *swift, o *operation) bool // adds it, or else it is to be carried out by do; nil never adds
+	lineOf []int64                           // the ids of asked.Lines
+	unsure bool                              // whether it was done before, by a transaction of unknown outcome
 	err    error
 
 	lead, done chan struct{} // of the group
@@ -70,9 +70,10 @@ func (l *Ledger) Reserve(ctx context.Context, h router.Hold) error {
 		return errText
 	}
 	h.Deadline = after(h.Deadline)
-	return l.group.do(ctx, &operation{id: h.ID, asked: &h, do: func(b *books, o *operation) error {
-		return b.reserve(o.asked, o.lineOf)
-	}})
+	return l.group.do(ctx, &operation{
+		id: h.ID, asked: &h, swift: (*swift).reserve,
+		do: func(b *books, o *operation) error { return b.reserve(o.asked, o.lineOf) },
+	})
 }
 
 // alike says whether two of a few lines are equal.
@@ -95,9 +96,11 @@ func (l *Ledger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amoun
 	if !keepsEvents(events) {
 		return errText
 	}
-	return l.group.do(ctx, &operation{id: id, do: func(b *books, _ *operation) error {
-		return b.settle(id, cost, events)
-	}})
+	return l.group.do(ctx, &operation{
+		id:    id,
+		do:    func(b *books, _ *operation) error { return b.settle(id, cost, events) },
+		swift: func(s *swift, _ *operation) bool { return s.settle(id, settled, cost, events) },
+	})
 }
 
 // RecordsTo implements [router.Recorder].
@@ -105,10 +108,14 @@ func (l *Ledger) RecordsTo(store any) bool { return store == any(l.activity) }
 
 // Void implements [router.Ledger].
 func (l *Ledger) Void(ctx context.Context, id uuid.UUID) error {
-	return l.group.do(ctx, &operation{id: id, do: func(b *books, _ *operation) error {
-		b.void(id)
-		return nil
-	}})
+	return l.group.do(ctx, &operation{
+		id: id,
+		do: func(b *books, _ *operation) error {
+			b.void(id)
+			return nil
+		},
+		swift: func(s *swift, _ *operation) bool { return s.settle(id, voided, router.Amount{}, nil) },
+	})
 }
 
 // together carries out what several callers want, and tells each what became of
@@ -116,11 +123,8 @@ func (l *Ledger) Void(ctx context.Context, id uuid.UUID) error {
 func (l *Ledger) together(batch []*operation) {
 	ctx, cancel := context.WithTimeout(context.Background(), batchTime) // none of the callers' decides for all
 	defer cancel()
-	payments, others := l.payments(batch)
-	for _, batch := range [][]*operation{payments, others} {
-		if len(batch) > 0 {
-			l.apart(ctx, batch)
-		}
+	if rest := l.swift(ctx, batch); len(rest) > 0 {
+		l.apart(ctx, rest)
 	}
 }
 
@@ -159,7 +163,7 @@ func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 		n, err := l.expire(ctx, part, now, policy)
 		closed, failed = closed+n, cmp.Or(failed, err)
 	}
-	return closed, failed
+	return closed, cmp.Or(failed, l.activity.fold(ctx))
 }
 
 func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy router.Expiry) (int, error) {

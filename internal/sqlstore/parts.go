@@ -16,7 +16,16 @@ import (
 // hold that is there under the part's ID stays as it is. An unknown whole is
 // [router.ErrNoHold].
 func (l *Ledger) Split(ctx context.Context, whole uuid.UUID, part router.Hold) error {
-	return l.part(ctx, whole, part, nil)
+	if !splits(&part) {
+		return errHold
+	}
+	if !keepsHold(&part) {
+		return errText
+	}
+	return l.group.do(ctx, &operation{
+		id: part.ID, whole: whole,
+		do: func(b *books, _ *operation) error { return b.split(whole, &part) },
+	})
 }
 
 // SettlePart is Split and SettleWith of the part in one transaction.
@@ -26,26 +35,29 @@ func (l *Ledger) SettlePart(
 	if !keepsEvents(events) {
 		return errText
 	}
-	return l.part(ctx, whole, part, &payment{cost: cost, events: events})
-}
-
-func (l *Ledger) part(ctx context.Context, whole uuid.UUID, part router.Hold, paid *payment) error {
-	if part.Amount.Credit < 0 || part.Amount.Credit > part.Amount.Total {
+	if !splits(&part) {
 		return errHold
 	}
 	if !keepsHold(&part) {
 		return errText
 	}
+	return l.group.do(ctx, &operation{
+		id: part.ID, whole: whole,
+		do: func(b *books, _ *operation) error {
+			if err := b.split(whole, &part); err != nil {
+				return err
+			}
+			return b.settle(part.ID, cost, events)
+		},
+		swift: func(s *swift, _ *operation) bool { return s.settlePart(whole, &part, cost, events) },
+	})
+}
+
+// splits says whether a part can be split off, and makes its deadline one that
+// can be stored.
+func splits(part *router.Hold) bool {
 	part.Deadline = after(part.Deadline)
-	if paid != nil {
-		paid.part = &part
-	}
-	return l.group.do(ctx, &operation{id: part.ID, whole: whole, paid: paid, do: func(b *books, _ *operation) error {
-		if err := b.split(whole, &part); err != nil || paid == nil {
-			return err
-		}
-		return b.settle(part.ID, paid.cost, paid.events)
-	}})
+	return part.Amount.Credit >= 0 && part.Amount.Credit <= part.Amount.Total
 }
 
 // split makes part a hold of its own, unless there is one under its id.

@@ -26,15 +26,21 @@ const (
 	saveLines = `UPDATE lines SET spent_credit = n.spent_credit, spent_total = n.spent_total,
 			held_credit = n.held_credit, held_total = n.held_total
 		FROM {n} WHERE lines.id = n.id`
-	lockLines  = `SELECT id FROM lines WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
-	spendLines = `UPDATE lines SET ` + spentMore + `,
-			held_credit = lines.held_credit - n.held_credit, held_total = lines.held_total - n.held_total
-		FROM {n} WHERE lines.id = n.id`
-	// Sums stay at the largest USD.
-	spentMore = `spent_credit = lines.spent_credit + CASE WHEN n.spent_credit > 9223372036854775807 - lines.spent_credit
-			THEN 9223372036854775807 - lines.spent_credit ELSE n.spent_credit END,
-		spent_total = lines.spent_total + CASE WHEN n.spent_total > 9223372036854775807 - lines.spent_total
-			THEN 9223372036854775807 - lines.spent_total ELSE n.spent_total END`
+	// changeLines adds where there is room. Sums of what is spent stay at the
+	// largest USD; where another one would pass it, no row is changed.
+	changeLines = `UPDATE lines SET
+			spent_credit = lines.spent_credit + CASE WHEN n.spent_credit > 9223372036854775807 - lines.spent_credit
+				THEN 9223372036854775807 - lines.spent_credit ELSE n.spent_credit END,
+			spent_total = lines.spent_total + CASE WHEN n.spent_total > 9223372036854775807 - lines.spent_total
+				THEN 9223372036854775807 - lines.spent_total ELSE n.spent_total END,
+			held_credit = lines.held_credit - n.less_credit + n.more_credit,
+			held_total = lines.held_total - n.less_total + n.more_total
+		FROM {n} WHERE lines.id = n.id AND lines.held_total <= 9223372036854775807 - n.more_total
+			AND n.room_credit - lines.spent_credit - lines.held_credit >= n.spent_credit - n.less_credit + n.more_credit
+			AND n.room_total - lines.spent_total - lines.held_total >= n.spent_total - n.less_total + n.more_total`
+	// closeHolds closes open holds that are as they are known.
+	closeHolds = `UPDATE holds SET state = n.state, credit = n.credit, total = n.total, event = NULL
+		FROM {n} WHERE holds.id = n.id AND holds.state = 0 AND holds.credit = n.was_credit AND holds.total = n.was_total`
 	// takeParts takes parts from open holds that have them, and whose rest has no
 	// more credit than it has in total.
 	takeParts = `UPDATE holds SET credit = holds.credit - n.credit, total = holds.total - n.total
@@ -50,17 +56,19 @@ const (
 	eventText = `id, admitted, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + figures
 	newEvents = `INSERT INTO events (` + eventText + `) SELECT ` + eventText + ` FROM {n} WHERE true ORDER BY id`
 	addEvents = newEvents + unlessThere
-	byKey     = `account, key_hash, day, member, workspace, model, permaslug, endpoint, provider`
-	addByKey  = `INSERT INTO usage_by_key AS u (` + byKey + `, ` + figures + `)
+	usage     = `day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + figures
+	addUsage  = `INSERT INTO usage_new (` + usage + `) SELECT ` + usage + ` FROM {n} WHERE true`
+	// foldable and dropFolded are of rows that move into the sums.
+	foldable   = `SELECT id, ` + usage + ` FROM usage_new ORDER BY id LIMIT $1 FOR UPDATE`
+	dropFolded = `DELETE FROM usage_new WHERE id IN (SELECT n.id FROM {n})`
+	byKey      = `account, key_hash, day, member, workspace, model, permaslug, endpoint, provider`
+	addByKey   = `INSERT INTO usage_by_key AS u (` + byKey + `, ` + figures + `)
 		SELECT ` + byKey + `, ` + figures + ` FROM {n} WHERE true ORDER BY ` + byKey + `
-		ON CONFLICT (` + byKey + `) DO UPDATE SET ` + added
+		ON CONFLICT (` + byKey + `) DO UPDATE SET `
 	byAccount    = `account, day, workspace, model, permaslug, endpoint, provider`
 	addByAccount = `INSERT INTO usage_by_account AS u (` + byAccount + `, ` + figures + `)
 		SELECT ` + byAccount + `, ` + figures + ` FROM {n} WHERE true ORDER BY ` + byAccount + `
-		ON CONFLICT (` + byAccount + `) DO UPDATE SET ` + added
-	added = `requests = u.requests + excluded.requests, prompt = u.prompt + excluded.prompt,
-		completion = u.completion + excluded.completion, reasoning = u.reasoning + excluded.reasoning,
-		cached = u.cached + excluded.cached, credit = u.credit + excluded.credit, total = u.total + excluded.total`
+		ON CONFLICT (` + byAccount + `) DO UPDATE SET `
 )
 
 // The columns of {n}.
@@ -70,6 +78,17 @@ func lineColumns() []string   { return []string{"at bigint", "owner text", "win 
 
 func holdColumns() []string {
 	return []string{"id text", "state bigint", "lines text", "credit bigint", "total bigint", "deadline bigint", "event text"}
+}
+
+func changeColumns() []string {
+	return []string{
+		"id bigint", "spent_credit bigint", "spent_total bigint", "more_credit bigint", "more_total bigint",
+		"less_credit bigint", "less_total bigint", "room_credit bigint", "room_total bigint",
+	}
+}
+
+func closingColumns() []string {
+	return []string{"id text", "state bigint", "credit bigint", "total bigint", "was_credit bigint", "was_total bigint"}
 }
 
 func partColumns() []string { return []string{"id text", "credit bigint", "total bigint"} }

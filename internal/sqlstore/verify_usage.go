@@ -36,7 +36,8 @@ func (v *verifier) usage(ctx context.Context, tx Tx, table, key string) error {
 	}, usageQuery(table, key, values), mostDifferences)
 }
 
-// usageQuery adds up the rows of a table ("kept" is 1) apart from those of the
+// usageQuery adds up the rows of a table, and what is to be added to it ("kept"
+// is 1), apart from those of the
 // events (0), and returns the sums that are not the same. It joins nothing, so
 // that it finds what is missing on either side.
 func usageQuery(table, key string, values []string) string {
@@ -48,6 +49,7 @@ func usageQuery(table, key string, values []string) string {
 	}
 	return `SELECT ` + key + `, sum(kept), sum(1 - kept), ` + strings.Join(kept, ", ") + `, ` + strings.Join(found, ", ") + `
 		FROM (SELECT ` + key + `, 1 AS kept, ` + figures + ` FROM ` + table + `
+			UNION ALL SELECT ` + key + `, 1, ` + figures + ` FROM usage_new
 			UNION ALL SELECT ` + key + `, 0, ` + figures + ` FROM events) AS both_sides
 		GROUP BY ` + key + `
 		HAVING sum(kept) = 0 OR sum(1 - kept) = 0 OR ` + strings.Join(differ, " OR ") + `

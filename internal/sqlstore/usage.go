@@ -1,0 +1,119 @@
+package sqlstore
+
+import (
+	"context"
+	"math"
+	"strings"
+)
+
+const (
+	// foldAtOnce is how many rows one transaction moves into the roll-ups. Others
+	// who write to a file wait for it.
+	foldAtOnce = 1024
+	// foldAt is how many events a process records before it moves rows itself,
+	// where nobody calls Expire: whoever reads a roll-up reads all of them.
+	foldAt = 16 * foldAtOnce
+)
+
+// sums adds up rows that differ in their figures only.
+type sums map[eventRow]*eventRow
+
+func (s sums) add(row eventRow) {
+	of := row
+	of.Requests, of.Prompt, of.Completion, of.Reasoning, of.Cached, of.Credit, of.Total = 0, 0, 0, 0, 0, 0, 0
+	sum, ok := s[of]
+	if !ok {
+		s[of] = &row
+		return
+	}
+	sum.Requests, sum.Prompt = addUp(sum.Requests, row.Requests), addUp(sum.Prompt, row.Prompt)
+	sum.Completion, sum.Reasoning = addUp(sum.Completion, row.Completion), addUp(sum.Reasoning, row.Reasoning)
+	sum.Cached = addUp(sum.Cached, row.Cached)
+	sum.Credit, sum.Total = addUp(sum.Credit, row.Credit), addUp(sum.Total, row.Total)
+}
+
+func (s sums) rows() [][]any {
+	rows := make([][]any, 0, len(s))
+	for _, row := range s {
+		rows = append(rows, row.usage())
+	}
+	return rows
+}
+
+// addUp adds, and stays within what a column takes.
+func addUp(a, b int64) int64 {
+	switch {
+	case b > 0 && a > math.MaxInt64-b:
+		return math.MaxInt64
+	case b < 0 && a < -math.MaxInt64-b:
+		return -math.MaxInt64
+	}
+	return a + b
+}
+
+// statement leaves sums to be added to the roll-ups.
+func (s sums) statement() RowsStatement {
+	return RowsStatement{Text: addUsage, Columns: usageColumns(), Rows: s.rows(), Changed: -1}
+}
+
+// recorded is told how many events were recorded, and folds now and then. What
+// fails goes the next time.
+func (s *Activity) recorded(ctx context.Context, n int) {
+	if n > 0 && s.unfolded.Add(int64(n)) >= foldAt {
+		_ = s.fold(ctx)
+	}
+}
+
+// fold moves what transactions have left into the roll-ups.
+func (s *Activity) fold(ctx context.Context) error {
+	s.unfolded.Store(0)
+	for {
+		found := 0
+		err := s.db.Write(ctx, func(tx Tx) (err error) {
+			found, err = s.foldSome(ctx, tx)
+			return err
+		})
+		switch {
+		case isUnknown(err):
+			return nil // what is left goes the next time
+		case err != nil || found < foldAtOnce:
+			return err
+		}
+	}
+}
+
+func (s *Activity) foldSome(ctx context.Context, tx Tx) (int, error) {
+	var ids [][]any
+	byKey, byAccount := sums{}, sums{}
+	err := query(ctx, tx, func(rows Rows) error {
+		var id int64
+		var row eventRow
+		err := rows.Scan(&id, &row.Day, &row.Account, &row.Workspace, &row.Member, &row.KeyHash, &row.Model, &row.Permaslug,
+			&row.Endpoint, &row.Provider, &row.Requests, &row.Prompt, &row.Completion, &row.Reasoning, &row.Cached, &row.Credit, &row.Total)
+		ids = append(ids, []any{id})
+		byKey.add(row)
+		row.Member, row.KeyHash = "", ""
+		byAccount.add(row)
+		return err
+	}, foldable, foldAtOnce)
+	if err != nil {
+		return 0, err
+	}
+	return len(ids), s.db.RunRows(ctx, tx,
+		RowsStatement{Text: dropFolded, Columns: numberColumns(), Rows: ids, Changed: int64(len(ids))},
+		RowsStatement{Text: addByKey + added(), Columns: usageColumns(), Rows: byKey.rows(), Changed: -1},
+		RowsStatement{Text: addByAccount + added(), Columns: usageColumns(), Rows: byAccount.rows(), Changed: -1})
+}
+
+// added is [addUp] in SQL, of all figures.
+func added() string {
+	const each = `$ = CASE
+		WHEN u.$ > 9223372036854775807 - CASE WHEN excluded.$ > 0 THEN excluded.$ ELSE 0 END THEN 9223372036854775807
+		WHEN u.$ < -9223372036854775807 - CASE WHEN excluded.$ < 0 THEN excluded.$ ELSE 0 END THEN -9223372036854775807
+		ELSE u.$ + excluded.$ END`
+	var all []string
+	for name := range strings.SplitSeq(figures, ", ") {
+		all = append(all, strings.ReplaceAll(each, "$", name))
+	}
+	return strings.Join(all, ", ")
+}
