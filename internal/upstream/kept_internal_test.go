@@ -388,3 +388,20 @@ func TestRequestIDInHead(t *testing.T) {
 	}
 	assert.False(t, asked)
 }
+
+// TestHeadInTime: a deadline of the caller's that is far off does not make a
+// head take longer than the client allows.
+func TestHeadInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kept{}
+		c, far := pipe(k)
+		k.idle = append(k.idle, c)
+		go func() { _, _ = io.Copy(io.Discard, far) }()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*headerTimeout)
+		defer cancel()
+		began := time.Now()
+		_, err := k.post(ctx, Target{}, nil, nil) //nolint:bodyclose // there is none
+		assert.True(t, timedOut(err), "%v", err)
+		assert.Equal(t, headerTimeout, time.Since(began))
+	})
+}

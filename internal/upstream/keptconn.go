@@ -58,7 +58,7 @@ func (c *keptConn) Read(p []byte) (int, error) {
 // otherwise. When ctx ends, the connection is closed under whatever waits for it.
 func (c *keptConn) post(ctx context.Context, to Target, header http.Header, body []byte) (*http.Response, error) {
 	stop := context.AfterFunc(ctx, c.hangUp)
-	resp, err := c.ask(ctx, to, header, body)
+	resp, err := c.ask(to, header, body)
 	if err != nil {
 		stop()
 		c.hangUp()
@@ -66,23 +66,22 @@ func (c *keptConn) post(ctx context.Context, to Target, header http.Header, body
 	}
 	resp.Body = &keptBody{
 		body: resp.Body, conn: c, stop: stop,
-		again: !resp.Close && resp.StatusCode != http.StatusSwitchingProtocols,
+		again: !resp.Close && resp.StatusCode >= http.StatusOK,
 	}
 	return resp, nil
 }
 
 func (c *keptConn) hangUp() { _ = c.Close() }
 
-// ask writes a request at once and reads the head of its reply.
-func (c *keptConn) ask(ctx context.Context, to Target, header http.Header, body []byte) (resp *http.Response, err error) {
-	if _, ok := ctx.Deadline(); !ok {
-		timer := time.AfterFunc(headerTimeout, c.hangUp)
-		defer func() {
-			if !timer.Stop() {
-				resp, err = nil, os.ErrDeadlineExceeded
-			}
-		}()
-	}
+// ask writes a request at once and reads the head of its reply, which has its
+// own time, however far off the end of a context is.
+func (c *keptConn) ask(to Target, header http.Header, body []byte) (resp *http.Response, err error) {
+	timer := time.AfterFunc(headerTimeout, c.hangUp)
+	defer func() {
+		if !timer.Stop() {
+			resp, err = nil, os.ErrDeadlineExceeded
+		}
+	}()
 	if err := c.write(to, header, body); err != nil {
 		return nil, err
 	}
@@ -93,11 +92,18 @@ func (c *keptConn) ask(ctx context.Context, to Target, header http.Header, body 
 			return nil, err
 		}
 		// What comes before the reply proper is dropped; c.head bounds it.
-		if resp.StatusCode >= http.StatusOK || resp.StatusCode == http.StatusSwitchingProtocols {
+		if !interim(resp.StatusCode) {
 			c.head = math.MaxInt64
 			return resp, nil
 		}
 	}
+}
+
+// interim reports whether the reply proper is still to come. A status below is
+// none that HTTP knows, and its reply has a body: taken for interim, that body
+// would be taken for a reply.
+func interim(status int) bool {
+	return status >= http.StatusContinue && status < http.StatusOK && status != http.StatusSwitchingProtocols
 }
 
 func (c *keptConn) write(to Target, header http.Header, body []byte) error {
