@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -96,8 +97,8 @@ func credential(auth Auth, header string, key router.Secret, optional bool) (nam
 	case AuthBearer:
 		return "Authorization", "Bearer " + text, nil
 	case AuthHeader:
-		if header == "" {
-			return "", "", configError("no header is named for the API key")
+		if !plainHeader(header) {
+			return "", "", configError("no header is named for the API key, or one that cannot carry it")
 		}
 		return header, text, nil
 	case AuthBasic:
@@ -111,6 +112,22 @@ func credential(auth Auth, header string, key router.Secret, optional bool) (nam
 		return "", "", configError("unknown way to show an API key")
 	}
 }
+
+// plainHeader reports whether a header may carry a value of ours: it has a name
+// that can be sent, and says nothing about the message or its connection.
+func plainHeader(name string) bool {
+	if strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune(tokenRunes, r) }) {
+		return false
+	}
+	switch http.CanonicalHeaderKey(name) {
+	case "", "Connection", "Content-Length", "Expect", "Host", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
+		return false
+	}
+	return true
+}
+
+// tokenRunes are what the name of a header is made of.
+const tokenRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-!#$%&'*+.^_`|~"
 
 func configError(what string) error {
 	return fmt.Errorf("upstream: %w: %w", router.ErrConfig, errors.New(what))

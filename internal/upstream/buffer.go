@@ -9,7 +9,8 @@ import (
 
 const (
 	firstBytes  = 4 << 10 // of a fresh buffer
-	pooledBytes = 1 << 20 // larger buffers are left to the garbage collector
+	pooledBytes = 1 << 20 // larger buffers are left to the garbage collector,
+	pooledShare = 64      // and those that are more than this part of the limit
 	stepBytes   = 1 << 20 // a buffer never grows by more at once
 )
 
@@ -49,11 +50,13 @@ func (b *Buffer) hold() bool {
 	return b.from.flying.Add(more) <= b.from.limit
 }
 
-// done ends the buffer's use: its bytes count no more.
+// done ends the buffer's use: its bytes count no more. Whoever it is lent to next
+// holds all of it from the first byte, so what is large for the limit is not lent
+// again: a body that was too much must not make the next one too much.
 func (b *Buffer) done() {
 	b.from.flying.Add(-b.held)
 	b.held = 0
-	if !b.kept && cap(b.B) <= pooledBytes {
+	if !b.kept && int64(cap(b.B)) <= min(pooledBytes, b.from.limit/pooledShare) {
 		b.B = b.B[:0]
 		b.from.buffers.Put(b)
 	}

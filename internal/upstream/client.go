@@ -90,6 +90,9 @@ func New(cfg Config) (*Client, error) {
 	if cfg.MaxReplyBytes < 0 || cfg.MaxInFlightBytes < 0 {
 		return nil, configError("a limit is negative")
 	}
+	if cfg.RequestIDHeader != "" && !plainHeader(cfg.RequestIDHeader) {
+		return nil, configError("header of the request id cannot carry it")
+	}
 	c := &Client{
 		base:      base,
 		header:    http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}, "User-Agent": {"signalbox"}},

@@ -295,3 +295,39 @@ func TestKeptConnections(t *testing.T) {
 	}
 	assert.Len(t, connections, 1)
 }
+
+// TestLargeBuffersAreForgotten: after a body that was too much, one that is not
+// is as welcome as before.
+func TestLargeBuffersAreForgotten(t *testing.T) {
+	size := 10
+	c, to := client(t, upstream.Config{MaxInFlightBytes: 64 << 10}, func(*http.Request) (*http.Response, error) {
+		return reply(http.StatusOK, strings.Repeat("x", size)), nil
+	})
+	_, err := send(t.Context(), c, to, strings.Repeat("x", 100_000))
+	require.ErrorIs(t, err, router.ErrNotSent)
+	for _, size = range []int{10, 100_000, 10, 10} {
+		got, err := send(t.Context(), c, to, "{}")
+		if size > 64<<10 {
+			assert.Equal(t, router.NoCapacity, failed(t, err).Class)
+			continue
+		}
+		require.NoError(t, err)
+		got.Release()
+	}
+}
+
+// TestHeaderNames: a header that cannot be sent, or that says how a request is
+// framed, carries neither keys nor ids.
+func TestHeaderNames(t *testing.T) {
+	for _, name := range []string{"X Key", "X-Key:", "X\r\nKey", "X-K\u00e9y", "X/Key", "host", "Content-Length", "transfer-encoding", "Trailer", "Connection", "expect"} {
+		_, err := upstream.New(upstream.Config{BaseURL: "http://127.0.0.1:1", Auth: upstream.AuthHeader, KeyHeader: name, Key: "sk-1"})
+		require.ErrorIs(t, err, router.ErrConfig, name)
+		assert.NotContains(t, err.Error(), "sk-1")
+		_, err = upstream.New(upstream.Config{BaseURL: "http://127.0.0.1:1", RequestIDHeader: name, Key: "sk-1"})
+		require.ErrorIs(t, err, router.ErrConfig, name)
+	}
+	for _, name := range []string{"x-api-key", "api-key", "X_Key.1", "x~!|"} {
+		_, err := upstream.New(upstream.Config{BaseURL: "http://127.0.0.1:1", Auth: upstream.AuthHeader, KeyHeader: name, RequestIDHeader: name, Key: "sk-1"})
+		require.NoError(t, err, name)
+	}
+}
