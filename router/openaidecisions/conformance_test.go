@@ -2,35 +2,47 @@ package openaidecisions_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/router/openaidecisions"
 	"github.com/signalbox/signalbox/router/routertest"
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestConformance holds the client to the public suite.
+// TestConformance holds the client to the public suite, with connections of its
+// own and with the http.Transport that encrypted upstreams are asked by.
 func TestConformance(t *testing.T) {
-	routertest.Run(t, routertest.Wire{
-		New: func(t *testing.T, base string, key router.Secret) router.Provider {
-			t.Helper()
-			c, err := openaidecisions.New(openaidecisions.Config{BaseURL: base, APIKey: key, MaxReplyBytes: 1 << 20})
-			require.NoError(t, err)
-			return c
-		},
-		Encode:    encode,
-		Model:     "gpt-6-luna",
-		Tolerance: openaidecisions.Tolerance(),
-		Refusals:  true,
-		TooLarge:  2 << 20,
-		// Names are the caller's business: nothing of the dialect needs them.
-		Forbidden: []string{"refund\"", "heat\"", "desk\""},
-	})
+	for name, transport := range map[string]func() http.RoundTripper{
+		"own connections": func() http.RoundTripper { return nil },
+		"transport":       func() http.RoundTripper { return upstream.NewTransport() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			routertest.Run(t, routertest.Wire{
+				New: func(t *testing.T, base string, key router.Secret) router.Provider {
+					t.Helper()
+					c, err := openaidecisions.New(openaidecisions.Config{
+						BaseURL: base, APIKey: key, MaxReplyBytes: 1 << 20, HTTP: &http.Client{Transport: transport()},
+					})
+					require.NoError(t, err)
+					return c
+				},
+				Encode:    encode,
+				Model:     "gpt-6-luna",
+				Tolerance: openaidecisions.Tolerance(),
+				Refusals:  true,
+				TooLarge:  2 << 20,
+				// Names are the caller's business: nothing of the dialect needs them.
+				Forbidden: []string{"refund\"", "heat\"", "desk\""},
+			})
+		})
+	}
 }
 
 type wireProbability struct {

@@ -1,38 +1,49 @@
 package systemonehttp_test
 
 import (
+	"net/http"
 	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/router/routertest"
 	"github.com/signalbox/signalbox/router/systemonehttp"
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestConformance holds the client to the public suite with every profile.
+// TestConformance holds the client to the public suite with every profile, and
+// with the http.Transport that encrypted upstreams are asked by.
 func TestConformance(t *testing.T) {
 	for _, p := range systemonehttp.Profiles() {
-		t.Run(p.Name, func(t *testing.T) {
-			routertest.Run(t, routertest.Wire{
-				New: func(t *testing.T, base string, key router.Secret) router.Provider {
-					t.Helper()
-					c, err := systemonehttp.New(systemonehttp.Config{BaseURL: base, APIKey: key, Profile: p, MaxReplyBytes: 1 << 20})
-					require.NoError(t, err)
-					return c
-				},
-				Encode:         func(a router.Attempt, want router.Reply) []byte { return encode(p, a, want) },
-				Model:          "@cf/acme/judge-1",
-				Tolerance:      p.Tolerance,
-				NoNulls:        p.Limits.NoNulls,
-				SilenceRefuses: p.SilenceRefuses,
-				TooLarge:       2 << 20,
-			})
-		})
+		t.Run(p.Name, func(t *testing.T) { conforms(t, p, func() http.RoundTripper { return nil }) })
 	}
+	t.Run("transport", func(t *testing.T) {
+		conforms(t, systemonehttp.Profiles()[0], func() http.RoundTripper { return upstream.NewTransport() })
+	})
+}
+
+func conforms(t *testing.T, p systemonehttp.Profile, transport func() http.RoundTripper) {
+	t.Helper()
+	routertest.Run(t, routertest.Wire{
+		New: func(t *testing.T, base string, key router.Secret) router.Provider {
+			t.Helper()
+			c, err := systemonehttp.New(systemonehttp.Config{
+				BaseURL: base, APIKey: key, Profile: p, MaxReplyBytes: 1 << 20, HTTP: &http.Client{Transport: transport()},
+			})
+			require.NoError(t, err)
+			return c
+		},
+		Encode:         func(a router.Attempt, want router.Reply) []byte { return encode(p, a, want) },
+		Model:          "@cf/acme/judge-1",
+		Tolerance:      p.Tolerance,
+		NoNulls:        p.Limits.NoNulls,
+		SilenceRefuses: p.SilenceRefuses,
+		TooLarge:       2 << 20,
+	})
 }
 
 // encode plays an upstream of a profile.
