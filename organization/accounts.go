@@ -118,12 +118,13 @@ func (s *Service) changeAccount(ctx context.Context, by router.Actor, edit func(
 		if err != nil {
 			return err
 		}
-		return s.cfg.Store.ReplaceAccount(ctx, a, change)
+		err = s.cfg.Store.ReplaceAccount(ctx, a, change)
+		s.forget(a.ID) // also after a failure: the store may have done it all the same
+		return err
 	})
 	if err != nil {
 		return Account{}, err
 	}
-	s.forget(a.ID)
 	a.Version++
 	return a, nil
 }

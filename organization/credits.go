@@ -37,11 +37,8 @@ func (s *Service) TopUp(ctx context.Context, by router.Actor, payment string, am
 		}
 		return err
 	})
-	if err != nil {
-		return Account{}, err
-	}
-	s.forget(a.ID)
-	return a, nil
+	s.forget(p.Account) // also after a failure: the store may have done it all the same
+	return a, err
 }
 
 // topUp makes one attempt.

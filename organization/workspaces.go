@@ -114,12 +114,13 @@ func (s *Service) replaceWorkspace(
 		if err != nil {
 			return err
 		}
-		return slugTaken(s.cfg.Store.ReplaceWorkspace(ctx, w, change), w.Slug)
+		err = s.cfg.Store.ReplaceWorkspace(ctx, w, change)
+		s.forget(w.Account) // also after a failure: the store may have done it all the same
+		return slugTaken(err, w.Slug)
 	})
 	if err != nil {
 		return Workspace{}, err
 	}
-	s.forget(w.Account)
 	w.Version++
 	return w, nil
 }
@@ -159,10 +160,11 @@ func (s *Service) DeleteWorkspace(ctx context.Context, by router.Actor, ref stri
 	if err != nil {
 		return err
 	}
-	if err := s.cfg.Store.DeleteWorkspace(ctx, account, w.ID, change); err != nil {
+	err = s.cfg.Store.DeleteWorkspace(ctx, account, w.ID, change)
+	s.forget(account) // also after a failure: the store may have done it all the same
+	if err != nil {
 		return err
 	}
-	s.forget(account)
 	return s.cfg.Deleted(ctx, by, w.ID)
 }
 

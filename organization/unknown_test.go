@@ -1,0 +1,70 @@
+package organization_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/organization"
+	"github.com/signalbox/signalbox/router"
+)
+
+var errLost = errors.New("the connection was lost")
+
+// deaf is a store that does what it is told, and whose answer is lost.
+type deaf struct{ organization.Store }
+
+func (d deaf) ReplaceAccount(ctx context.Context, a organization.Account, c router.Change) error {
+	return errors.Join(errLost, d.Store.ReplaceAccount(ctx, a, c))
+}
+
+func (d deaf) AddPayment(ctx context.Context, p organization.Payment, a organization.Account, c router.Change) error {
+	return errors.Join(errLost, d.Store.AddPayment(ctx, p, a, c))
+}
+
+func (d deaf) ReplaceWorkspace(ctx context.Context, w organization.Workspace, c router.Change) error {
+	return errors.Join(errLost, d.Store.ReplaceWorkspace(ctx, w, c))
+}
+
+func (d deaf) DeleteWorkspace(ctx context.Context, account, id string, c router.Change) error {
+	return errors.Join(errLost, d.Store.DeleteWorkspace(ctx, account, id, c))
+}
+
+// The store may have made a change all the same.
+func TestAChangeThatFailedIsLookedForAtOnce(t *testing.T) {
+	b := newBench(t)
+	s := b.service(t, deaf{b.set.Organization})
+	lab, err := s.CreateWorkspace(t.Context(), b.by, organization.NewWorkspace{Name: "Lab", Slug: "lab"})
+	require.NoError(t, err)
+	p := router.Principal{Account: "acme", Workspace: lab.ID}
+	standing := func() (*router.Call, error) { return call(t, s, p) }
+	before, err := standing()
+	require.NoError(t, err)
+	require.Empty(t, before.Policy)
+	require.Empty(t, before.Budgets)
+
+	_, err = s.SetBudget(t.Context(), b.by, "lab", router.Daily, router.Dollar, router.Update[bool]{})
+	require.ErrorIs(t, err, errLost)
+	c, err := standing()
+	require.NoError(t, err)
+	assert.Len(t, c.Budgets, 1, "the workspace's")
+
+	_, err = s.TopUp(t.Context(), b.by, "p", router.Dollar)
+	require.ErrorIs(t, err, errLost)
+	c, err = standing()
+	require.NoError(t, err)
+	assert.Len(t, c.Budgets, 2, "and the credits")
+
+	_, err = s.UpdateAccount(t.Context(), b.by, organization.AccountUpdate{ZDR: router.To(true)})
+	require.ErrorIs(t, err, errLost)
+	c, err = standing()
+	require.NoError(t, err)
+	assert.Len(t, c.Policy, 1, "and the account's rule")
+
+	require.ErrorIs(t, s.DeleteWorkspace(t.Context(), b.by, "lab"), errLost)
+	_, err = standing()
+	assert.Error(t, err, "and nobody is in the workspace any more")
+}
