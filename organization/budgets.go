@@ -23,8 +23,8 @@ func (s *Service) SetBudget(
 	if limit <= 0 || limit > maxAmount {
 		return Workspace{}, invalid("limit_usd", "must be above 0 and at most %s", maxAmount)
 	}
-	now := s.now()
 	return s.replaceWorkspace(ctx, by, "set_budget", "workspace", ref, func(w *Workspace) error {
+		now := s.now() // after w was read, so that no budget is changed before it was made
 		b, isSet := w.Budget(interval)
 		if !isSet {
 			b = Budget{ID: s.newID(), Interval: interval, CreatedAt: now}

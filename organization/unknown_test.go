@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -67,4 +68,33 @@ func TestAChangeThatFailedIsLookedForAtOnce(t *testing.T) {
 	require.ErrorIs(t, s.DeleteWorkspace(t.Context(), b.by, "lab"), errLost)
 	_, err = standing()
 	assert.Error(t, err, "and nobody is in the workspace any more")
+}
+
+// passed is a store in which another change is always made first, a minute
+// after the clock was read.
+type passed struct {
+	organization.Store
+	b    *bench
+	once *bool
+}
+
+func (p passed) Workspace(ctx context.Context, account, ref string) (organization.Workspace, error) {
+	if !*p.once {
+		*p.once = true
+		p.b.pass(time.Minute)
+		if _, err := p.b.SetBudget(ctx, p.b.by, ref, router.Monthly, 2, router.Update[bool]{}); err != nil {
+			return organization.Workspace{}, err
+		}
+	}
+	return p.Store.Workspace(ctx, account, ref)
+}
+
+func TestABudgetIsNotChangedBeforeItWasMade(t *testing.T) {
+	b := newBench(t)
+	s := b.service(t, passed{b.set.Organization, b, new(bool)})
+	w, err := s.SetBudget(t.Context(), b.by, "default", router.Monthly, 3, router.Update[bool]{})
+	require.NoError(t, err)
+	budget, _ := w.Budget(router.Monthly)
+	assert.Equal(t, noon.Add(time.Minute), budget.CreatedAt)
+	assert.Equal(t, budget.CreatedAt, budget.UpdatedAt)
 }
