@@ -4,26 +4,37 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"reflect"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/signalbox/signalbox/internal/sqlstore"
 )
 
-// pragmas are set before each write, because a pool does not tell a new
-// connection from an old one. A process that waits for another one's write
-// lock waits at most this long.
-const pragmas = "PRAGMA busy_timeout = 10000; PRAGMA synchronous = FULL"
+// pragmas are set on a connection before it writes. A process that waits for
+// another one's write lock waits at most ten seconds. What is needed to undo one
+// statement stays in memory, and what was committed in the log for sixteen
+// million bytes: both are written again and again, to the same few pages.
+const pragmas = "PRAGMA busy_timeout = 10000; PRAGMA synchronous = FULL; " +
+	"PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4000"
 
 // lock takes the write lock before anything is read. Drivers begin deferred:
 // of two transactions that both read first, one would fail at once, however
 // long it is willing to wait.
 const lock = "UPDATE migrations SET version = version WHERE false"
 
+// A file gets its log within ten seconds, or not at all.
+const (
+	mostTries    = 1000
+	betweenTries = 10 * time.Millisecond
+)
+
 // db is a database whose writes take turns within the process.
 type db struct {
 	pool   *sql.DB
 	writer chan struct{} // holds a token while somebody writes
+	last   any           // the driver's connection that was written to last, of whoever holds the token
 
 	mu         sync.RWMutex
 	statements map[string]*sql.Stmt // by the text of the package sqlstore; there are finitely many
@@ -62,11 +73,25 @@ func (d *db) prepareFile(ctx context.Context) error {
 var errLog = errors.New("the database cannot have a write-ahead log where it is")
 
 // keepLog gives the file a write-ahead log. Where SQLite cannot it does not say
-// so; what has no file needs none.
+// so; what has no file needs none. Of several processes that do so at once SQLite
+// refuses all but one, however long they are willing to wait.
 func keepLog(ctx context.Context, conn *sql.Conn) error {
 	var mode, file string
-	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
-		return err
+	for tries := 1; ; tries++ {
+		err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+		if err == nil {
+			break
+		}
+		if tries == mostTries || !strings.Contains(err.Error(), "locked") {
+			return err
+		}
+		wait := time.NewTimer(betweenTries)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return err
+		}
 	}
 	if err := conn.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file); err != nil {
 		return err
@@ -91,14 +116,33 @@ func (d *db) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 		return ctx.Err()
 	}
 	return d.run(ctx, f,
-		func(conn *sql.Conn) error {
-			_, err := conn.ExecContext(ctx, pragmas)
-			return err
-		},
+		func(conn *sql.Conn) error { return d.ready(ctx, conn) },
 		func(t *tx) error {
 			_, err := t.Exec(ctx, lock)
 			return err
 		})
+}
+
+// ready sets the pragmas of a connection, unless it is the last one that was
+// written to: a pool does not tell a new one from an old one.
+func (d *db) ready(ctx context.Context, conn *sql.Conn) error {
+	var now any
+	if err := conn.Raw(func(c any) error {
+		if t := reflect.TypeOf(c); t != nil && t.Comparable() {
+			now = c
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if now != nil && now == d.last {
+		return nil
+	}
+	_, err := conn.ExecContext(ctx, pragmas)
+	if err == nil {
+		d.last = now
+	}
+	return err
 }
 
 // run runs f in a transaction, after before and begun.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -104,8 +103,9 @@ func (e *expansions) text(text string, columns []string, rows int) string {
 	return expanded
 }
 
-// table is a subquery "n" of rows whose values are all parameters. A union names
-// its columns; VALUES would not.
+// table is a subquery "n" of rows whose values are all parameters, in the order in
+// which they stand: those with numbers have names, which are looked for one by
+// one. A union names its columns; VALUES would not.
 func table(columns []string, rows int) string {
 	var b strings.Builder
 	b.WriteString("(")
@@ -115,7 +115,7 @@ func table(columns []string, rows int) string {
 		}
 		for i, column := range columns {
 			b.WriteString([]string{"SELECT ", ", "}[min(i, 1)])
-			b.WriteString("$" + strconv.Itoa(row*len(columns)+i+1))
+			b.WriteString("?")
 			if row == 0 {
 				name, _, _ := strings.Cut(column, " ")
 				b.WriteString(" AS " + name)
