@@ -89,7 +89,7 @@ func hotLines() []router.Line {
 
 func (c *caller) hold() router.Hold {
 	return router.Hold{
-		ID: uuid.New(), Lines: c.lines, Caps: []router.Cap{{Line: c.lines[6], Max: 1 << 60}},
+		ID: uuid.Must(uuid.NewV7()), Lines: c.lines, Caps: []router.Cap{{Line: c.lines[6], Max: 1 << 60}},
 		Amount: usd(2000), Deadline: noon().Add(time.Minute),
 	}
 }
