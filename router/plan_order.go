@@ -19,6 +19,7 @@ type mode struct {
 	ordered bool             // by the request's order
 	by      systemone.SortBy // else by this, or "" for load balancing
 	pinned  int32            // the endpoint that goes first, in the catalog's specs, or nowhere
+	figure  figure           // of the sort, or nil
 	plain   bool             // sound or not is all that a standing depends on
 
 	first, sound, outage standing
@@ -51,7 +52,8 @@ func (p *planner) modeOf(ref ModelRef, place int) mode {
 			m.pinned = p.in.Catalog.specByID(p.in.Pinned[place])
 		}
 	}
-	m.plain = (m.by == "" || m.by == systemone.SortPrice) && m.pinned == nowhere && !p.cutLatency && !p.cutThroughput
+	m.figure = figureOf(m.by)
+	m.plain = m.figure == nil && m.pinned == nowhere && !p.cutLatency && !p.cutThroughput
 	m.first, m.sound, m.outage = at.ranked(rankPinned, ReasonPinned), at.ranked(rankSound, ReasonPrice), at.ranked(rankOutage, ReasonOutage)
 	if m.by != "" {
 		m.sound.reason = ReasonSort
@@ -162,13 +164,15 @@ func (p *planner) refine(k *key, s *spec, stats *Stats, m *mode) {
 	} else if k.spec == m.pinned {
 		k.standing = m.first
 	}
-	if m.by != "" {
+	if m.figure != nil {
 		var known bool
-		if k.figure, known = figure(m.by, stats); !known {
+		if k.figure, known = m.figure(stats); !known {
 			k.lead |= unknownFigure
 		}
 	}
-	k.lead |= uint64(p.tier(stats)) << p.layout.tier
+	if p.cutLatency || p.cutThroughput {
+		k.lead |= uint64(p.tier(stats)) << p.layout.tier
+	}
 }
 
 // tier compares an endpoint's statistics with the performance cutoffs: one
@@ -197,28 +201,41 @@ func tierOf(c *systemone.Cutoffs, p *Percentiles, met func(v, cutoff float64) bo
 	return TierMeets
 }
 
-// figure turns the figure of a sort into a number that is smaller the better
-// it is, and says whether it is known. Prices have a key of their own.
-func figure(by systemone.SortBy, s *Stats) (best uint64, known bool) {
-	var v, usual float64
+// figure turns what a sort looks at into a number that is smaller the better it
+// is, and says whether it is known.
+type figure func(*Stats) (best uint64, known bool)
+
+// figureOf returns the figure of a sort, nil where there is none.
+func figureOf(by systemone.SortBy) figure {
 	switch by {
 	case systemone.SortLatency:
-		v, known, usual = s.Latency.P50, s.Latency.Known, 1
+		return func(s *Stats) (uint64, bool) { return ascending(s.Latency.P50, s.Latency.Known, 1) }
 	case systemone.SortThroughput:
-		v, known, usual = s.Throughput.P50, s.Throughput.Known, 100
+		return func(s *Stats) (uint64, bool) { return descending(s.Throughput.P50, s.Throughput.Known, 100) }
 	case systemone.SortExacto:
-		v, known, usual = wilson(s.Passed, s.Checked), s.Checked > 0, 1
-	default:
-		return 0, true
+		return func(s *Stats) (uint64, bool) { return descending(wilson(s.Passed, s.Checked), s.Checked > 0, 1) }
+	case systemone.SortPrice: // which has a key of its own
 	}
+	return nil
+}
+
+// ascending returns a number that grows with v. For one that is not known any
+// number does, but one that stands far from the others would take room in a
+// packing.
+func ascending(v float64, known bool, usual float64) (best uint64, isKnown bool) {
 	if known = known && !math.IsNaN(v); !known {
-		v = usual // any number does; one that stands far from the others would take room in a packing
+		v = usual
 	}
-	ascending := math.Float64bits(max(v, 0)) // floats from 0 up sort like their bits
-	if by == systemone.SortLatency {
-		return ascending, known
+	if v <= 0 {
+		return 0, known
 	}
-	return math.MaxInt64 - ascending, known
+	return math.Float64bits(v), known // floats from 0 up sort like their bits
+}
+
+// descending returns one that shrinks.
+func descending(v float64, known bool, usual float64) (best uint64, isKnown bool) {
+	best, isKnown = ascending(v, known, usual)
+	return math.MaxInt64 - best, isKnown
 }
 
 // wilson is the lower end of the 95 % Wilson score interval of a proportion

@@ -30,11 +30,12 @@ const wordBits = 64
 
 // packingOf is for the keys at these places.
 func (p *planner) packingOf(places []uint64) packing {
-	first := p.keyAt(places[0])
+	keys, mask := p.keys, p.indexMask
+	first := &keys[places[0]&mask]
 	leastLead, leastFigure, leastHi, leastLo := first.lead, first.figure, first.price.hi, first.price.lo
 	lead, figure, hi, lo := leastLead, leastFigure, leastHi, leastLo // the most
 	for _, place := range places {
-		k := p.keyAt(place)
+		k := &keys[place&mask]
 		leastLead, lead = min(leastLead, k.lead), max(lead, k.lead)
 		leastFigure, figure = min(leastFigure, k.figure), max(figure, k.figure)
 		leastLo, lo = min(leastLo, k.price.lo), max(lo, k.price.lo)
@@ -66,8 +67,10 @@ func (p *packing) part(least, most uint64) part {
 func (p *planner) pack(places []uint64, pack *packing) []uint64 {
 	numbers, keys, mask := p.numbers[:len(places)], p.keys, p.indexMask
 	if !pack.exact || pack.hi.bits > 0 {
+		lead, figure, hi, lo := pack.lead, pack.figure, pack.hi, pack.lo
 		for i, place := range places {
-			numbers[i] = pack.number(&keys[place&mask], place&mask)
+			k := &keys[place&mask]
+			numbers[i] = lead.of(k.lead) | figure.of(k.figure) | hi.of(k.price.hi) | lo.of(k.price.lo) | place&mask
 		}
 		return numbers
 	}
@@ -79,10 +82,6 @@ func (p *planner) pack(places []uint64, pack *packing) []uint64 {
 		numbers[i] = k.lead<<lead + k.figure<<figure + k.price.lo<<lo + place&mask - least
 	}
 	return numbers
-}
-
-func (p *packing) number(k *key, index uint64) uint64 {
-	return p.lead.of(k.lead) | p.figure.of(k.figure) | p.hi.of(k.price.hi) | p.lo.of(k.price.lo) | index
 }
 
 func (p *part) of(word uint64) uint64 {
