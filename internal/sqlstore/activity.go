@@ -77,8 +77,12 @@ func decodeEvent(text string) (e router.Event, err error) {
 	return e, err
 }
 
-// Record implements [activity.Store].
+// Record implements [activity.Store]. What the roll-ups could not take is refused
+// here: what is left for them must fit.
 func (s *Activity) Record(ctx context.Context, events []router.Event) error {
+	if !keepsEvents(events) {
+		return errText
+	}
 	err := repeat(ctx, s.db, func(tx Tx) error { return s.record(ctx, tx, events) })
 	if err == nil {
 		s.recorded(ctx, len(events))
