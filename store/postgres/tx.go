@@ -109,12 +109,13 @@ func (t *tx) Query(ctx context.Context, query string, args ...any) (pgx.Rows, er
 }
 
 func (t *tx) begin(ctx context.Context) error {
-	for _, statement := range t.first {
+	first := t.first
+	t.first = nil // whatever becomes of them, there is something to end
+	for _, statement := range first {
 		if _, err := t.conn.Exec(ctx, statement); err != nil {
 			return err
 		}
 	}
-	t.first = nil
 	return nil
 }
 
