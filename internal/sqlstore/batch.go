@@ -28,7 +28,6 @@ func (l *Ledger) carryOut(ctx context.Context, batch []*operation) error {
 		case err == nil:
 			l.ids.learn(run.learned)
 			l.known.learn(&run.books, batch)
-			l.activity.recorded(ctx, len(run.events))
 			return nil
 		case errors.Is(err, ErrChanged) && !careful:
 			careful = true
@@ -194,7 +193,7 @@ func scanHold(rows Rows) (*hold, error) {
 	return h, err
 }
 
-// lineList reads the ids of a hold's lines.
+// lineList reads the ids of a hold's lines, as [textOfLines] wrote them.
 func lineList(text string) (ids []int64, err error) {
 	for number := range strings.SplitSeq(text, ",") {
 		id, err := strconv.ParseInt(number, 10, 64)
@@ -235,14 +234,19 @@ func (b *books) saved() ([]RowsStatement, error) {
 	}, nil
 }
 
-func rowOf(h *hold) ([]any, error) {
-	var lines []byte
-	for i, id := range h.lines {
+// textOfLines is how the ids of a hold's lines are kept.
+func textOfLines(ids []int64) string {
+	var text []byte
+	for i, id := range ids {
 		if i > 0 {
-			lines = append(lines, ',')
+			text = append(text, ',')
 		}
-		lines = strconv.AppendInt(lines, id, 10)
+		text = strconv.AppendInt(text, id, 10)
 	}
+	return string(text)
+}
+
+func rowOf(h *hold) ([]any, error) {
 	var event *string
 	if h.event.ID != "" && h.state != settled {
 		text, err := encodeEvent(&h.event)
@@ -252,6 +256,6 @@ func rowOf(h *hold) ([]any, error) {
 		event = &text
 	}
 	return []any{
-		h.id.String(), int64(h.state), string(lines), int64(h.amount.Credit), int64(h.amount.Total), micros(h.deadline), event,
+		h.id.String(), int64(h.state), textOfLines(h.lines), int64(h.amount.Credit), int64(h.amount.Total), micros(h.deadline), event,
 	}, nil
 }

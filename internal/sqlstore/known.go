@@ -72,9 +72,9 @@ func (k *known) did(s *swift) {
 	for _, id := range s.gone {
 		delete(k.holds, id)
 	}
-	for id, amount := range s.taken {
+	for id, of := range s.taken {
 		if h, ok := k.holds[id]; ok {
-			h.amount = minus(h.amount, amount)
+			h.amount = minus(h.amount, of.amount)
 			k.holds[id] = h
 		}
 	}

@@ -96,11 +96,20 @@ func (l *Ledger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amoun
 	if !keepsEvents(events) {
 		return errText
 	}
-	return l.group.do(ctx, &operation{
+	return l.record(ctx, len(events), &operation{
 		id:    id,
 		do:    func(b *books, _ *operation) error { return b.settle(id, cost, events) },
 		swift: func(s *swift, _ *operation) bool { return s.settle(id, settled, cost, events) },
 	})
+}
+
+// record carries out an operation with which events are recorded.
+func (l *Ledger) record(ctx context.Context, events int, o *operation) error {
+	err := l.group.do(ctx, o)
+	if err == nil {
+		l.activity.recorded(ctx, events)
+	}
+	return err
 }
 
 // RecordsTo implements [router.Recorder].
@@ -163,7 +172,8 @@ func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 		n, err := l.expire(ctx, part, now, policy)
 		closed, failed = closed+n, cmp.Or(failed, err)
 	}
-	return closed, cmp.Or(failed, l.activity.fold(ctx))
+	l.activity.unfolded.Store(0)
+	return closed, cmp.Or(failed, l.activity.fold(ctx, foldMost))
 }
 
 func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy router.Expiry) (int, error) {

@@ -41,7 +41,7 @@ func (l *Ledger) SettlePart(
 	if !keepsHold(&part) {
 		return errText
 	}
-	return l.group.do(ctx, &operation{
+	return l.record(ctx, len(events), &operation{
 		id: part.ID, whole: whole,
 		do: func(b *books, _ *operation) error {
 			if err := b.split(whole, &part); err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // swift is a batch that is written without a look at what is there. Its
-// statements say what they expect: a hold that is new, or open with the amount
-// that is known, a line with room for all that the batch adds, events that were
+// statements say what they expect: a hold that is new, or open on the lines and
+// with the amount that are known, a line with room for all that the batch adds, events that were
 // not recorded before. Where it is otherwise they change fewer rows than they
 // must; then nothing of the batch has happened, and it is carried out with a
 // look. All that it does to a line is to add and to subtract, so that processes
@@ -26,7 +26,7 @@ type swift struct {
 	seen   map[uuid.UUID]bool // holds of which each operation has one to itself
 	fresh  [][]any
 	closed [][]any
-	taken  map[uuid.UUID]router.Amount // from holds, by parts
+	taken  map[uuid.UUID]knownHold // from holds, by parts: with the lines that are known
 	lines  map[int64]*posting
 	events []router.Event
 
@@ -53,7 +53,7 @@ func isSwift(a router.Amount) bool {
 func (l *Ledger) swift(ctx context.Context, batch []*operation) (rest []*operation) {
 	s := &swift{
 		ids: &l.ids, known: &l.known,
-		seen: make(map[uuid.UUID]bool, len(batch)), taken: map[uuid.UUID]router.Amount{},
+		seen: make(map[uuid.UUID]bool, len(batch)), taken: map[uuid.UUID]knownHold{},
 		lines: map[int64]*posting{}, opened: make(map[uuid.UUID]knownHold, len(batch)),
 	}
 	var done []*operation
@@ -76,7 +76,6 @@ func (l *Ledger) swift(ctx context.Context, batch []*operation) (rest []*operati
 		return batch
 	}
 	l.known.did(s)
-	l.activity.recorded(ctx, len(s.events))
 	return rest
 }
 
@@ -148,7 +147,8 @@ func (s *swift) settle(id uuid.UUID, as state, cost router.Amount, events []rout
 	}
 	s.seen[id] = true
 	s.closed = append(s.closed, []any{
-		id.String(), int64(as), int64(amount.Credit), int64(amount.Total), int64(h.amount.Credit), int64(h.amount.Total),
+		id.String(), int64(as), int64(amount.Credit), int64(amount.Total),
+		int64(h.amount.Credit), int64(h.amount.Total), textOfLines(h.lines),
 	})
 	s.gone = append(s.gone, id)
 	s.events = append(s.events, events...)
@@ -171,7 +171,7 @@ func (s *swift) settlePart(whole uuid.UUID, part *router.Hold, cost router.Amoun
 	}
 	s.seen[part.ID] = true
 	s.fresh = append(s.fresh, row)
-	s.taken[whole] = plus(s.taken[whole], part.Amount)
+	s.taken[whole] = knownHold{lines: w.lines, amount: plus(s.taken[whole].amount, part.Amount)}
 	s.events = append(s.events, events...)
 	return true
 }
@@ -186,8 +186,8 @@ func (s *swift) statements(activity *Activity) []RowsStatement {
 			int64(c.less.Credit), int64(c.less.Total), int64(c.room.Credit), int64(c.room.Total),
 		})
 	}
-	for id, amount := range s.taken {
-		taken = append(taken, []any{id.String(), int64(amount.Credit), int64(amount.Total)})
+	for id, of := range s.taken {
+		taken = append(taken, []any{id.String(), int64(of.amount.Credit), int64(of.amount.Total), textOfLines(of.lines)})
 	}
 	sortRows[int64](lines)
 	sortRows[string](s.closed)

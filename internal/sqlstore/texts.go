@@ -38,14 +38,16 @@ const (
 		FROM {n} WHERE lines.id = n.id AND lines.held_total <= 9223372036854775807 - n.more_total
 			AND n.room_credit - lines.spent_credit - lines.held_credit >= n.spent_credit - n.less_credit + n.more_credit
 			AND n.room_total - lines.spent_total - lines.held_total >= n.spent_total - n.less_total + n.more_total`
-	// closeHolds closes open holds that are as they are known.
+	// closeHolds closes open holds that are as they are known. The lines of one
+	// are others when it was forgotten since, and its ID used once more.
 	closeHolds = `UPDATE holds SET state = n.state, credit = n.credit, total = n.total, event = NULL
-		FROM {n} WHERE holds.id = n.id AND holds.state = 0 AND holds.credit = n.was_credit AND holds.total = n.was_total`
-	// takeParts takes parts from open holds that have them, and whose rest has no
-	// more credit than it has in total.
+		FROM {n} WHERE holds.id = n.id AND holds.state = 0 AND holds.credit = n.was_credit AND holds.total = n.was_total
+			AND holds.lines = n.was_lines`
+	// takeParts takes parts from open holds on the lines that are known, that have
+	// them and whose rest has no more credit than it has in total.
 	takeParts = `UPDATE holds SET credit = holds.credit - n.credit, total = holds.total - n.total
 		FROM {n} WHERE holds.id = n.id AND holds.state = 0 AND n.total <= holds.total AND n.credit <= holds.credit
-			AND holds.credit - n.credit <= holds.total - n.total`
+			AND holds.credit - n.credit <= holds.total - n.total AND holds.lines = n.was_lines`
 	balances = `SELECT n.at, spent_credit, spent_total, held_credit, held_total
 		FROM {n} JOIN lines ON lines.owner = n.owner AND lines.win = n.win`
 
@@ -88,10 +90,12 @@ func changeColumns() []string {
 }
 
 func closingColumns() []string {
-	return []string{"id text", "state bigint", "credit bigint", "total bigint", "was_credit bigint", "was_total bigint"}
+	return []string{"id text", "state bigint", "credit bigint", "total bigint", "was_credit bigint", "was_total bigint", "was_lines text"}
 }
 
-func partColumns() []string { return []string{"id text", "credit bigint", "total bigint"} }
+func partColumns() []string {
+	return []string{"id text", "credit bigint", "total bigint", "was_lines text"}
+}
 
 func balanceColumns() []string {
 	return []string{"id bigint", "spent_credit bigint", "spent_total bigint", "held_credit bigint", "held_total bigint"}

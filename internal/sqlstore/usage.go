@@ -13,6 +13,9 @@ const (
 	// foldAt is how many events a process records before it moves rows itself,
 	// where nobody calls Expire: whoever reads a roll-up reads all of them.
 	foldAt = 16 * foldAtOnce
+	// foldMost is how many rows are moved at a time, by Expire and by others: who
+	// moves them has more to do, and there may always be new ones.
+	foldMost, foldOthers = 64 * foldAt, 2 * foldAt
 )
 
 // sums adds up rows that differ in their figures only.
@@ -56,18 +59,19 @@ func (s sums) statement() RowsStatement {
 	return RowsStatement{Text: addUsage, Columns: usageColumns(), Rows: s.rows(), Changed: -1}
 }
 
-// recorded is told how many events were recorded, and folds now and then. What
-// fails goes the next time.
+// recorded is told how many events a caller has recorded, and folds now and then,
+// in that caller's time: nobody else's call is to wait for it. What fails goes
+// the next time.
 func (s *Activity) recorded(ctx context.Context, n int) {
-	if n > 0 && s.unfolded.Add(int64(n)) >= foldAt {
-		_ = s.fold(ctx)
+	if all := s.unfolded.Add(int64(n)); all >= foldAt && s.unfolded.CompareAndSwap(all, 0) {
+		_ = s.fold(ctx, foldOthers)
 	}
 }
 
-// fold moves what transactions have left into the roll-ups.
-func (s *Activity) fold(ctx context.Context) error {
-	s.unfolded.Store(0)
-	for {
+// fold moves what transactions have left into the roll-ups, oldest first, and at
+// most so many rows.
+func (s *Activity) fold(ctx context.Context, rows int) error {
+	for range rows / foldAtOnce {
 		found := 0
 		err := s.db.Write(ctx, func(tx Tx) (err error) {
 			found, err = s.foldSome(ctx, tx)
@@ -80,6 +84,7 @@ func (s *Activity) fold(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
 }
 
 func (s *Activity) foldSome(ctx context.Context, tx Tx) (int, error) {
