@@ -20,8 +20,8 @@ type ScanConfig struct {
 	// for. Otherwise such a request goes on without that filter, and a stage of
 	// the pipeline says so.
 	FailClosed bool
-	// Injection is shared by scanners, because making one takes some
-	// milliseconds. Nil makes one where a filter needs it.
+	// Injection is shared by scanners, because making one takes about a
+	// millisecond. Nil makes one where a filter needs it.
 	Injection *InjectionDetector
 }
 

@@ -208,8 +208,9 @@ func New(cfg Config) (*Handler, error) {
 }
 
 // ServeHTTP serves POST /systemone, GET /models,
-// GET /models/{author}/{slug}/endpoints and GET /providers. Everything else is
-// answered with 404 or 405 in the error envelope, without a look at
+// GET /models/{author}/{slug}/endpoints and GET /providers, and the routes of
+// each part that [Config] has. docs/openapi.yaml describes them all. Everything
+// else is answered with 404 or 405 in the error envelope, without a look at
 // credentials.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.api.ServeHTTP(w, r) }
 

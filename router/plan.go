@@ -39,8 +39,8 @@ type Rule struct {
 	Sort systemone.SortBy
 }
 
-// Percentiles of a figure over the last five minutes. Known is false with too
-// little data.
+// Percentiles of a figure over the last five minutes, or, in [Health], over the
+// last thirty. Known is false with too little data.
 type Percentiles struct {
 	Known              bool
 	P50, P75, P90, P99 float64

@@ -25,8 +25,8 @@
 //
 // What is broken and can be mended (a wrong charset, cut base64, a header line that is none) is told on
 // standard error and read as far as it goes. Of a text, and of a mail's text, the first 5,000 bytes are asked
-// about: that says what it is about, and the model would take longer over more. An item above 4 MiB is skipped. One item per worker, and as
-// many waiting, are all that is in memory, however large a file is.
+// about: that says what it is about, and the model would take longer over more. An item above 4 MiB is
+// skipped. One item per worker, and as many waiting, are all that is in memory, however large a file is.
 //
 // # What it asks
 //

@@ -9,6 +9,10 @@
 // servers may be at work meanwhile. Other than on a command line, a DSN with a
 // password in it stands in the environment, in SIGNALBOX_POSTGRES.
 //
+// SQLite reads through two files beside the database, signalbox.db-shm and
+// signalbox.db-wal, and makes them where they are missing: DIR must not be
+// read-only, but a copy of it will do.
+//
 // The exit status is 0 when all is well, 1 when something differs, one line for
 // each, and 2 when it could not be told.
 package main
