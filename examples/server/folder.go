@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -53,7 +54,9 @@ func openFolder(ctx context.Context, folder string) (_ *storage, err error) {
 	}
 	set, err := sqlite.New(ctx, pool)
 	if err != nil {
-		if errors.Is(err, sqlite.ErrNewer) {
+		newer := errors.Is(err, sqlite.ErrNewer)
+		err = fmt.Errorf("-data %s: %w", folder, err)
+		if newer {
 			err = mistake{err}
 		}
 		return nil, errors.Join(err, pool.Close())
