@@ -26,7 +26,7 @@ type Activity struct {
 func NewActivity(db DB) *Activity { return &Activity{db: db} }
 
 // eventRow is an event as it is kept with a hold. Without ID and Admitted it is
-// what a rollup counts.
+// what a roll-up counts.
 type eventRow struct {
 	ID        string `json:"id,omitempty"`
 	Admitted  int64  `json:"admitted,omitempty"`
@@ -91,7 +91,7 @@ func (s *Activity) Record(ctx context.Context, events []router.Event) error {
 }
 
 // record adds those events that were not recorded before, and only those, to
-// the rollups.
+// the roll-ups.
 func (s *Activity) record(ctx context.Context, tx Tx, events []router.Event) error {
 	rows := make(map[string]*router.Event, len(events))
 	for i := range events {
@@ -127,7 +127,7 @@ func (s *Activity) statements(events []router.Event) []RowsStatement {
 	}, used.statement())
 }
 
-// eventRows are events as rows, each ID once, and what they add to the rollups.
+// eventRows are events as rows, each ID once, and what they add to the roll-ups.
 func eventRows(events []router.Event) (batch [][]any, used sums) {
 	used = sums{}
 	seen := make(map[string]bool, len(events))

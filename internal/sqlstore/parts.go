@@ -16,11 +16,8 @@ import (
 // hold that is there under the part's ID stays as it is. An unknown whole is
 // [router.ErrNoHold].
 func (l *Ledger) Split(ctx context.Context, whole uuid.UUID, part router.Hold) error {
-	if !splits(&part) {
-		return errHold
-	}
-	if !keepsHold(&part) {
-		return errText
+	if err := checkPart(&part); err != nil {
+		return err
 	}
 	return l.group.do(ctx, &operation{
 		id: part.ID, whole: whole,
@@ -35,11 +32,8 @@ func (l *Ledger) SettlePart(
 	if !keepsEvents(events) {
 		return errText
 	}
-	if !splits(&part) {
-		return errHold
-	}
-	if !keepsHold(&part) {
-		return errText
+	if err := checkPart(&part); err != nil {
+		return err
 	}
 	return l.record(ctx, len(events), &operation{
 		id: part.ID, whole: whole,
@@ -53,11 +47,17 @@ func (l *Ledger) SettlePart(
 	})
 }
 
-// splits says whether a part can be split off, and makes its deadline one that
+// checkPart says why a part cannot be split off, and makes its deadline one that
 // can be stored.
-func splits(part *router.Hold) bool {
+func checkPart(part *router.Hold) error {
+	switch {
+	case part.Amount.Credit < 0 || part.Amount.Credit > part.Amount.Total:
+		return errHold
+	case !keepsHold(part):
+		return errText
+	}
 	part.Deadline = after(part.Deadline)
-	return part.Amount.Credit >= 0 && part.Amount.Credit <= part.Amount.Total
+	return nil
 }
 
 // split makes part a hold of its own, unless there is one under its id.

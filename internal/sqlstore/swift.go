@@ -13,12 +13,12 @@ import (
 
 // swift is a batch that is written without a look at what is there. Its
 // statements say what they expect: a hold that is new, or open on the lines and
-// with the amount that are known, a line with room for all that the batch adds, events that were
-// not recorded before. Where it is otherwise they change fewer rows than they
-// must; then nothing of the batch has happened, and it is carried out with a
-// look. All that it does to a line is to add and to subtract, so that processes
-// do not undo each other's work, and a line is locked from there to the commit
-// only.
+// with the amount that are known, a line with room for all that the batch adds,
+// events that were not recorded before. Where it is otherwise they fail, or
+// change fewer rows than they must; then nothing of the batch has happened, and
+// it is carried out with a look. All that it does to a line is to add and to
+// subtract, so that processes do not undo each other's work, and a line is
+// locked from there to the commit only.
 type swift struct {
 	ids   *lineIDs
 	known *known

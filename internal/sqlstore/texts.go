@@ -1,7 +1,7 @@
 package sqlstore
 
 // The statements of the ledger and of the activity. Where they say {n} stand the
-// rows that they are about; see [DB.ExecRows].
+// rows that they are about; see [RowsStatement].
 const (
 	loadHolds = `SELECT id, state, lines, credit, total, deadline, event FROM holds
 		WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
@@ -60,7 +60,7 @@ const (
 	addEvents = newEvents + unlessThere
 	usage     = `day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + figures
 	addUsage  = `INSERT INTO usage_new (` + usage + `) SELECT ` + usage + ` FROM {n} WHERE true`
-	// foldable and dropFolded are of rows that move into the sums.
+	// foldable and dropFolded are of rows that move into the roll-ups.
 	foldable   = `SELECT id, ` + usage + ` FROM usage_new ORDER BY id LIMIT $1 FOR UPDATE`
 	dropFolded = `DELETE FROM usage_new WHERE id IN (SELECT n.id FROM {n})`
 	byKey      = `account, key_hash, day, member, workspace, model, permaslug, endpoint, provider`

@@ -1,8 +1,8 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
-	"errors"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -89,7 +89,7 @@ func (t *tx) Exec(ctx context.Context, query string, args ...any) (done pgconn.C
 	batch.Queue(query, args...)
 	results := t.SendBatch(ctx, batch)
 	done, err = results.Exec()
-	return done, errors.Join(err, results.Close())
+	return done, cmp.Or(err, results.Close()) // which says the same, if both fail
 }
 
 // Query runs one query, whose rows must be closed before the next statement.
