@@ -63,14 +63,16 @@ func answer(queued *pgx.QueuedQuery, s *sqlstore.RowsStatement) {
 	})
 }
 
-// table is "n", of one array for each column.
+// table is "n", of one array for each column. The arrays are taken apart in the
+// list of what is selected: among the tables, PostgreSQL would write their rows
+// down first.
 func table(columns []string) string {
-	params, names := make([]string, len(columns)), make([]string, len(columns))
+	selected := make([]string, len(columns))
 	for i, column := range columns {
 		name, kind, _ := strings.Cut(column, " ")
-		params[i], names[i] = fmt.Sprintf("CAST($%d AS %s[])", i+1, kind), name
+		selected[i] = fmt.Sprintf("unnest(CAST($%d AS %s[])) AS %s", i+1, kind, name)
 	}
-	return "unnest(" + strings.Join(params, ", ") + ") AS n (" + strings.Join(names, ", ") + ")"
+	return "(SELECT " + strings.Join(selected, ", ") + ") AS n"
 }
 
 // arrays are the columns of rows.
