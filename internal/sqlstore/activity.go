@@ -14,9 +14,9 @@ import (
 var _ activity.Store = (*Activity)(nil)
 
 // Activity keeps events, and two roll-ups of them by the day: by key and by
-// account. What a transaction adds to them it leaves in a table that is as cheap
-// to write as events are; [Activity.fold] moves that into the roll-ups, and
-// until then whoever reads these reads it, too. Nothing is forgotten.
+// account. A transaction only lists the events that it adds; [Activity.fold] adds
+// them to the roll-ups, and until then whoever reads these looks up what is
+// listed, too. Nothing is forgotten.
 type Activity struct {
 	db       DB
 	unfolded atomic.Int64 // events of this process since the last fold
@@ -78,7 +78,7 @@ func decodeEvent(text string) (e router.Event, err error) {
 }
 
 // Record implements [activity.Store]. What the roll-ups could not take is refused
-// here: what is left for them must fit.
+// here: what is listed for them must fit.
 func (s *Activity) Record(ctx context.Context, events []router.Event) error {
 	if !keepsEvents(events) {
 		return errText
@@ -90,8 +90,7 @@ func (s *Activity) Record(ctx context.Context, events []router.Event) error {
 	return err
 }
 
-// record adds those events that were not recorded before, and only those, to
-// the roll-ups.
+// record adds those events that were not recorded before, and lists only those.
 func (s *Activity) record(ctx context.Context, tx Tx, events []router.Event) error {
 	rows := make(map[string]*router.Event, len(events))
 	for i := range events {
@@ -99,37 +98,38 @@ func (s *Activity) record(ctx context.Context, tx Tx, events []router.Event) err
 			rows[events[i].ID] = &events[i]
 		}
 	}
-	used := sums{}
-	batch, _ := eventRows(events)
+	var added []router.Event
 	err := queryRows(ctx, s.db, tx, func(found Rows) error {
 		id, err := scanText(found)
 		if err == nil {
-			used.add(rowOfEvent(rows[id]))
+			added = append(added, *rows[id])
 		}
 		return err
-	}, addEvents+` RETURNING id`, eventColumns(), batch)
+	}, addEvents+` RETURNING id`, eventColumns(), eventRows(events))
 	if err != nil {
 		return err
 	}
-	return s.db.RunRows(ctx, tx, used.statement())
+	lists, err := listsOf(added)
+	if err != nil {
+		return err
+	}
+	return s.db.RunRows(ctx, tx, lists)
 }
 
 // statements do what record does, for events of which none was recorded before:
 // otherwise they are [ErrChanged].
-func (s *Activity) statements(events []router.Event) []RowsStatement {
+func (s *Activity) statements(events []router.Event) ([]RowsStatement, error) {
 	if len(events) == 0 {
-		return nil
+		return nil, nil
 	}
-	batch, used := eventRows(events)
-	// The events come first: a sum that has no room for one again is no error.
-	return append([]RowsStatement{
-		{Text: addEvents, Columns: eventColumns(), Rows: batch, Changed: int64(len(events))},
-	}, used.statement())
+	lists, err := listsOf(events)
+	return []RowsStatement{
+		{Text: addEvents, Columns: eventColumns(), Rows: eventRows(events), Changed: int64(len(events))}, lists,
+	}, err
 }
 
-// eventRows are events as rows, each ID once, and what they add to the roll-ups.
-func eventRows(events []router.Event) (batch [][]any, used sums) {
-	used = sums{}
+// eventRows are events as rows, each ID once.
+func eventRows(events []router.Event) (rows [][]any) {
 	seen := make(map[string]bool, len(events))
 	for i := range events {
 		row := rowOfEvent(&events[i])
@@ -137,10 +137,9 @@ func eventRows(events []router.Event) (batch [][]any, used sums) {
 			continue
 		}
 		seen[row.ID] = true
-		batch = append(batch, append([]any{row.ID, row.Admitted}, row.usage()...))
-		used.add(row)
+		rows = append(rows, append([]any{row.ID, row.Admitted}, row.usage()...))
 	}
-	return batch, used
+	return rows
 }
 
 // usage is the part of a row that has no identity.

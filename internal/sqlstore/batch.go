@@ -70,7 +70,11 @@ func (a *attempt) do(ctx context.Context, tx Tx) (err error) {
 		return err
 	}
 	if !a.careful {
-		return a.db.RunRows(ctx, tx, append(statements, a.activity.statements(a.events)...)...)
+		recorded, err := a.activity.statements(a.events)
+		if err != nil {
+			return err
+		}
+		return a.db.RunRows(ctx, tx, append(statements, recorded...)...)
 	}
 	if err := a.db.RunRows(ctx, tx, statements...); err != nil {
 		return err

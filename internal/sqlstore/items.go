@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/google/uuid"
@@ -11,22 +12,50 @@ import (
 
 // Items implements [activity.Store].
 func (s *Activity) Items(ctx context.Context, r activity.Range) (items []activity.Item, err error) {
-	const each = `SELECT day, model, permaslug, endpoint, provider, workspace, ` + figures
+	text := `SELECT day, model, permaslug, endpoint, provider, workspace, ` + figures + ` FROM `
 	const within = ` WHERE account = $1 AND day >= $2 AND day <= $3`
-	table, of, args := "usage_by_account", within, []any{r.Account, r.From, r.To}
+	args := []any{r.Account, r.From, r.To}
 	switch {
 	case r.KeyHash != "" && r.Member != "":
-		table, of, args = "usage_by_key", of+" AND key_hash = $4 AND member = $5", append(args, r.KeyHash, r.Member)
+		text, args = text+"usage_by_key"+within+" AND key_hash = $4 AND member = $5", append(args, r.KeyHash, r.Member)
 	case r.KeyHash != "":
-		table, of, args = "usage_by_key", of+" AND key_hash = $4", append(args, r.KeyHash)
+		text, args = text+"usage_by_key"+within+" AND key_hash = $4", append(args, r.KeyHash)
 	case r.Member != "":
-		table, of, args = "usage_by_key", of+" AND member = $4", append(args, r.Member)
+		text, args = text+"usage_by_key"+within+" AND member = $4", append(args, r.Member)
+	default:
+		text += "usage_by_account" + within
 	}
 	err = s.db.Read(ctx, func(tx Tx) error {
-		items, err = list(ctx, tx, scanItem, each+" FROM "+table+of+" UNION ALL "+each+" FROM usage_new"+of, args...)
+		if items, err = list(ctx, tx, scanItem, text, args...); err != nil {
+			return err
+		}
+		listed, err := s.listed(ctx, tx, r)
+		items = append(items, listed...)
 		return err
 	})
 	return mergedItems(items), err
+}
+
+// listed are the events that the roll-ups do not count yet.
+func (s *Activity) listed(ctx context.Context, tx Tx, r activity.Range) (items []activity.Item, err error) {
+	var ids []string
+	err = query(ctx, tx, func(rows Rows) error {
+		some, err := scanList(rows)
+		ids = append(ids, some...)
+		return err
+	}, `SELECT events FROM events_new WHERE account = $1`, r.Account)
+	if err != nil {
+		return nil, err
+	}
+	var failed error
+	err = lookUpEvents(ctx, s.db, tx, ids, func(row eventRow) {
+		if row.Day < r.From || row.Day > r.To || r.KeyHash != "" && row.KeyHash != r.KeyHash || r.Member != "" && row.Member != r.Member {
+			return
+		}
+		item, err := row.item()
+		items, failed = append(items, item), cmp.Or(failed, err)
+	})
+	return items, cmp.Or(err, failed)
 }
 
 // mergedItems adds up items that differ in their figures only.
@@ -54,12 +83,22 @@ func mergedItems(items []activity.Item) []activity.Item {
 	return merged
 }
 
-func scanItem(rows Rows) (i activity.Item, err error) {
-	var endpoint string
-	if err = rows.Scan(&i.Date, &i.Model, &i.Permaslug, &endpoint, &i.Provider, &i.Workspace, &i.Requests, &i.Prompt,
-		&i.Completion, &i.Reasoning, &i.Cached, &i.Cost.Credit, &i.Cost.Total); err != nil {
-		return i, err
+func scanItem(rows Rows) (activity.Item, error) {
+	var r eventRow
+	if err := rows.Scan(&r.Day, &r.Model, &r.Permaslug, &r.Endpoint, &r.Provider, &r.Workspace, &r.Requests, &r.Prompt,
+		&r.Completion, &r.Reasoning, &r.Cached, &r.Credit, &r.Total); err != nil {
+		return activity.Item{}, err
 	}
-	i.Endpoint, err = uuid.Parse(endpoint)
+	return r.item()
+}
+
+// item is the part of a row that callers are shown.
+func (r *eventRow) item() (i activity.Item, err error) {
+	i = activity.Item{
+		Date: r.Day, Model: r.Model, Permaslug: r.Permaslug, Provider: r.Provider, Workspace: r.Workspace,
+		Requests: r.Requests, Prompt: r.Prompt, Completion: r.Completion, Reasoning: r.Reasoning, Cached: r.Cached,
+		Cost: router.Amount{Credit: router.USD(r.Credit), Total: router.USD(r.Total)},
+	}
+	i.Endpoint, err = uuid.Parse(r.Endpoint)
 	return i, err
 }

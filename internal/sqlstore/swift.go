@@ -67,8 +67,11 @@ func (l *Ledger) swift(ctx context.Context, batch []*operation) (rest []*operati
 	if len(done) == 0 {
 		return batch
 	}
-	statements := s.statements(l.activity)
-	err := l.db.Write(ctx, func(tx Tx) error { return l.db.RunRows(ctx, tx, statements...) })
+	statements, err := s.statements(l.activity)
+	if err != nil {
+		return batch
+	}
+	err = l.db.Write(ctx, func(tx Tx) error { return l.db.RunRows(ctx, tx, statements...) })
 	if err != nil {
 		for _, o := range done {
 			o.unsure = o.unsure || isUnknown(err)
@@ -178,7 +181,7 @@ func (s *swift) settlePart(whole uuid.UUID, part *router.Hold, cost router.Amoun
 
 // statements write the batch: what nobody else waits for first, then lines and
 // old holds, in the order of their ids, as everywhere.
-func (s *swift) statements(activity *Activity) []RowsStatement {
+func (s *swift) statements(activity *Activity) ([]RowsStatement, error) {
 	var lines, taken [][]any
 	for id, c := range s.lines {
 		lines = append(lines, []any{
@@ -192,7 +195,7 @@ func (s *swift) statements(activity *Activity) []RowsStatement {
 	sortRows[int64](lines)
 	sortRows[string](s.closed)
 	sortRows[string](taken)
-	recorded := activity.statements(s.events)
+	recorded, err := activity.statements(s.events)
 	if len(recorded) > 0 {
 		recorded[0].Text = newEvents
 	}
@@ -201,7 +204,7 @@ func (s *swift) statements(activity *Activity) []RowsStatement {
 		RowsStatement{Text: changeLines, Columns: changeColumns(), Rows: lines, Changed: int64(len(lines))},
 		RowsStatement{Text: closeHolds, Columns: closingColumns(), Rows: s.closed, Changed: int64(len(s.closed))},
 		RowsStatement{Text: takeParts, Columns: partColumns(), Rows: taken, Changed: int64(len(taken))},
-	)
+	), err
 }
 
 // sortRows sorts rows by their first column.

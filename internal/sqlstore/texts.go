@@ -61,12 +61,14 @@ const (
 	newEvents = `INSERT INTO events (` + eventText + `) SELECT ` + eventText + ` FROM {n} WHERE true ORDER BY id`
 	addEvents = newEvents + unlessThere
 	usage     = `day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + figures
-	addUsage  = `INSERT INTO usage_new (` + usage + `) SELECT ` + usage + ` FROM {n} WHERE true`
-	// foldable and dropFolded are of rows that move into the roll-ups.
-	foldable   = `SELECT id, ` + usage + ` FROM usage_new ORDER BY id LIMIT $1 FOR UPDATE`
-	dropFolded = `DELETE FROM usage_new WHERE id IN (SELECT n.id FROM {n})`
-	byKey      = `account, key_hash, day, member, workspace, model, permaslug, endpoint, provider`
-	addByKey   = `INSERT INTO usage_by_key AS u (` + byKey + `, ` + figures + `)
+	theEvents = `SELECT events.id, ` + usage + ` FROM {n} JOIN events ON events.id = n.id`
+	// Lists of events that the roll-ups do not count yet.
+	addLists  = `INSERT INTO events_new (account, size, events) SELECT account, size, events FROM {n} WHERE true`
+	oldLists  = `SELECT id, size FROM events_new ORDER BY id LIMIT $1`
+	loadLists = `SELECT id, events FROM events_new WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
+	dropLists = `DELETE FROM events_new WHERE id IN (SELECT n.id FROM {n})`
+	byKey     = `account, key_hash, day, member, workspace, model, permaslug, endpoint, provider`
+	addByKey  = `INSERT INTO usage_by_key AS u (` + byKey + `, ` + figures + `)
 		SELECT ` + byKey + `, ` + figures + ` FROM {n} WHERE true ORDER BY ` + byKey + `
 		ON CONFLICT (` + byKey + `) DO UPDATE SET `
 	byAccount    = `account, day, workspace, model, permaslug, endpoint, provider`
@@ -102,6 +104,8 @@ func partColumns() []string {
 func balanceColumns() []string {
 	return []string{"id bigint", "spent_credit bigint", "spent_total bigint", "held_credit bigint", "held_total bigint"}
 }
+
+func listColumns() []string { return []string{"account text", "size bigint", "events text"} }
 
 func usageColumns() []string {
 	return []string{

@@ -7,14 +7,15 @@ import (
 )
 
 const (
-	// foldAtOnce is how many rows one transaction moves into the roll-ups. Others
-	// who write to a file wait for it.
-	foldAtOnce = 1024
-	// foldAt is how many events a process records before it moves rows itself,
-	// where nobody calls Expire: whoever reads a roll-up reads all of them.
-	foldAt = 16 * foldAtOnce
-	// foldMost is how many rows are moved at a time, by Expire and by others: who
-	// moves them has more to do, and there may always be new ones.
+	// foldAtOnce is how many events one transaction adds to the roll-ups, and the
+	// rest of the last list. Others who write to a file wait for it; but the more
+	// there are, the fewer rows are changed for each.
+	foldAtOnce = 4096
+	// foldAt is how many events a process records before it adds some itself, where
+	// nobody calls Expire: whoever reads a roll-up reads all that are listed.
+	foldAt = 4 * foldAtOnce
+	// foldMost is how many events are added at a time, by Expire and by others: who
+	// adds them has more to do, and there may always be new ones.
 	foldMost, foldOthers = 64 * foldAt, 2 * foldAt
 )
 
@@ -54,11 +55,6 @@ func addUp(a, b int64) int64 {
 	return a + b
 }
 
-// statement leaves sums to be added to the roll-ups.
-func (s sums) statement() RowsStatement {
-	return RowsStatement{Text: addUsage, Columns: usageColumns(), Rows: s.rows(), Changed: -1}
-}
-
 // recorded is told how many events a caller has recorded, and folds now and then,
 // in that caller's time: nobody else's call is to wait for it. What fails goes
 // the next time.
@@ -68,10 +64,9 @@ func (s *Activity) recorded(ctx context.Context, n int) {
 	}
 }
 
-// fold moves what transactions have left into the roll-ups, oldest first, and at
-// most so many rows.
-func (s *Activity) fold(ctx context.Context, rows int) error {
-	for range rows / foldAtOnce {
+// fold adds listed events to the roll-ups, oldest first, and at most so many.
+func (s *Activity) fold(ctx context.Context, events int) error {
+	for range events / foldAtOnce {
 		found := 0
 		err := s.db.Write(ctx, func(tx Tx) (err error) {
 			found, err = s.foldSome(ctx, tx)
@@ -88,24 +83,33 @@ func (s *Activity) fold(ctx context.Context, rows int) error {
 }
 
 func (s *Activity) foldSome(ctx context.Context, tx Tx) (int, error) {
-	var ids [][]any
-	byKey, byAccount := sums{}, sums{}
-	err := query(ctx, tx, func(rows Rows) error {
+	oldest, err := someLists(ctx, tx)
+	if err != nil || len(oldest) == 0 {
+		return 0, err
+	}
+	var lists [][]any // those that no rival has taken
+	var ids []string
+	err = queryRows(ctx, s.db, tx, func(rows Rows) error {
 		var id int64
-		var row eventRow
-		err := rows.Scan(&id, &row.Day, &row.Account, &row.Workspace, &row.Member, &row.KeyHash, &row.Model, &row.Permaslug,
-			&row.Endpoint, &row.Provider, &row.Requests, &row.Prompt, &row.Completion, &row.Reasoning, &row.Cached, &row.Credit, &row.Total)
-		ids = append(ids, []any{id})
+		listed, err := scanList(rows, &id)
+		lists, ids = append(lists, []any{id}), append(ids, listed...)
+		return err
+	}, loadLists, numberColumns(), oldest)
+	if err != nil {
+		return 0, err
+	}
+	byKey, byAccount := sums{}, sums{}
+	err = lookUpEvents(ctx, s.db, tx, ids, func(row eventRow) {
+		row.ID = ""
 		byKey.add(row)
 		row.Member, row.KeyHash = "", ""
 		byAccount.add(row)
-		return err
-	}, foldable, foldAtOnce)
+	})
 	if err != nil {
 		return 0, err
 	}
 	return len(ids), s.db.RunRows(ctx, tx,
-		RowsStatement{Text: dropFolded, Columns: numberColumns(), Rows: ids, Changed: int64(len(ids))},
+		RowsStatement{Text: dropLists, Columns: numberColumns(), Rows: lists, Changed: int64(len(lists))},
 		RowsStatement{Text: addByKey + added(), Columns: usageColumns(), Rows: byKey.rows(), Changed: -1},
 		RowsStatement{Text: addByAccount + added(), Columns: usageColumns(), Rows: byAccount.rows(), Changed: -1})
 }

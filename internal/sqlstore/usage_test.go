@@ -25,16 +25,49 @@ func (b *books) items(t *testing.T, r activity.Range) []activity.Item {
 	return items
 }
 
-// left is how many rows are to be added to the roll-ups.
+// left says whether there are events that the roll-ups do not count yet.
 func (b *books) left(t *testing.T) bool {
 	t.Helper()
-	err := b.exec(t.Context(), `INSERT INTO usage_by_account SELECT day, account, workspace, model, permaslug, endpoint, provider, `+
-		`requests, prompt, completion, reasoning, cached, credit, total FROM usage_new JOIN (SELECT 1 AS twice UNION ALL SELECT 2) AS two ON true`)
+	err := b.exec(t.Context(), `INSERT INTO events_new (id, account, size, events) SELECT id, account, size, events FROM events_new`)
 	return err != nil // one row twice breaks the key
 }
 
-// What settlements leave to be added to the roll-ups is read with them, and moved
-// into them by Expire.
+// What an earlier version has left as sums is added to the roll-ups.
+func TestSumsOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	const columns = `day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, requests, prompt, completion, reasoning, cached, credit, total`
+	onBoth(t, func(t *testing.T, b books) {
+		t.Helper()
+		require.NoError(t, b.settle(t.Context(), someone(), noon(), 2))
+		require.NoError(t, b.settle(t.Context(), someone(), noon(), 2))
+		b.fold(t)
+		require.NoError(t, b.settle(t.Context(), someone(), noon(), 2))
+		before := b.items(t, activity.Range{})
+		for _, statement := range []string{
+			`CREATE TABLE usage_new (id bigint, day text, account text, workspace text, member text, key_hash text, model text, permaslug text, endpoint text,
+				provider text, requests bigint, prompt bigint, completion bigint, reasoning bigint, cached bigint, credit bigint, total bigint)`,
+			`INSERT INTO usage_new (` + columns + `) SELECT ` + columns + ` FROM events WHERE id = (SELECT max(id) FROM events)`,
+			`INSERT INTO usage_new (` + columns + `) SELECT day, account, workspace, 'new', key_hash, model, permaslug, endpoint, provider, 1, 0, 0, 0, 0, 5, 7 FROM events`,
+			`DROP TABLE events_new`,
+			`DELETE FROM migrations WHERE version > 9`,
+		} {
+			require.NoError(t, b.exec(t.Context(), statement))
+		}
+		set, err := b.open(t.Context())
+		require.NoError(t, err)
+		b.Set = set
+		before[0].Requests += 3
+		before[0].Cost = router.Amount{Credit: 21, Total: 27}
+		assert.Equal(t, before, b.items(t, activity.Range{}))
+		news := b.items(t, activity.Range{Member: "new"})
+		require.Len(t, news, 1)
+		assert.Equal(t, int64(3), news[0].Requests)
+		assert.False(t, b.left(t))
+	})
+}
+
+// Events that the roll-ups do not count yet are read with them, and added to them
+// by Expire.
 func TestFold(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
@@ -72,12 +105,12 @@ func TestFold(t *testing.T) {
 		for range 2 {
 			assert.Equal(t, router.Amount{Credit: math.MaxInt64, Total: math.MaxInt64}, b.items(t, activity.Range{})[0].Cost, "sums stay there")
 			b.fold(t)
-			assert.False(t, b.left(t), "and keep nothing from being moved")
+			assert.False(t, b.left(t), "and keep nothing from being added")
 		}
 	})
 }
 
-// Where nobody calls Expire, whoever records moves what is left now and then.
+// Where nobody calls Expire, whoever records adds what is listed now and then.
 func TestFoldWithoutExpire(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {

@@ -20,7 +20,8 @@ var errOlder = errors.New("sqlstore: the schema is older than this program; open
 
 // Verify computes all sums anew, at one instant, and says where they differ from
 // those that are kept. It changes nothing. What is kept in memory grows with the
-// open holds and with the days of one owner, not with the events.
+// open holds, with the days of one owner and with the events that the roll-ups do
+// not count yet, not with all events.
 //
 // What it cannot know: what became of a hold that is closed, and spending that
 // was never recorded, that of callers without an account. A sum beyond the
@@ -31,7 +32,7 @@ func Verify(ctx context.Context, db DB, migrations fs.FS) (found store.Verified,
 		return found, err
 	}
 	err = db.Read(ctx, func(tx Tx) error {
-		v := &verifier{}
+		v := &verifier{db: db}
 		err := v.verify(ctx, tx, len(files))
 		found = v.found
 		return err
@@ -41,9 +42,11 @@ func Verify(ctx context.Context, db DB, migrations fs.FS) (found store.Verified,
 
 // verifier is one run.
 type verifier struct {
+	db      DB
 	found   store.Verified
 	windows map[string][router.Daily + 1]string // of each day with events
 	held    map[int64]router.Amount             // by open holds, on each line
+	listed  listed
 }
 
 func (v *verifier) verify(ctx context.Context, tx Tx, version int) error {
@@ -56,7 +59,7 @@ func (v *verifier) verify(ctx context.Context, tx Tx, version int) error {
 	case have < version:
 		return errOlder
 	}
-	for _, check := range []func(context.Context, Tx) error{v.days, v.byKey, v.byAccount, v.openHolds, v.lines, v.credits} {
+	for _, check := range []func(context.Context, Tx) error{v.days, v.lists, v.byKey, v.byAccount, v.openHolds, v.lines, v.credits} {
 		if err := check(ctx, tx); err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ type books struct {
 // empty makes the books empty again, and stores that remember nothing of them.
 func (b *books) empty(t *testing.T) {
 	t.Helper()
-	for _, table := range []string{"events", "usage_new", "usage_by_key", "usage_by_account", "lines", "holds"} {
+	for _, table := range []string{"events", "events_new", "usage_by_key", "usage_by_account", "lines", "holds"} {
 		require.NoError(t, b.exec(t.Context(), "DELETE FROM "+table))
 	}
 	var err error
@@ -163,6 +163,7 @@ func (b *books) history(t *testing.T) {
 func TestVerifyFinds(t *testing.T) {
 	t.Parallel()
 	const (
+		first   = ` WHERE id = (SELECT min(id) FROM events_new)`
 		line    = ` WHERE owner = 'key:k1' AND win = '2026-11-21'`
 		dayKey  = `account="acme" key_hash="k1" day="2026-11-21" member="ada" workspace="home" model="acme/judge" permaslug="acme/judge-1" endpoint="01000000-0000-0000-0000-000000000000" provider="Ant"`
 		dayAll  = `account="acme" day="2026-11-21" workspace="home" model="acme/judge" permaslug="acme/judge-1" endpoint="01000000-0000-0000-0000-000000000000" provider="Ant"`
@@ -176,6 +177,7 @@ func TestVerifyFinds(t *testing.T) {
 		want      []string // the differences, or their beginnings
 		spent     int      // and that many lines whose spending differs
 		held      int      // or what is held on them
+		unfolded  bool     // whether events are listed that the roll-ups do not count yet
 	}{
 		"nothing":            {statement: `UPDATE lines SET spent_credit = spent_credit`},
 		"line, spent credit": {statement: `UPDATE lines SET spent_credit = spent_credit + 1` + line, want: []string{`spent of owner="key:k1" window="2026-11-21": stored is credit=1.000000001 total=1, computed is credit=1 total=1`}},
@@ -203,11 +205,22 @@ func TestVerifyFinds(t *testing.T) {
 			`usage_by_key of ` + dayKey + `: stored is prompt=100, computed is prompt=99`,
 			`usage_by_account of ` + dayAll + `: stored is prompt=100, computed is prompt=99`,
 		}},
-		"event, cost":          {statement: `UPDATE events SET credit = 0 WHERE day = '2026-11-21'`, want: []string{`usage_by_key`, `usage_by_account`}, spent: 16},
-		"to be added, changed": {statement: `UPDATE usage_new SET requests = 7 WHERE day = '2026-11-21'`, want: []string{`usage_by_key of ` + dayKey, `usage_by_account of ` + dayAll}},
-		"to be added, lost":    {statement: `DELETE FROM usage_new WHERE day = '2026-11-21'`, want: []string{`usage_by_key of ` + dayKey, `usage_by_account of ` + dayAll}},
-		"event, lost":          {statement: `DELETE FROM events WHERE day = '2026-11-21'`, want: []string{`usage_by_key`, `usage_by_account`}, spent: 16},
-		"event, instant":       {statement: `UPDATE events SET admitted = 0 WHERE day = '2026-11-21'`, want: []string{`day of events admitted=0: stored is 2026-11-21, computed is 1970-01-01`}},
+		"event, cost":   {statement: `UPDATE events SET credit = 0 WHERE day = '2026-11-21'`, want: []string{`usage_by_key`, `usage_by_account`}, spent: 16},
+		"list, lost":    {unfolded: true, statement: `DELETE FROM events_new` + first, want: []string{`usage_by_key of ` + dayKey + `: stored is nothing, computed is ` + figures, `usage_by_account of ` + dayAll}},
+		"list, size":    {unfolded: true, statement: `UPDATE events_new SET size = 7` + first, want: []string{`events_new of id=`}},
+		"list, account": {unfolded: true, statement: `UPDATE events_new SET account = 'x'` + first, want: []string{`events_new of event="gen-dec-`}},
+		"list, no such event": {unfolded: true, statement: `UPDATE events_new SET events = '["x"]'` + first, want: []string{
+			`events_new of all lists: stored is events=2, computed is events=1`, `usage_by_key of ` + dayKey, `usage_by_account of ` + dayAll,
+		}},
+		"list, added": {
+			statement: `INSERT INTO events_new (account, size, events) SELECT account, 1, '["' || id || '"]' FROM events WHERE day = '2026-11-21'`,
+			want: []string{
+				`usage_by_key, to be added of ` + dayKey + `: stored is ` + figures + `, computed is nothing`,
+				`usage_by_account, to be added of ` + dayAll,
+			},
+		},
+		"event, lost":    {statement: `DELETE FROM events WHERE day = '2026-11-21'`, want: []string{`usage_by_key`, `usage_by_account`}, spent: 16},
+		"event, instant": {statement: `UPDATE events SET admitted = 0 WHERE day = '2026-11-21'`, want: []string{`day of events admitted=0: stored is 2026-11-21, computed is 1970-01-01`}},
 		"event, instant of the latest": {
 			statement: `INSERT INTO events (` + event + `) SELECT 'x', admitted + 86400000000, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider,
 				0, 0, 0, 0, 0, 0, 0 FROM events WHERE day = '2026-11-21'`,
@@ -239,7 +252,7 @@ func TestVerifyFinds(t *testing.T) {
 		for name, tt := range cases {
 			b.empty(t)
 			b.history(t)
-			if !strings.Contains(tt.statement, "usage_new") {
+			if !tt.unfolded {
 				b.fold(t)
 			}
 			require.NoError(t, b.exec(t.Context(), tt.statement), name)

@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,34 +12,49 @@ import (
 
 const nothing = "nothing" // of a row that is not there
 
-// byKey compares the rollup by key with the events.
+// byKey compares the roll-up by key with the events.
 func (v *verifier) byKey(ctx context.Context, tx Tx) error {
 	return v.usage(ctx, tx, "usage_by_key", byKey)
 }
 
-// byAccount compares the rollup by account with the events.
+// byAccount compares the roll-up by account with the events.
 func (v *verifier) byAccount(ctx context.Context, tx Tx) error {
 	return v.usage(ctx, tx, "usage_by_account", byAccount)
 }
 
-// usage compares a table of sums with the events, grouped by the columns that
-// are its key: each row of the one is there for rows of the other.
+// usage compares a table of sums, and what is listed for it, with the events,
+// grouped by the columns that are its key: each row of the one is there for rows
+// of the other.
 func (v *verifier) usage(ctx context.Context, tx Tx, table, key string) error {
 	names, values := strings.Split(key, ", "), strings.Split(figures, ", ")
+	listed := v.listed.by(names)
 	dest, texts, sums := destinations(len(names), 2+2*len(values))
-	return query(ctx, tx, func(rows Rows) error {
+	kept, events := sums[:1+len(values)], sums[1+len(values):] // how many rows, then their figures
+	err := query(ctx, tx, func(rows Rows) error {
 		if err := rows.Scan(dest...); err != nil {
 			return err
 		}
-		kept, events := figuresOf(values, sums[0], sums[2:2+len(values)]), figuresOf(values, sums[1], sums[2+len(values):])
-		stored, computed := apart(kept, events)
-		v.differ(table, where(names, texts), stored, computed)
+		at := where(names, texts)
+		for i, n := range listed[at] {
+			kept[i] = addUp(kept[i], n)
+		}
+		delete(listed, at)
+		if kept[0] > 0 && events[0] > 0 && slices.Equal(kept[1:], events[1:]) {
+			return nil
+		}
+		stored, computed := apart(figuresOf(values, kept), figuresOf(values, events))
+		v.differ(table, at, stored, computed)
 		return nil
-	}, usageQuery(table, key, values), mostDifferences)
+	}, usageQuery(table, key, values))
+	for _, at := range slices.Sorted(maps.Keys(listed)) { // of these the table alone has all there is
+		if of := listed[at]; slices.Max(of[1:]) != 0 || slices.Min(of[1:]) != 0 {
+			v.differ(table+", to be added", at, strings.Join(figuresOf(values, of), " "), nothing)
+		}
+	}
+	return err
 }
 
-// usageQuery adds up the rows of a table, and what is to be added to it ("kept"
-// is 1), apart from those of the
+// usageQuery adds up the rows of a table ("kept" is 1), apart from those of the
 // events (0), and returns the sums that are not the same. It joins nothing, so
 // that it finds what is missing on either side.
 func usageQuery(table, key string, values []string) string {
@@ -47,13 +64,12 @@ func usageQuery(table, key string, values []string) string {
 		found = append(found, "CAST(sum((1 - kept) * "+f+") AS bigint)")
 		differ = append(differ, "sum(kept * "+f+") <> sum((1 - kept) * "+f+")")
 	}
-	return `SELECT ` + key + `, sum(kept), sum(1 - kept), ` + strings.Join(kept, ", ") + `, ` + strings.Join(found, ", ") + `
+	return `SELECT ` + key + `, sum(kept), ` + strings.Join(kept, ", ") + `, sum(1 - kept), ` + strings.Join(found, ", ") + `
 		FROM (SELECT ` + key + `, 1 AS kept, ` + figures + ` FROM ` + table + `
-			UNION ALL SELECT ` + key + `, 1, ` + figures + ` FROM usage_new
 			UNION ALL SELECT ` + key + `, 0, ` + figures + ` FROM events) AS both_sides
 		GROUP BY ` + key + `
 		HAVING sum(kept) = 0 OR sum(1 - kept) = 0 OR ` + strings.Join(differ, " OR ") + `
-		ORDER BY ` + key + ` LIMIT $1`
+		ORDER BY ` + key
 }
 
 // destinations are for scanning texts and then numbers.
@@ -68,11 +84,13 @@ func destinations(texts, numbers int) (dest []any, t []string, n []int64) {
 	return dest, t, n
 }
 
-// figuresOf are figures as people read them; none of no rows.
-func figuresOf(names []string, rows int64, figures []int64) []string {
-	if rows == 0 {
+// figuresOf are figures as people read them, of which the first is how many rows
+// they are of; none of no rows.
+func figuresOf(names []string, figures []int64) []string {
+	if figures[0] == 0 {
 		return nil
 	}
+	figures = figures[1:]
 	texts := make([]string, len(names))
 	for i, name := range names {
 		texts[i] = name + "=" + strconv.FormatInt(figures[i], 10)

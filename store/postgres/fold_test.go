@@ -25,7 +25,7 @@ type slowFold struct {
 }
 
 func (d *slowFold) RunRows(ctx context.Context, tx sqlstore.Tx, statements ...sqlstore.RowsStatement) error {
-	if strings.HasPrefix(statements[0].Text, "DELETE FROM usage_new") {
+	if strings.HasPrefix(statements[0].Text, "DELETE FROM events_new") {
 		d.folds <- struct{}{}
 		<-d.goOn
 	}
