@@ -126,7 +126,7 @@ func TestPostgres(t *testing.T) {
 	code, out := told(t, "", "-postgres", dsn)
 	assert.Equal(t, "1 events, 8 lines, 0 open holds: all adds up\n", out)
 	assert.Equal(t, exitOK, code)
-	// Expire moves what is left for the roll-ups into them.
+	// Expire adds to the roll-ups what they do not count yet.
 	_, err = set.Ledger.Expire(t.Context(), time.Now(), 1, router.ExpirePost)
 	require.NoError(t, err)
 	tag, err := pool.Exec(t.Context(), `UPDATE usage_by_account SET requests = 2`)

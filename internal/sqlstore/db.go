@@ -53,6 +53,9 @@ type DB interface {
 	// A query that ends with "FOR UPDATE" locks the rows that it returns, in the
 	// order of ORDER BY.
 	Write(ctx context.Context, f func(Tx) error) error
+	// Writers is how many transactions of one process may as well write at once:
+	// 1 where they would only wait for each other, or fail for it.
+	Writers() int
 	// RunRows runs statements one after the other, with as few waits for the
 	// database as it can.
 	RunRows(ctx context.Context, tx Tx, statements ...RowsStatement) error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -18,13 +19,14 @@ const most = 256
 // gathered, its own operation among it, and then hands over to the first of
 // those who came meanwhile. The zero value needs run.
 type group struct {
-	// run carries a batch out and sets each operation's err. It is never run
-	// twice at once.
+	// run carries a batch out and sets each operation's err.
 	run func(batch []*operation)
+	// width is how many batches may run at once, and at least one.
+	width int
 
 	mu      sync.Mutex
-	waiting []*operation
-	led     bool // somebody leads, or has been asked to
+	waiting []*operation // all in no batch
+	leaders int
 }
 
 // do carries one operation out. When ctx ends before it is in a batch, it never
@@ -33,33 +35,33 @@ func (g *group) do(ctx context.Context, o *operation) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	o.lead, o.done = make(chan struct{}, 1), make(chan struct{})
+	o.lead, o.done = make(chan []*operation, 1), make(chan struct{})
 	g.mu.Lock()
 	g.waiting = append(g.waiting, o)
-	if !g.led {
-		g.led = true
-		o.lead <- struct{}{}
+	if g.leaders < max(g.width, 1) {
+		g.leaders++
+		g.handOver()
 	}
 	g.mu.Unlock()
-	select {
-	case <-o.lead:
-		g.leads()
-	case <-o.done:
-	case <-ctx.Done():
-		if g.withdraw(o) {
-			return ctx.Err()
+	ended := ctx.Done()
+	for {
+		select {
+		case batch := <-o.lead:
+			g.leads(batch)
+			return o.err
+		case <-o.done:
+			return o.err
+		case <-ended:
+			if g.withdraw(o) {
+				return ctx.Err()
+			}
+			ended = nil
 		}
-		<-o.done
 	}
-	return o.err
 }
 
-// leads runs one batch, hands over and tells everybody.
-func (g *group) leads() {
-	g.mu.Lock()
-	batch := g.waiting[:min(most, len(g.waiting))]
-	g.waiting = g.waiting[len(batch):]
-	g.mu.Unlock()
+// leads runs a batch, tells everybody and hands over.
+func (g *group) leads(batch []*operation) {
 	ran := false
 	defer func() { g.tell(batch, ran) }() // also when run panics: nobody is left waiting
 	g.run(batch)
@@ -83,30 +85,27 @@ func (g *group) tell(batch []*operation, ran bool) {
 	g.handOver()
 }
 
-// handOver asks the first who waits to lead; with g.mu locked.
+// handOver gives those who wait, as a batch, to the first of them to lead; with
+// g.mu locked.
 func (g *group) handOver() {
 	if len(g.waiting) == 0 {
-		g.waiting, g.led = nil, false
+		g.waiting = nil
+		g.leaders--
 		return
 	}
-	g.waiting[0].lead <- struct{}{}
+	batch := g.waiting[:min(most, len(g.waiting))]
+	g.waiting = g.waiting[len(batch):]
+	batch[0].lead <- batch
 }
 
 // withdraw takes an operation back that is in no batch yet.
 func (g *group) withdraw(o *operation) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for i, other := range g.waiting {
-		if other != o {
-			continue
-		}
-		g.waiting = append(g.waiting[:i:i], g.waiting[i+1:]...)
-		select {
-		case <-o.lead: // it was to lead
-			g.handOver()
-		default:
-		}
-		return true
+	at := slices.Index(g.waiting, o)
+	if at < 0 {
+		return false
 	}
-	return false
+	g.waiting = slices.Concat(g.waiting[:at], g.waiting[at+1:])
+	return true
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,7 +54,7 @@ func (g *gate) end(err error) {
 // idle requires that nobody leads or waits.
 func (g *gate) idle() {
 	g.t.Helper()
-	assert.False(g.t, g.led)
+	assert.Zero(g.t, g.leaders)
 	assert.Empty(g.t, g.waiting)
 }
 
@@ -148,32 +148,60 @@ func TestGroupFollowerGivesUpInABatch(t *testing.T) {
 	})
 }
 
-// Who gives up when asked to lead passes it on.
+// Who gives up when a batch has been handed to it leads it all the same: others
+// are in it.
 func TestGroupAskedToLeadGivesUp(t *testing.T) {
 	t.Parallel()
-	asked := func() (*group, *operation) {
-		o := &operation{lead: make(chan struct{}, 1)}
-		o.lead <- struct{}{}
-		return &group{waiting: []*operation{o}, led: true}, o
-	}
-	g, o := asked()
-	other := &operation{lead: make(chan struct{}, 1)}
-	g.waiting = append(g.waiting, other)
-	assert.True(t, g.withdraw(o))
-	assert.Len(t, other.lead, 1)
-	assert.True(t, g.led)
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(t)
+		_, ended := g.call(t.Context())
+		leaves, leave := context.WithCancel(t.Context())
+		second, ended2 := g.call(leaves)
+		third, ended3 := g.call(t.Context())
+		g.mu.Lock()
+		leave() // and before it could withdraw,
+		g.leaders++
+		g.handOver()
+		g.mu.Unlock()
+		synctest.Wait()
+		assert.Equal(t, []*operation{second, third}, g.batches[1])
+		for range 2 {
+			g.end(nil)
+		}
+		for _, ended := range []chan error{ended, ended2, ended3} {
+			require.NoError(t, <-ended)
+		}
+		g.idle()
+	})
+}
 
-	g, o = asked()
-	assert.True(t, g.withdraw(o))
-	assert.False(t, g.led, "there is nobody left")
-	assert.False(t, g.withdraw(o), "once")
-
-	g, o = asked()
-	other = &operation{lead: make(chan struct{}, 1)}
-	g.waiting = append(g.waiting, other)
-	assert.True(t, g.withdraw(other))
-	assert.Len(t, o.lead, 1, "it is still the first who leads")
-	assert.True(t, g.led)
+// Two batches run at once where that is allowed, and never three.
+func TestGroupOfTwo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(t)
+		g.width = 2
+		first, ended := g.call(t.Context())
+		second, ended2 := g.call(t.Context())
+		third, ended3 := g.call(t.Context())
+		fourth, ended4 := g.call(t.Context())
+		assert.Equal(t, [][]*operation{{first}, {second}}, g.batches)
+		g.end(nil)
+		require.NoError(t, <-ended)
+		assert.Equal(t, [][]*operation{{first}, {second}, {third, fourth}}, g.batches)
+		fifth, ended5 := g.call(t.Context())
+		assert.Len(t, g.batches, 3)
+		g.end(nil)
+		require.NoError(t, <-ended2)
+		assert.Equal(t, [][]*operation{{first}, {second}, {third, fourth}, {fifth}}, g.batches)
+		for range 2 {
+			g.end(nil)
+		}
+		for _, ended := range []chan error{ended3, ended4, ended5} {
+			require.NoError(t, <-ended)
+		}
+		g.idle()
+	})
 }
 
 // A panic is its caller's; nobody else waits for ever, or is told that all is
@@ -211,45 +239,51 @@ func TestGroupSurvivesAPanic(t *testing.T) {
 // is left behind.
 func TestGroupUnderStress(t *testing.T) {
 	t.Parallel()
-	var g group
-	var running atomic.Int32
-	ran := map[*operation]int{}
-	g.run = func(batch []*operation) {
-		assert.EqualValues(t, 1, running.Add(1), "one at a time")
-		defer running.Add(-1)
-		for _, o := range batch {
-			ran[o]++
-		}
-	}
-	var mu sync.Mutex
-	told := map[*operation]error{}
-	var callers sync.WaitGroup
-	for caller := range 32 {
-		draw := rand.New(rand.NewPCG(uint64(caller), 1))
-		callers.Go(func() {
-			for range 200 {
-				ctx, cancel := context.WithCancel(t.Context())
-				if draw.IntN(2) == 0 {
-					time.AfterFunc(time.Duration(draw.IntN(50))*time.Microsecond, cancel)
-				}
-				o := &operation{}
-				err := g.do(ctx, o)
-				cancel()
-				mu.Lock()
-				told[o] = err
-				mu.Unlock()
+	for _, width := range []int{1, 2} {
+		var mu sync.Mutex
+		running, ran, told := 0, map[*operation]int{}, map[*operation]error{}
+		g := group{width: width}
+		g.run = func(batch []*operation) {
+			mu.Lock()
+			running++
+			assert.LessOrEqual(t, running, width)
+			mu.Unlock()
+			runtime.Gosched()
+			mu.Lock()
+			defer mu.Unlock()
+			running--
+			for _, o := range batch {
+				ran[o]++
 			}
-		})
-	}
-	callers.Wait()
-	for o, err := range told {
-		want := 1
-		if err != nil {
-			require.ErrorIs(t, err, context.Canceled)
-			want = 0
 		}
-		require.Equal(t, want, ran[o])
+		var callers sync.WaitGroup
+		for caller := range 32 {
+			draw := rand.New(rand.NewPCG(uint64(caller), 1))
+			callers.Go(func() {
+				for range 200 {
+					ctx, cancel := context.WithCancel(t.Context())
+					if draw.IntN(2) == 0 {
+						time.AfterFunc(time.Duration(draw.IntN(50))*time.Microsecond, cancel)
+					}
+					o := &operation{}
+					err := g.do(ctx, o)
+					cancel()
+					mu.Lock()
+					told[o] = err
+					mu.Unlock()
+				}
+			})
+		}
+		callers.Wait()
+		for o, err := range told {
+			want := 1
+			if err != nil {
+				require.ErrorIs(t, err, context.Canceled)
+				want = 0
+			}
+			require.Equal(t, want, ran[o])
+		}
+		assert.Zero(t, g.leaders)
+		assert.Empty(t, g.waiting)
 	}
-	assert.False(t, g.led)
-	assert.Empty(t, g.waiting)
 }

@@ -43,7 +43,7 @@ type Ledger struct {
 // NewLedger returns the ledger in db, which records to the activity there.
 func NewLedger(db DB, activity *Activity) *Ledger {
 	l := &Ledger{db: db, activity: activity}
-	l.group.run = l.together
+	l.group.run, l.group.width = l.together, db.Writers()
 	return l
 }
 
@@ -58,7 +58,8 @@ type operation struct {
 	unsure bool                              // whether it was done before, by a transaction of unknown outcome
 	err    error
 
-	lead, done chan struct{} // of the group
+	lead chan []*operation // gives it a batch to run; it is the first of it
+	done chan struct{}     // closed when err is set
 }
 
 // Reserve implements [router.Ledger].

@@ -76,7 +76,7 @@ func onPostgres(t testing.TB) books {
 	}
 }
 
-// fold moves what settlements have left into the roll-ups.
+// fold adds what settlements have listed to the roll-ups.
 func (b *books) fold(t *testing.T) {
 	t.Helper()
 	_, err := b.Ledger.Expire(t.Context(), time.Time{}, 0, router.ExpireVoid)

@@ -30,6 +30,7 @@ const rollbackTime = 5 * time.Second
 type db struct {
 	begin func(ctx context.Context, statements ...string) (session, error)
 	plain bool // the database does not know the settings of byIndex
+	alone bool // of transactions that change one row at once, all but one fail
 	waits atomic.Uint64
 }
 
@@ -49,6 +50,34 @@ func (d *db) prepareSchema(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// findIsolation finds out how transactions are kept apart that the pool begins.
+func (d *db) findIsolation(ctx context.Context) error {
+	return d.Read(ctx, func(t sqlstore.Tx) error {
+		rows, err := t.Query(ctx, "SHOW default_transaction_isolation")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		var isolation string
+		for rows.Next() {
+			if err := rows.Scan(&isolation); err != nil {
+				return err
+			}
+		}
+		d.alone = isolation != "read committed"
+		return rows.Err()
+	})
+}
+
+// Writers implements [sqlstore.DB]: while one batch is written to the disk, the
+// next one is on its way.
+func (d *db) Writers() int {
+	if d.alone {
+		return 1
+	}
+	return 2
 }
 
 // isUnknownSetting says whether a transaction did not begin because the database

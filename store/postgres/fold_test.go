@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/store/postgres"
 )
 
-// slowFold keeps whoever moves rows into the roll-ups until it is told to go on.
+// slowFold keeps whoever adds to the roll-ups until it is told to go on.
 type slowFold struct {
 	sqlstore.DB
 
@@ -32,7 +32,7 @@ func (d *slowFold) RunRows(ctx context.Context, tx sqlstore.Tx, statements ...sq
 	return d.DB.RunRows(ctx, tx, statements...)
 }
 
-// Whoever has settled moves what is left for the roll-ups in its own time: the
+// Whoever has settled adds what is listed to the roll-ups in its own time: the
 // calls of others do not wait for it.
 func TestNobodyWaitsForAFold(t *testing.T) {
 	t.Parallel()

@@ -35,6 +35,9 @@ func New(ctx context.Context, pool *pgxpool.Pool) (store.Set, error) {
 	if err := db.prepareSchema(ctx); err != nil {
 		return store.Set{}, fmt.Errorf("postgres: %w", err)
 	}
+	if err := db.findIsolation(ctx); err != nil {
+		return store.Set{}, fmt.Errorf("postgres: %w", err)
+	}
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return store.Set{}, err

@@ -37,6 +37,18 @@ func TestDatabaseWithoutSettings(t *testing.T) {
 	assert.Equal(t, 1, refused)
 }
 
+// Two batches at once would fail for each other where a transaction must not see
+// what was committed after it began.
+func TestWritersByIsolation(t *testing.T) {
+	t.Parallel()
+	for isolation, want := range map[string]int{"read committed": 2, "repeatable read": 1, "serializable": 1} {
+		pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"default_transaction_isolation": isolation}})
+		d := &db{begin: begins(pool)}
+		require.NoError(t, d.findIsolation(t.Context()))
+		assert.Equal(t, want, d.Writers(), isolation)
+	}
+}
+
 // A schema that has other people's tables is told so, and not waited for.
 func TestNewAmongOtherPeoplesTables(t *testing.T) {
 	t.Parallel()

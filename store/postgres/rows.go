@@ -8,14 +8,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/signalbox/signalbox/internal/sqlstore"
 )
 
-var (
-	errKind = errors.New("postgres: a value is not of its column's kind")
-	errTx   = errors.New("postgres: a transaction of another database")
-)
+var errTx = errors.New("postgres: a transaction of another database")
 
 // RunRows implements [sqlstore.DB]: it sends all statements, then reads all
 // answers.
@@ -30,11 +28,7 @@ func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.
 		if len(s.Rows) == 0 {
 			continue
 		}
-		args, err := arrays(s.Columns, s.Rows)
-		if err != nil {
-			return err
-		}
-		answer(batch.Queue(strings.Replace(s.Text, "{n}", table(s.Columns), 1), args...), s)
+		answer(batch.Queue(strings.Replace(s.Text, "{n}", table(s.Columns), 1), arrays(s.Columns, s.Rows)...), s)
 	}
 	if batch.Len() == 0 {
 		return nil
@@ -76,30 +70,29 @@ func table(columns []string) string {
 }
 
 // arrays are the columns of rows.
-func arrays(columns []string, rows [][]any) ([]any, error) {
+func arrays(columns []string, rows [][]any) []any {
 	args := make([]any, len(columns))
-	for i, column := range columns {
-		var err error
-		if strings.HasSuffix(column, " bigint") {
-			args[i], err = array[int64](rows, i)
-		} else if args[i], err = array[string](rows, i); err != nil {
-			args[i], err = array[*string](rows, i)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%w: %s", err, column)
-		}
+	for i := range columns {
+		args[i] = &array{rows, i}
 	}
-	return args, nil
+	return args
 }
 
-func array[T any](rows [][]any, column int) ([]T, error) {
-	values := make([]T, len(rows))
-	for i, row := range rows {
-		v, ok := row[column].(T)
-		if !ok {
-			return nil, errKind
-		}
-		values[i] = v
-	}
-	return values, nil
+// array is a column of rows as PostgreSQL takes it: nothing is copied for it.
+type array struct {
+	rows   [][]any
+	column int
 }
+
+var _ pgtype.ArrayGetter = (*array)(nil)
+
+// Dimensions implements [pgtype.ArrayGetter].
+func (a *array) Dimensions() []pgtype.ArrayDimension {
+	return []pgtype.ArrayDimension{{Length: int32(len(a.rows)), LowerBound: 1}} //nolint:gosec // so many rows fit in no memory
+}
+
+// Index implements [pgtype.ArrayGetter].
+func (a *array) Index(i int) any { return a.rows[i][a.column] }
+
+// IndexType implements [pgtype.ArrayGetter].
+func (a *array) IndexType() any { return a.rows[0][a.column] }

@@ -180,6 +180,9 @@ func (d *db) run(ctx context.Context, f func(sqlstore.Tx) error, before func(*sq
 	return began.Commit()
 }
 
+// Writers implements [sqlstore.DB].
+func (d *db) Writers() int { return 1 }
+
 // Script implements [sqlstore.DB].
 func (d *db) Script(ctx context.Context, t sqlstore.Tx, statements string) error {
 	ours, ok := t.(*tx)
