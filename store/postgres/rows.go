@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,7 +14,10 @@ import (
 	"github.com/signalbox/signalbox/internal/sqlstore"
 )
 
-var errTx = errors.New("postgres: a transaction of another database")
+var (
+	errKind = errors.New("postgres: a value is not of its column's kind")
+	errTx   = errors.New("postgres: a transaction of another database")
+)
 
 // RunRows implements [sqlstore.DB]: it sends all statements, then reads all
 // answers.
@@ -84,7 +88,10 @@ type array struct {
 	column int
 }
 
-var _ pgtype.ArrayGetter = (*array)(nil)
+var (
+	_ pgtype.ArrayGetter = (*array)(nil)
+	_ driver.Valuer      = (*array)(nil)
+)
 
 // Dimensions implements [pgtype.ArrayGetter].
 func (a *array) Dimensions() []pgtype.ArrayDimension {
@@ -96,3 +103,28 @@ func (a *array) Index(i int) any { return a.rows[i][a.column] }
 
 // IndexType implements [pgtype.ArrayGetter].
 func (a *array) IndexType() any { return a.rows[0][a.column] }
+
+// Value implements [driver.Valuer], which pgx asks where it does not know what
+// the database takes (its modes "exec" and "simple_protocol"): a slice.
+func (a *array) Value() (driver.Value, error) {
+	switch a.IndexType().(type) {
+	case int64:
+		return slice[int64](a)
+	case string:
+		return slice[string](a)
+	default:
+		return slice[*string](a)
+	}
+}
+
+func slice[T any](a *array) ([]T, error) {
+	values := make([]T, len(a.rows))
+	for i := range values {
+		v, ok := a.Index(i).(T)
+		if !ok {
+			return nil, errKind
+		}
+		values[i] = v
+	}
+	return values, nil
+}
