@@ -32,10 +32,27 @@ func (b *books) left(t *testing.T) bool {
 	return err != nil // one row twice breaks the key
 }
 
+// usageColumns are those of the sums that an earlier version left.
+const usageColumns = `day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, requests, prompt, completion, reasoning, cached, credit, total`
+
+// update opens books as an earlier version has left them, with what statements
+// write to its table of sums.
+func (b *books) update(t *testing.T, statements ...string) {
+	t.Helper()
+	require.NoError(t, b.exec(t.Context(),
+		`CREATE TABLE usage_new (id bigint, day text, account text, workspace text, member text, key_hash text, model text, permaslug text, endpoint text,
+			provider text, requests bigint, prompt bigint, completion bigint, reasoning bigint, cached bigint, credit bigint, total bigint)`))
+	for _, statement := range append(statements, `DROP TABLE events_new`, `DELETE FROM migrations WHERE version > 9`) {
+		require.NoError(t, b.exec(t.Context(), statement))
+	}
+	set, err := b.open(t.Context())
+	require.NoError(t, err)
+	b.Set = set
+}
+
 // What an earlier version has left as sums is added to the roll-ups.
 func TestSumsOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
-	const columns = `day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, requests, prompt, completion, reasoning, cached, credit, total`
 	onBoth(t, func(t *testing.T, b books) {
 		t.Helper()
 		require.NoError(t, b.settle(t.Context(), someone(), noon(), 2))
@@ -43,19 +60,10 @@ func TestSumsOfAnEarlierVersion(t *testing.T) {
 		b.fold(t)
 		require.NoError(t, b.settle(t.Context(), someone(), noon(), 2))
 		before := b.items(t, activity.Range{})
-		for _, statement := range []string{
-			`CREATE TABLE usage_new (id bigint, day text, account text, workspace text, member text, key_hash text, model text, permaslug text, endpoint text,
-				provider text, requests bigint, prompt bigint, completion bigint, reasoning bigint, cached bigint, credit bigint, total bigint)`,
-			`INSERT INTO usage_new (` + columns + `) SELECT ` + columns + ` FROM events WHERE id = (SELECT max(id) FROM events)`,
-			`INSERT INTO usage_new (` + columns + `) SELECT day, account, workspace, 'new', key_hash, model, permaslug, endpoint, provider, 1, 0, 0, 0, 0, 5, 7 FROM events`,
-			`DROP TABLE events_new`,
-			`DELETE FROM migrations WHERE version > 9`,
-		} {
-			require.NoError(t, b.exec(t.Context(), statement))
-		}
-		set, err := b.open(t.Context())
-		require.NoError(t, err)
-		b.Set = set
+		b.update(t,
+			`INSERT INTO usage_new (`+usageColumns+`) SELECT `+usageColumns+` FROM events WHERE id = (SELECT max(id) FROM events)`,
+			`INSERT INTO usage_new (`+usageColumns+`) SELECT day, account, workspace, 'new', key_hash, model, permaslug, endpoint, provider, 1, 0, 0, 0, 0, 5, 7 FROM events`,
+		)
 		before[0].Requests += 3
 		before[0].Cost = router.Amount{Credit: 21, Total: 27}
 		assert.Equal(t, before, b.items(t, activity.Range{}))
@@ -63,6 +71,27 @@ func TestSumsOfAnEarlierVersion(t *testing.T) {
 		require.Len(t, news, 1)
 		assert.Equal(t, int64(3), news[0].Requests)
 		assert.False(t, b.left(t))
+	})
+}
+
+// Sums that stay at the largest number are no reason not to open the books.
+func TestLargestSumsOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	const each = `SELECT day, account, workspace, member, key_hash, model, permaslug, endpoint, provider,
+		2, 9223372036854775807, 0, -9223372036854775807, 3, 9223372036854775806, 9223372036854775807 FROM events`
+	onBoth(t, func(t *testing.T, b books) {
+		t.Helper()
+		require.NoError(t, b.settle(t.Context(), someone(), noon(), 2))
+		b.fold(t)
+		before := b.items(t, activity.Range{})[0]
+		for range 2 { // to what is there
+			b.update(t, `INSERT INTO usage_new (`+usageColumns+`) `+each, `INSERT INTO usage_new (`+usageColumns+`) `+each)
+			before.Requests += 4
+			before.Prompt, before.Reasoning, before.Cached = math.MaxInt64, -math.MaxInt64, before.Cached+6
+			before.Cost = router.Amount{Credit: math.MaxInt64, Total: math.MaxInt64}
+			assert.Equal(t, []activity.Item{before}, b.items(t, activity.Range{}))
+			assert.Equal(t, []activity.Item{before}, b.items(t, activity.Range{Member: someone().Member, KeyHash: someone().KeyHash}))
+		}
 	})
 }
 

@@ -7,23 +7,49 @@ CREATE TABLE events_new (
 	events  text COLLATE "C" NOT NULL
 );
 
--- They were left as sums before.
+-- They were left as sums before. Programs of an earlier version may be at work: under
+-- its new name nobody adds to the table any more, and all that was added is seen.
+ALTER TABLE usage_new RENAME TO usage_old;
+
+-- Sums beyond the largest number stay there.
 INSERT INTO usage_by_key AS u (account, key_hash, day, member, workspace, model, permaslug, endpoint, provider,
 	requests, prompt, completion, reasoning, cached, credit, total)
 SELECT account, key_hash, day, member, workspace, model, permaslug, endpoint, provider,
-	CAST(sum(requests) AS bigint), CAST(sum(prompt) AS bigint), CAST(sum(completion) AS bigint), CAST(sum(reasoning) AS bigint), CAST(sum(cached) AS bigint), CAST(sum(credit) AS bigint), CAST(sum(total) AS bigint)
-FROM usage_new WHERE true GROUP BY account, key_hash, day, member, workspace, model, permaslug, endpoint, provider
+	CAST(least(greatest(sum(requests), -9223372036854775807), 9223372036854775807) AS bigint),
+	CAST(least(greatest(sum(prompt), -9223372036854775807), 9223372036854775807) AS bigint),
+	CAST(least(greatest(sum(completion), -9223372036854775807), 9223372036854775807) AS bigint),
+	CAST(least(greatest(sum(reasoning), -9223372036854775807), 9223372036854775807) AS bigint),
+	CAST(least(greatest(sum(cached), -9223372036854775807), 9223372036854775807) AS bigint),
+	CAST(least(greatest(sum(credit), -9223372036854775807), 9223372036854775807) AS bigint),
+	CAST(least(greatest(sum(total), -9223372036854775807), 9223372036854775807) AS bigint)
+FROM usage_old WHERE true GROUP BY account, key_hash, day, member, workspace, model, permaslug, endpoint, provider
 ON CONFLICT (account, key_hash, day, member, workspace, model, permaslug, endpoint, provider) DO UPDATE SET
-	requests = u.requests + excluded.requests, prompt = u.prompt + excluded.prompt, completion = u.completion + excluded.completion,
-	reasoning = u.reasoning + excluded.reasoning, cached = u.cached + excluded.cached, credit = u.credit + excluded.credit, total = u.total + excluded.total;
+	requests = CAST(least(greatest(CAST(u.requests AS numeric) + excluded.requests, -9223372036854775807), 9223372036854775807) AS bigint),
+	prompt = CAST(least(greatest(CAST(u.prompt AS numeric) + excluded.prompt, -9223372036854775807), 9223372036854775807) AS bigint),
+	completion = CAST(least(greatest(CAST(u.completion AS numeric) + excluded.completion, -9223372036854775807), 9223372036854775807) AS bigint),
+	reasoning = CAST(least(greatest(CAST(u.reasoning AS numeric) + excluded.reasoning, -9223372036854775807), 9223372036854775807) AS bigint),
+	cached = CAST(least(greatest(CAST(u.cached AS numeric) + excluded.cached, -9223372036854775807), 9223372036854775807) AS bigint),
+	credit = CAST(least(greatest(CAST(u.credit AS numeric) + excluded.credit, -9223372036854775807), 9223372036854775807) AS bigint),
+	total = CAST(least(greatest(CAST(u.total AS numeric) + excluded.total, -9223372036854775807), 9223372036854775807) AS bigint);
 
 INSERT INTO usage_by_account AS u (account, day, workspace, model, permaslug, endpoint, provider,
 	requests, prompt, completion, reasoning, cached, credit, total)
 SELECT account, day, workspace, model, permaslug, endpoint, provider,
-	CAST(sum(requests) AS bigint), CAST(sum(prompt) AS bigint), CAST(sum(completion) AS bigint), CAST(sum(reasoning) AS bigint), CAST(sum(cached) AS bigint), CAST(sum(credit) AS bigint), CAST(sum(total) AS bigint)
-FROM usage_new WHERE true GROUP BY account, day, workspace, model, permaslug, endpoint, provider
+	CAST(least(greatest(sum(requests), -9223372036854775807), 9223372036854775807) AS bigint),
+	CAST(least(greatest(sum(prompt), -9223372036854775807), 9223372036854775807) AS bigint),
+	CAST(least(greatest(sum(completion), -9223372036854775807), 9223372036854775807) AS bigint),
+	CAST(least(greatest(sum(reasoning), -9223372036854775807), 9223372036854775807) AS bigint),
+	CAST(least(greatest(sum(cached), -9223372036854775807), 9223372036854775807) AS bigint),
+	CAST(least(greatest(sum(credit), -9223372036854775807), 9223372036854775807) AS bigint),
+	CAST(least(greatest(sum(total), -9223372036854775807), 9223372036854775807) AS bigint)
+FROM usage_old WHERE true GROUP BY account, day, workspace, model, permaslug, endpoint, provider
 ON CONFLICT (account, day, workspace, model, permaslug, endpoint, provider) DO UPDATE SET
-	requests = u.requests + excluded.requests, prompt = u.prompt + excluded.prompt, completion = u.completion + excluded.completion,
-	reasoning = u.reasoning + excluded.reasoning, cached = u.cached + excluded.cached, credit = u.credit + excluded.credit, total = u.total + excluded.total;
+	requests = CAST(least(greatest(CAST(u.requests AS numeric) + excluded.requests, -9223372036854775807), 9223372036854775807) AS bigint),
+	prompt = CAST(least(greatest(CAST(u.prompt AS numeric) + excluded.prompt, -9223372036854775807), 9223372036854775807) AS bigint),
+	completion = CAST(least(greatest(CAST(u.completion AS numeric) + excluded.completion, -9223372036854775807), 9223372036854775807) AS bigint),
+	reasoning = CAST(least(greatest(CAST(u.reasoning AS numeric) + excluded.reasoning, -9223372036854775807), 9223372036854775807) AS bigint),
+	cached = CAST(least(greatest(CAST(u.cached AS numeric) + excluded.cached, -9223372036854775807), 9223372036854775807) AS bigint),
+	credit = CAST(least(greatest(CAST(u.credit AS numeric) + excluded.credit, -9223372036854775807), 9223372036854775807) AS bigint),
+	total = CAST(least(greatest(CAST(u.total AS numeric) + excluded.total, -9223372036854775807), 9223372036854775807) AS bigint);
 
-DROP TABLE usage_new;
+DROP TABLE usage_old;
