@@ -21,7 +21,9 @@ const most = 256
 type group struct {
 	// run carries a batch out and sets each operation's err.
 	run func(batch []*operation)
-	// width is how many batches may run at once, and at least one.
+	// width is how many batches may run at once, and at least one. There is more
+	// than one when so many wait that the next batch could not take them all:
+	// smaller ones cost the database more than they save their callers.
 	width int
 
 	mu      sync.Mutex
@@ -38,7 +40,7 @@ func (g *group) do(ctx context.Context, o *operation) error {
 	o.lead, o.done = make(chan []*operation, 1), make(chan struct{})
 	g.mu.Lock()
 	g.waiting = append(g.waiting, o)
-	if g.leaders < max(g.width, 1) {
+	if g.leaders == 0 || g.leaders < g.width && len(g.waiting) >= most {
 		g.leaders++
 		g.handOver()
 	}
@@ -85,11 +87,14 @@ func (g *group) tell(batch []*operation, ran bool) {
 	g.handOver()
 }
 
-// handOver gives those who wait, as a batch, to the first of them to lead; with
-// g.mu locked.
+// handOver gives those who wait, as a batch, to the first of them to lead, or
+// leaves too few of them to another leader; with g.mu locked.
 func (g *group) handOver() {
-	if len(g.waiting) == 0 {
+	switch {
+	case len(g.waiting) == 0:
 		g.waiting = nil
+		fallthrough
+	case g.leaders > 1 && len(g.waiting) < most:
 		g.leaders--
 		return
 	}

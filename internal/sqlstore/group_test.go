@@ -160,8 +160,8 @@ func TestGroupAskedToLeadGivesUp(t *testing.T) {
 		third, ended3 := g.call(t.Context())
 		g.mu.Lock()
 		leave() // and before it could withdraw,
-		g.leaders++
 		g.handOver()
+		g.leaders++
 		g.mu.Unlock()
 		synctest.Wait()
 		assert.Equal(t, []*operation{second, third}, g.batches[1])
@@ -175,31 +175,37 @@ func TestGroupAskedToLeadGivesUp(t *testing.T) {
 	})
 }
 
-// Two batches run at once where that is allowed, and never three.
+// Two batches run at once where that is allowed and there is enough for both,
+// and never three.
 func TestGroupOfTwo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(t)
 		g.width = 2
-		first, ended := g.call(t.Context())
-		second, ended2 := g.call(t.Context())
-		third, ended3 := g.call(t.Context())
-		fourth, ended4 := g.call(t.Context())
-		assert.Equal(t, [][]*operation{{first}, {second}}, g.batches)
-		g.end(nil)
-		require.NoError(t, <-ended)
-		assert.Equal(t, [][]*operation{{first}, {second}, {third, fourth}}, g.batches)
-		fifth, ended5 := g.call(t.Context())
-		assert.Len(t, g.batches, 3)
-		g.end(nil)
-		require.NoError(t, <-ended2)
-		assert.Equal(t, [][]*operation{{first}, {second}, {third, fourth}, {fifth}}, g.batches)
-		for range 2 {
-			g.end(nil)
+		var calls sync.WaitGroup
+		sizes := func(more int) (sizes []int) {
+			for range more {
+				calls.Go(func() { assert.NoError(t, g.do(t.Context(), &operation{})) })
+			}
+			synctest.Wait()
+			for _, batch := range g.batches {
+				sizes = append(sizes, len(batch))
+			}
+			return sizes
 		}
-		for _, ended := range []chan error{ended3, ended4, ended5} {
-			require.NoError(t, <-ended)
-		}
+		assert.Equal(t, []int{1}, sizes(1))
+		assert.Equal(t, []int{1}, sizes(most-1), "the next batch will take them all")
+		assert.Equal(t, []int{1, most}, sizes(1))
+		assert.Equal(t, []int{1, most}, sizes(most))
+		g.end(nil)
+		assert.Equal(t, []int{1, most, most}, sizes(0))
+		assert.Equal(t, []int{1, most, most}, sizes(3))
+		g.end(nil)
+		assert.Equal(t, []int{1, most, most}, sizes(0), "they wait for the other one")
+		g.end(nil)
+		assert.Equal(t, []int{1, most, most, 3}, sizes(0))
+		g.end(nil)
+		calls.Wait()
 		g.idle()
 	})
 }
@@ -257,10 +263,10 @@ func TestGroupUnderStress(t *testing.T) {
 			}
 		}
 		var callers sync.WaitGroup
-		for caller := range 32 {
+		for caller := range 3 * most {
 			draw := rand.New(rand.NewPCG(uint64(caller), 1))
 			callers.Go(func() {
-				for range 200 {
+				for range 20 {
 					ctx, cancel := context.WithCancel(t.Context())
 					if draw.IntN(2) == 0 {
 						time.AfterFunc(time.Duration(draw.IntN(50))*time.Microsecond, cancel)
