@@ -31,7 +31,9 @@ var ErrNewer = sqlstore.ErrNewer
 var migrations embed.FS
 
 // New returns the stores in pool and brings its schema up to date, also when
-// several processes start at once. The caller opens and closes pool.
+// several processes start at once. The caller opens and closes pool. Processes of
+// an earlier version lose nothing that they have written, but what they do from
+// then on may fail: a table that they use may be gone.
 func New(ctx context.Context, pool *pgxpool.Pool) (store.Set, error) {
 	db := &db{begin: begins(pool)}
 	if err := db.prepareSchema(ctx); err != nil {
