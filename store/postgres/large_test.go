@@ -30,7 +30,7 @@ func fill(tb testing.TB, d *dataset.Data) string {
 	_, err = postgres.New(tb.Context(), pool)
 	require.NoError(tb, err)
 	require.NoError(tb, d.Fill(tb.Context(), postgres.DB(pool)))
-	_, err = pool.Exec(tb.Context(), "ANALYZE accounts, workspaces, keys, events, usage_by_key, usage_by_account, lines, holds") // as the server does by itself in time
+	_, err = pool.Exec(tb.Context(), "VACUUM (ANALYZE) accounts, workspaces, keys, events, usage_by_key, usage_by_account, lines, holds") // as the server does by itself in time
 	require.NoError(tb, err)
 	return dsn
 }
