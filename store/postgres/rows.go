@@ -2,14 +2,12 @@ package postgres
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/signalbox/signalbox/internal/sqlstore"
 )
@@ -32,7 +30,11 @@ func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.
 		if len(s.Rows) == 0 {
 			continue
 		}
-		answer(batch.Queue(strings.Replace(s.Text, "{n}", table(s.Columns), 1), arrays(s.Columns, s.Rows)...), s)
+		args, err := arrays(s.Columns, s.Rows)
+		if err != nil {
+			return err
+		}
+		answer(batch.Queue(strings.Replace(s.Text, "{n}", table(s.Columns), 1), args...), s)
 	}
 	if batch.Len() == 0 {
 		return nil
@@ -74,53 +76,26 @@ func table(columns []string) string {
 }
 
 // arrays are the columns of rows.
-func arrays(columns []string, rows [][]any) []any {
+func arrays(columns []string, rows [][]any) ([]any, error) {
 	args := make([]any, len(columns))
-	for i := range columns {
-		args[i] = &array{rows, i}
+	for i, column := range columns {
+		var err error
+		if strings.HasSuffix(column, " bigint") {
+			args[i], err = array[int64](rows, i)
+		} else if args[i], err = array[string](rows, i); err != nil {
+			args[i], err = array[*string](rows, i)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s", err, column)
+		}
 	}
-	return args
+	return args, nil
 }
 
-// array is a column of rows as PostgreSQL takes it: nothing is copied for it.
-type array struct {
-	rows   [][]any
-	column int
-}
-
-var (
-	_ pgtype.ArrayGetter = (*array)(nil)
-	_ driver.Valuer      = (*array)(nil)
-)
-
-// Dimensions implements [pgtype.ArrayGetter].
-func (a *array) Dimensions() []pgtype.ArrayDimension {
-	return []pgtype.ArrayDimension{{Length: int32(len(a.rows)), LowerBound: 1}} //nolint:gosec // so many rows fit in no memory
-}
-
-// Index implements [pgtype.ArrayGetter].
-func (a *array) Index(i int) any { return a.rows[i][a.column] }
-
-// IndexType implements [pgtype.ArrayGetter].
-func (a *array) IndexType() any { return a.rows[0][a.column] }
-
-// Value implements [driver.Valuer], which pgx asks where it does not know what
-// the database takes (its modes "exec" and "simple_protocol"): a slice.
-func (a *array) Value() (driver.Value, error) {
-	switch a.IndexType().(type) {
-	case int64:
-		return slice[int64](a)
-	case string:
-		return slice[string](a)
-	default:
-		return slice[*string](a)
-	}
-}
-
-func slice[T any](a *array) ([]T, error) {
-	values := make([]T, len(a.rows))
-	for i := range values {
-		v, ok := a.Index(i).(T)
+func array[T any](rows [][]any, column int) ([]T, error) {
+	values := make([]T, len(rows))
+	for i, row := range rows {
+		v, ok := row[column].(T)
 		if !ok {
 			return nil, errKind
 		}
