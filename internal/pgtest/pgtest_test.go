@@ -66,6 +66,7 @@ func TestSchemasAreSeparate(t *testing.T) {
 }
 
 func TestSchemaIsDroppedWithTheSessionsLeftInIt(t *testing.T) {
+	_ = DSN(t, Config{}) // skips where there is no server
 	var dsn string
 	t.Run("a test", func(t *testing.T) {
 		dsn = DSN(t, Config{})
