@@ -31,7 +31,7 @@ func (s *Service) Authenticate(ctx context.Context, secret router.Secret) (route
 
 // lookup returns a key that may be used now.
 func (s *Service) lookup(ctx context.Context, d *digest) (*entry, error) {
-	e, err := s.cache.get(ctx, d, s.clock)
+	e, err := s.cache.get(ctx, d)
 	if err != nil {
 		return nil, fmt.Errorf("keys: authenticate: %w", err)
 	}

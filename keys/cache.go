@@ -3,10 +3,12 @@ package keys
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -24,6 +26,7 @@ const (
 	lookupTimeout = 10 * time.Second // of the store
 	maxKnown      = 1 << 16
 	maxUnknown    = 1 << 14
+	places        = 1 << 10 // of known keys that are found without a lock
 )
 
 // errPanic is a store that panics. It is asked in a goroutine of its own, where
@@ -36,24 +39,31 @@ type digest [sha256.Size]byte
 // entry is what the store said of one digest. It never changes; its owner puts
 // another one in its place.
 type entry struct {
+	digest    digest
 	key       Key
 	principal router.Principal
 	budgets   []router.Budget
 	known     bool
-	read      time.Time // just before the store was asked
-	until     time.Time // when it is asked again
+	read      time.Duration // on the cache's clock: just before the store was asked
+	until     time.Duration // when it is asked again
 }
 
 // fresh says whether e needs no store at now. A clock that steps back makes
 // nothing last longer.
-func (e *entry) fresh(now time.Time) bool { return now.Before(e.until) && !now.Before(e.read) }
+func (e *entry) fresh(now time.Duration) bool { return e.read <= now && now < e.until }
 
 // cache keeps what the store said of keys. Known and unknown ones are kept
 // apart, so that guessing displaces nobody's key. It is safe for concurrent
 // use.
 type cache struct {
 	read  func(ctx context.Context, hash string) (Key, error) // as [Store] does it
+	clock func() time.Duration                                // what has passed; it may step back
 	loads singleflight.Group
+
+	// recent has known keys for those who look without the lock, each in the
+	// one place that it can have: of those that share it, the one read last. Only
+	// who holds mu writes, so what is forgotten does not come back.
+	recent [places]atomic.Pointer[entry]
 
 	mu             sync.RWMutex
 	known, unknown generations
@@ -62,21 +72,31 @@ type cache struct {
 	changes uint64
 }
 
-func newCache(read func(ctx context.Context, hash string) (Key, error), known, unknown int) *cache {
-	return &cache{read: read, known: generations{most: known / 2}, unknown: generations{most: unknown / 2}}
+func newCache(read func(ctx context.Context, hash string) (Key, error), clock func() time.Duration) *cache {
+	return &cache{
+		read: read, clock: clock, known: generations{most: maxKnown / 2}, unknown: generations{most: maxUnknown / 2},
+	}
 }
 
 // get returns what is known of a digest, from memory or else from the store.
 // It is an error when neither says anything.
-func (c *cache) get(ctx context.Context, d *digest, now func() time.Time) (*entry, error) {
-	at := now()
-	c.mu.RLock()
-	e := c.find(d)
-	c.mu.RUnlock()
+func (c *cache) get(ctx context.Context, d *digest) (*entry, error) {
+	at := c.clock()
+	e := c.place(d).Load()
+	if e == nil || e.digest != *d {
+		c.mu.RLock()
+		e = c.find(d)
+		c.mu.RUnlock()
+	}
 	if e != nil && e.fresh(at) {
 		return e, nil
 	}
-	return c.load(ctx, *d, now)
+	return c.load(ctx, *d)
+}
+
+// place is the one of recent that may have a digest.
+func (c *cache) place(d *digest) *atomic.Pointer[entry] {
+	return &c.recent[binary.LittleEndian.Uint64(d[:])%places]
 }
 
 // find returns the entry of a digest. The caller holds mu.
@@ -87,13 +107,22 @@ func (c *cache) find(d *digest) *entry {
 	return c.unknown.get(d)
 }
 
+// remove takes the entry of a digest out. The caller holds mu.
+func (c *cache) remove(d *digest) {
+	c.known.remove(d)
+	c.unknown.remove(d)
+	if e := c.place(d).Load(); e != nil && e.digest == *d {
+		c.place(d).Store(nil)
+	}
+}
+
 // load asks the store, once for all who want the same digest at a time. The
 // question outlives a caller who gives up, for the others' sake.
-func (c *cache) load(ctx context.Context, d digest, now func() time.Time) (*entry, error) {
+func (c *cache) load(ctx context.Context, d digest) (*entry, error) {
 	answer := c.loads.DoChan(string(d[:]), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 		defer cancel()
-		return c.ask(ctx, d, now)
+		return c.ask(ctx, d)
 	})
 	select {
 	case <-ctx.Done():
@@ -109,7 +138,7 @@ func (c *cache) load(ctx context.Context, d digest, now func() time.Time) (*entr
 
 // ask reads one key from the store and keeps it. While the store fails, what it
 // said before serves for a while.
-func (c *cache) ask(ctx context.Context, d digest, now func() time.Time) (e *entry, err error) {
+func (c *cache) ask(ctx context.Context, d digest) (e *entry, err error) {
 	defer func() {
 		if recover() != nil {
 			e, err = nil, errPanic
@@ -118,19 +147,18 @@ func (c *cache) ask(ctx context.Context, d digest, now func() time.Time) (e *ent
 	c.mu.RLock()
 	changes, old := c.changes, c.find(&d)
 	c.mu.RUnlock()
-	at := now()
+	at := c.clock()
 	k, err := c.read(ctx, hex.EncodeToString(d[:]))
 	switch {
 	case err == nil:
-		e = &entry{key: k, principal: principal(&k), budgets: budgets(&k), known: true, read: at, until: at.Add(freshFor)}
-	case errors.Is(err, ErrNotFound):
-		e = &entry{read: at, until: at.Add(unknownFor)}
-	case old != nil && old.known && at.Before(old.read.Add(staleFor)):
-		stale := *old
-		stale.until = at.Add(askAgain)
-		if end := old.read.Add(staleFor); end.Before(stale.until) {
-			stale.until = end
+		e = &entry{
+			digest: d, key: k, principal: principal(&k), budgets: budgets(&k), known: true, read: at, until: at + freshFor,
 		}
+	case errors.Is(err, ErrNotFound):
+		e = &entry{digest: d, read: at, until: at + unknownFor}
+	case old != nil && old.known && at < old.read+staleFor:
+		stale := *old
+		stale.until = min(at+askAgain, old.read+staleFor)
 		e = &stale
 	default:
 		return nil, fmt.Errorf("keys: read: %w", err)
@@ -146,10 +174,10 @@ func (c *cache) keep(d *digest, e *entry, changes uint64) {
 	if c.changes != changes {
 		return
 	}
-	c.known.remove(d)
-	c.unknown.remove(d)
+	c.remove(d)
 	if e.known {
 		c.known.put(d, e)
+		c.place(d).Store(e)
 	} else {
 		c.unknown.put(d, e)
 	}
@@ -164,8 +192,7 @@ func (c *cache) forget(hash string) {
 	}
 	c.mu.Lock()
 	c.changes++
-	c.known.remove(&d)
-	c.unknown.remove(&d)
+	c.remove(&d)
 	c.mu.Unlock()
 	c.loads.Forget(string(d[:]))
 }

@@ -202,12 +202,24 @@ func BenchmarkAuthenticate(b *testing.B) {
 	require.NoError(b, err)
 	_, secret, err := s.Create(b.Context(), router.Actor{}, keys.Key{Name: "x"})
 	require.NoError(b, err)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := s.Authenticate(b.Context(), secret); err != nil {
-			b.Fatal(err)
+	b.Run("one", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := s.Authenticate(b.Context(), secret); err != nil {
+				b.Fatal(err)
+			}
 		}
-	}
+	})
+	b.Run("many at once", func(b *testing.B) {
+		b.ReportAllocs()
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				if _, err := s.Authenticate(b.Context(), secret); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	})
 }
 
 func ExampleService_Create() {

@@ -62,9 +62,6 @@ type Service struct {
 	cfg   Config
 	cache *cache
 	rates *limiter
-	// clock is Now, and for the default one that reads only how much time has
-	// passed: enough for what is asked on every request.
-	clock func() time.Time
 }
 
 // New checks cfg and fills in its defaults. A mistake is ErrConfig.
@@ -86,12 +83,11 @@ func New(cfg Config) (*Service, error) {
 	if err := cfg.Rates.check(); err != nil {
 		return nil, err
 	}
-	clock := cfg.Now
-	if cfg.Now == nil {
+	since := time.Since // reads less of the clock than time.Now does
+	if now := cfg.Now; now != nil {
+		since = func(t time.Time) time.Duration { return now().Sub(t) }
+	} else {
 		cfg.Now = time.Now
-		since := time.Since
-		begun := cfg.Now()
-		clock = func() time.Time { return begun.Add(since(begun)) }
 	}
 	if cfg.NewID == nil {
 		cfg.NewID = uuid.New
@@ -99,8 +95,9 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Random == nil {
 		cfg.Random = rand.Reader
 	}
-	s := &Service{cfg: cfg, rates: newLimiter(cfg.Rates), clock: clock}
-	s.cache = newCache(s.find, maxKnown, maxUnknown)
+	s := &Service{cfg: cfg, rates: newLimiter(cfg.Rates)}
+	begun := cfg.Now()
+	s.cache = newCache(s.find, func() time.Duration { return since(begun) })
 	return s, nil
 }
 
