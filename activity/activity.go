@@ -54,15 +54,27 @@ func (i *Item) Empty() bool {
 		i.Cost == router.Amount{}
 }
 
-// ItemOf is what one event adds to the item of its day, endpoint and workspace.
+// AddEvent adds what one event used to the item of its day, endpoint and
+// workspace.
+func (i *Item) AddEvent(e *router.Event) {
+	i.Requests += e.Requests
+	i.Prompt += e.Prompt
+	i.Completion += e.Completion
+	i.Reasoning += e.Reasoning
+	i.Cached += e.Cached
+	i.Cost.Credit += e.Cost.Credit
+	i.Cost.Total += e.Cost.Total
+}
+
+// ItemOf is the item of one event alone.
 func ItemOf(e router.Event) Item {
-	return Item{
+	i := Item{
 		Date:  router.Daily.Window(e.Admitted),
 		Model: e.Model, Permaslug: e.Permaslug, Endpoint: e.Endpoint, Provider: e.Provider,
 		Workspace: e.Principal.Workspace,
-		Requests:  e.Requests, Prompt: e.Prompt, Completion: e.Completion, Reasoning: e.Reasoning, Cached: e.Cached,
-		Cost: e.Cost,
 	}
+	i.AddEvent(&e)
+	return i
 }
 
 // Range selects what a [Store] adds up.

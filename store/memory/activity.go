@@ -2,8 +2,10 @@ package memory
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -20,10 +22,11 @@ var _ activity.Store = (*activityStore)(nil)
 // that no query has to add up what it did not ask for.
 type activityStore struct {
 	mu   sync.RWMutex
-	days map[string]*activityDay
+	days map[int64]*activityDay // by their number
 }
 
 type activityDay struct {
+	date  string
 	seen  map[string]struct{} // ids of events
 	cells map[activityCell]*activityCell
 	sums  map[activityScope]activitySums
@@ -47,7 +50,7 @@ type activityCell struct {
 
 type activitySums map[*activityCell]*activity.Item
 
-func newActivityStore() *activityStore { return &activityStore{days: map[string]*activityDay{}} }
+func newActivityStore() *activityStore { return &activityStore{days: map[int64]*activityDay{}} }
 
 func (s *activityStore) Record(ctx context.Context, events []router.Event) error {
 	if err := ctx.Err(); err != nil {
@@ -85,42 +88,46 @@ func (s *activityStore) settle(b *book, h *hold, cost router.Amount, corrects bo
 }
 
 func (s *activityStore) record(e *router.Event) {
-	item := activity.ItemOf(*e)
-	day, ok := s.days[item.Date]
+	number := dayNumber(e.Admitted)
+	day, ok := s.days[number]
 	if !ok {
 		day = &activityDay{
+			date: router.Daily.Window(e.Admitted),
 			seen: map[string]struct{}{}, cells: map[activityCell]*activityCell{},
 			sums: map[activityScope]activitySums{}, adds: map[activityScope][]activitySums{},
 		}
-		s.days[item.Date] = day
+		s.days[number] = day
 		s.forget()
 	}
-	if _, twice := day.seen[e.ID]; twice {
+	had := len(day.seen)
+	if day.seen[e.ID] = struct{}{}; len(day.seen) == had { // was there before
 		return
 	}
-	day.seen[e.ID] = struct{}{}
-	cell := day.cell(&item)
+	cell := day.cell(e)
 	for _, sums := range day.of(&e.Principal) {
-		sums.add(cell, &item)
+		sums.add(cell, e)
 	}
+}
+
+// dayNumber counts the days from 1970 to that of an instant, UTC.
+func dayNumber(t time.Time) int64 {
+	const seconds = 24 * 60 * 60
+	day := t.Unix() / seconds
+	if t.Unix()%seconds < 0 {
+		day--
+	}
+	return day
 }
 
 // forget drops the oldest day when there are too many.
 func (s *activityStore) forget() {
-	if len(s.days) <= activityDays {
-		return
+	if len(s.days) > activityDays {
+		delete(s.days, slices.Min(slices.Collect(maps.Keys(s.days))))
 	}
-	oldest := ""
-	for date := range s.days {
-		if oldest == "" || date < oldest {
-			oldest = date
-		}
-	}
-	delete(s.days, oldest)
 }
 
-func (d *activityDay) cell(item *activity.Item) *activityCell {
-	of := activityCell{item.Model, item.Permaslug, item.Provider, item.Workspace, item.Endpoint}
+func (d *activityDay) cell(e *router.Event) *activityCell {
+	of := activityCell{e.Model, e.Permaslug, e.Provider, e.Principal.Workspace, e.Endpoint}
 	cell, ok := d.cells[of]
 	if !ok {
 		cell = new(of)
@@ -155,12 +162,12 @@ func (d *activityDay) of(p *router.Principal) []activitySums {
 	return list
 }
 
-func (s activitySums) add(cell *activityCell, item *activity.Item) {
+func (s activitySums) add(cell *activityCell, e *router.Event) {
 	if sum, ok := s[cell]; ok {
-		sum.Add(*item)
+		sum.AddEvent(e)
 		return
 	}
-	s[cell] = new(*item)
+	s[cell] = new(activity.ItemOf(*e))
 }
 
 func (s *activityStore) Items(ctx context.Context, r activity.Range) ([]activity.Item, error) {
@@ -170,8 +177,8 @@ func (s *activityStore) Items(ctx context.Context, r activity.Range) ([]activity
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var items []activity.Item
-	for date, day := range s.days {
-		if date < r.From || date > r.To {
+	for _, day := range s.days {
+		if day.date < r.From || day.date > r.To {
 			continue
 		}
 		for _, sum := range day.sums[activityScope{account: r.Account, key: r.KeyHash, member: r.Member}] {
