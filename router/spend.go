@@ -157,7 +157,7 @@ func (s *purse) settle(ctx context.Context, c *Call, res *Result) error {
 	if over > 0 {
 		s.router.overruns.add(over)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	ctx, cancel := withSettleTime(ctx)
 	defer cancel()
 	if s.recorder == nil {
 		return s.router.cfg.Ledger.Settle(ctx, s.hold.ID, cost)
@@ -176,7 +176,7 @@ func (s *purse) void(ctx context.Context) error {
 		return nil
 	}
 	s.held = false
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	ctx, cancel := withSettleTime(ctx)
 	defer cancel()
 	return s.router.cfg.Ledger.Void(ctx, s.hold.ID)
 }
