@@ -66,20 +66,24 @@ func (p *packing) part(least, most uint64) part {
 // pack packs the keys at these places.
 func (p *planner) pack(places []uint64, pack *packing) []uint64 {
 	numbers, keys, mask := p.numbers[:len(places)], p.keys, p.indexMask
-	if !pack.exact || pack.hi.bits > 0 {
-		lead, figure, hi, lo := pack.lead, pack.figure, pack.hi, pack.lo
-		for i, place := range places {
-			k := &keys[place&mask]
-			numbers[i] = lead.of(k.lead) | figure.of(k.figure) | hi.of(k.price.hi) | lo.of(k.price.lo) | place&mask
-		}
-		return numbers
-	}
-	// With nothing left out it is a sum, which is faster.
-	lead, figure, lo := pack.lead.shift%wordBits, pack.figure.shift%wordBits, pack.lo.shift%wordBits
-	least := pack.lead.least<<lead + pack.figure.least<<figure + pack.lo.least<<lo
+	lead := pack.lead
 	for i, place := range places {
-		k := &keys[place&mask]
-		numbers[i] = k.lead<<lead + k.figure<<figure + k.price.lo<<lo + place&mask - least
+		numbers[i] = place&mask | lead.of(keys[place&mask].lead)
+	}
+	if figure := pack.figure; figure.bits > 0 {
+		for i, place := range places {
+			numbers[i] |= figure.of(keys[place&mask].figure)
+		}
+	}
+	if hi := pack.hi; hi.bits > 0 {
+		for i, place := range places {
+			numbers[i] |= hi.of(keys[place&mask].price.hi)
+		}
+	}
+	if lo := pack.lo; lo.bits > 0 {
+		for i, place := range places {
+			numbers[i] |= lo.of(keys[place&mask].price.lo)
+		}
 	}
 	return numbers
 }
