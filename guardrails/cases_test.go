@@ -84,7 +84,7 @@ func outcome(c *router.Call, err error) string {
 	}
 	slices.Sort(candidates)
 	for _, x := range c.Report.Plan.Excluded {
-		excluded = append(excluded, name(x.Endpoint)+" "+x.Reason)
+		excluded = append(excluded, name(x.Endpoint)+" "+x.Reason.String())
 	}
 	s := strings.Join(candidates, ", ")
 	if excluded != nil {

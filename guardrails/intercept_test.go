@@ -63,7 +63,7 @@ func TestContentCases(t *testing.T) {
 			r := newRig(t)
 			ids := map[string]string{}
 			for scope, p := range c.guardrails {
-				ids[string(scope)] = r.put(t, scope, p).ID.String()
+				ids[scope.String()] = r.put(t, scope, p).ID.String()
 			}
 			engine, sent := newRouter(t, catalogs()["K1"], r.Intercept)
 			if c.model == "" {

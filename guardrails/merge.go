@@ -50,7 +50,7 @@ func Merge(workspace, member, key *Guardrail) Policy {
 			p.Budgets = append(p.Budgets, part.budget(part.owner))
 		}
 		for _, f := range slices.Concat(part.Builtins, part.Filters) {
-			f.Guardrail, f.Scope = part.ID, string(part.source)
+			f.Guardrail, f.Scope = part.ID, part.source.String()
 			p.Filters = unite(p.Filters, f)
 		}
 	}

@@ -53,8 +53,8 @@ type metadataExclusion struct {
 	Provider string        `json:"provider"`
 	Model    string        `json:"model"`
 	Endpoint string        `json:"endpoint"`
-	Reason   string        `json:"reason"`
-	Detail   string        `json:"detail,omitempty"`
+	Reason   router.Filter `json:"reason"`
+	Detail   router.Detail `json:"detail,omitempty"`
 	Source   router.Source `json:"source,omitempty"`
 }
 
@@ -122,7 +122,7 @@ func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataO
 	m.IsBYOK = by != nil && by.Credential != nil
 	for _, c := range r.Plan.Candidates {
 		m.Endpoints.Available = append(m.Endpoints.Available, metadataCandidate{
-			Provider: s.providerName(c.Endpoint.Provider), Model: c.Model.Permaslug, Endpoint: c.Endpoint.Tag(),
+			Provider: s.providerName(c.Endpoint.Provider), Model: c.Model().Permaslug, Endpoint: c.Endpoint.Tag(),
 			Selected: by != nil && c.Endpoint == by.Endpoint && c.Credential == by.Credential,
 			IsBYOK:   c.Credential != nil, Tier: c.Tier.String(), Reason: c.Reason, DrawWeight: c.Weight,
 		})

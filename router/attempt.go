@@ -45,7 +45,7 @@ func (r *Router) attempt(ctx context.Context, s *served, by *Candidate, out *out
 	deadline, _ := limited.Deadline()
 
 	rec := AttemptRecord{
-		Endpoint: s.endpoint, Model: by.Model, Provider: s.provider.Name,
+		Endpoint: s.endpoint, Model: by.Model(), Provider: s.provider.Name,
 		Credential: by.Credential, Started: r.cfg.Now(),
 	}
 	reply, err := s.provider.Client.Decide(limited, out.attempt(s, by.Credential, deadline))
@@ -72,7 +72,7 @@ func (r *Router) attempt(ctx context.Context, s *served, by *Candidate, out *out
 	}
 	if o.ok {
 		rec.charge()
-		res = result(out.call, s, by.Model, rec, answers)
+		res = result(out.call, s, by.Model(), rec, answers)
 	}
 	out.call.Report.Attempts = append(out.call.Report.Attempts, rec)
 	return res, rec.Class == InvalidRequest || hungUp || timeIsUp(ctx, limited)

@@ -162,11 +162,11 @@ func checkExcluded(t *testing.T, plan router.Plan, want outcome, models int) {
 	t.Helper()
 	var got []string
 	for _, e := range plan.Excluded {
-		if e.Reason == "allow_fallbacks" {
+		if e.Reason == router.FilterFallbacks {
 			assert.True(t, want.alone, "fallbacks were allowed")
 			continue
 		}
-		got = append(got, short(e.Endpoint, models)+" "+e.Reason)
+		got = append(got, short(e.Endpoint, models)+" "+e.Reason.String())
 	}
 	if want.status == 200 {
 		assert.ElementsMatch(t, want.excluded, got)

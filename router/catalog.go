@@ -55,6 +55,8 @@ type Endpoint struct {
 	Off           bool   // switched off by the operator
 	Limits        EndpointLimits
 	Tolerance     systemone.Tolerance
+
+	model *Model // in a catalog
 }
 
 // EndpointLimits are what an endpoint can take. A zero number is no limit

@@ -184,7 +184,7 @@ func (c *Catalog) makeSpec(i int, e *Endpoint) (spec, error) {
 	if model == nil {
 		return spec{}, wrong("endpoints", i, "%s: unknown model %q", e.Tag(), e.Model)
 	}
-	e.Model = model.ID
+	e.Model, e.model = model.ID, model
 	if e.UpstreamModel == "" {
 		e.UpstreamModel = model.ID
 	}

@@ -13,7 +13,7 @@ import (
 // Restrict applies a rule to every call: an account-wide list of providers or
 // zero retention for everything, say. Its Source, unless given, is the account.
 func Restrict(rule Rule) Interceptor {
-	if rule.Source == "" {
+	if rule.Source == 0 {
 		rule.Source = SourceAccount
 	}
 	return func(next Decider) Decider {

@@ -239,7 +239,8 @@ func parseState(t *testing.T, cell string) (rules []router.Rule, pins []string, 
 			owned = append(owned, parseOwn(t, words[1:]))
 			continue
 		}
-		rule := router.Rule{Source: router.Source(words[0])}
+		var rule router.Rule
+		require.NoError(t, rule.Source.UnmarshalText([]byte(words[0])))
 		list := strings.Split(strings.Join(words[2:], " "), ", ")
 		switch words[1] {
 		case "allowed_models":

@@ -10,18 +10,6 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Source says where a rule came from.
-type Source string
-
-// Every source of a rule.
-const (
-	SourceRequest   Source = "request"
-	SourceAccount   Source = "account"
-	SourceWorkspace Source = "workspace"
-	SourceMember    Source = "member"
-	SourceKey       Source = "key"
-)
-
 // Rule is what a policy allows. Rules only ever narrow: an endpoint must match
 // every allow-list and no ignore-list. A nil list is no rule; an empty
 // allow-list allows nothing.
@@ -86,14 +74,14 @@ type Plan struct {
 	Strategy   string
 	Candidates []Candidate // in the order of attempts
 	Excluded   []Exclusion // by place of the model asked for, then by slug with variant
-	// ExcludedBy lists every filter that removed an endpoint, in filter order.
-	ExcludedBy []string
+	// ExcludedBy lists every filter that removed an endpoint, in their order,
+	// but FilterFallbacks.
+	ExcludedBy []Filter
 }
 
 // Candidate is an endpoint that may be tried, with the credential to use.
 type Candidate struct {
 	Endpoint *Endpoint
-	Model    *Model
 	// Credential is the caller's own that the endpoint is called with; nil for
 	// the operator's.
 	Credential *Credential
@@ -101,6 +89,9 @@ type Candidate struct {
 	Tier       Tier
 	Reason     Reason // why it stands where it stands
 }
+
+// Model is the endpoint's model in the plan's catalog.
+func (c Candidate) Model() *Model { return c.Endpoint.model }
 
 // Tier is how an endpoint meets the performance cutoffs.
 type Tier uint8
@@ -159,12 +150,9 @@ func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 // Exclusion is an endpoint that may not be tried.
 type Exclusion struct {
 	Endpoint *Endpoint
-	// Reason is the first filter that removed the endpoint, e.g. max_price, or
-	// allow_fallbacks for one that stood behind the only candidate that a
-	// request without fallbacks leaves.
-	Reason string
-	Detail string // e.g. max_price.completion; "" adds nothing
-	Source Source // of the rule; "" for what the endpoint itself cannot do
+	Reason   Filter // the first that removed it
+	Detail   Detail // of the reason, where it has any
+	Source   Source // of the rule; zero for what the endpoint itself cannot do
 }
 
 // NewPlan filters and orders the endpoints of the models asked for. It is a
@@ -193,12 +181,16 @@ func (p Plan) Err(requested []string) error {
 	if len(p.Candidates) > 0 {
 		return nil
 	}
-	if slices.Contains(p.ExcludedBy, reasonWords[offline]) {
+	if slices.Contains(p.ExcludedBy, FilterOffline) {
 		return &Error{Class: NoCapacity}
+	}
+	words := make([]string, len(p.ExcludedBy))
+	for i, f := range p.ExcludedBy {
+		words[i] = f.String()
 	}
 	return &Error{
 		Class:      NotFound,
 		Message:    "No endpoints found for " + strings.Join(requested, ", "),
-		ExcludedBy: append([]string{}, p.ExcludedBy...),
+		ExcludedBy: words,
 	}
 }

@@ -6,72 +6,18 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// reason is why an endpoint is out. The filters stand in their order: the
-// first one that removes an endpoint is its reason.
-type reason uint8
-
-const (
-	keep reason = iota
-	allowedModels
-	ignoredModels
-	allowedProviders
-	ignoredProviders
-	training
-	zeroRetention
-	distillable
-	quantization
-	maxPrice
-	requireParameters
-	contextLength
-	limitQuestions
-	limitOptions
-	limitLevels
-	limitNulls
-	order
-	offline
-	filters // how many there are
-
-	fallbacks = filters // no filter: behind the only candidate
-)
-
-//nolint:gochecknoglobals // a constant table
-var reasonWords = [...]string{
-	allowedModels:     "allowed_models",
-	ignoredModels:     "ignored_models",
-	allowedProviders:  "allowed_providers",
-	ignoredProviders:  "ignored_providers",
-	training:          "data_policy:training",
-	zeroRetention:     "data_policy:zdr",
-	distillable:       "distillable",
-	quantization:      "quantization",
-	maxPrice:          "max_price",
-	requireParameters: "require_parameters",
-	contextLength:     "context_length",
-	limitQuestions:    "limits:questions",
-	limitOptions:      "limits:options",
-	limitLevels:       "limits:levels",
-	limitNulls:        "limits:nulls",
-	order:             "order",
-	offline:           "offline",
-	fallbacks:         "allow_fallbacks",
-}
-
-// priceParts are the members of max_price; the position is verdict.part.
-//
-//nolint:gochecknoglobals // a constant table
-var priceParts = [...]string{"max_price.prompt", "max_price.completion", "max_price.request", "max_price.image", "max_price.audio"}
-
-// verdict is a reason with its detail and its rule. The zero verdict keeps.
+// verdict is what a plan says of an endpoint that is out, with the rule that it
+// is for. The zero verdict keeps.
 type verdict struct {
-	reason reason
-	part   uint8 // of a maxPrice
+	reason Filter
+	detail Detail
 	rule   int32 // index into planner.rules, or noRule
 }
 
 const noRule = -1
 
 // byRequest is a verdict that the request itself asked for.
-func (p *planner) byRequest(r reason) verdict {
+func (p *planner) byRequest(r Filter) verdict {
 	return verdict{reason: r, rule: int32(len(p.rules) - 1)} //nolint:gosec // a short list
 }
 
@@ -79,14 +25,14 @@ func (p *planner) byRequest(r reason) verdict {
 func (p *planner) judgeModel(m int32) verdict {
 	for i, r := range p.rules {
 		if r.AllowedModels != nil && !p.namesModel(r.AllowedModels, m) {
-			return verdict{reason: allowedModels, rule: int32(i)}
+			return verdict{reason: FilterAllowedModels, rule: int32(i)}
 		}
 	}
 	for i, r := range p.rules {
 		if slices.ContainsFunc(r.IgnoredModels, func(name string) bool {
 			return slices.Contains(p.modelsNamed(name), m) // and ignores all that it may mean
 		}) {
-			return verdict{reason: ignoredModels, rule: int32(i)}
+			return verdict{reason: FilterIgnoredModels, rule: int32(i)}
 		}
 	}
 	return verdict{}
@@ -112,11 +58,11 @@ func (p *planner) judge(s *spec) verdict {
 	}
 	if p.capped {
 		pricing := &s.endpoint.Pricing
-		prices := [len(priceParts)]USD{pricing.Prompt, pricing.Completion, pricing.Request}
-		for part, price := range prices {
+		parts := prices{pricing.Prompt, pricing.Completion, pricing.Request}
+		for part, price := range parts {
 			if price > p.caps[part] {
-				v := p.byRequest(maxPrice)
-				v.part = uint8(part)
+				v := p.byRequest(FilterMaxPrice)
+				v.detail = DetailPrompt + Detail(part) //nolint:gosec // a short table
 				return v
 			}
 		}
@@ -131,9 +77,9 @@ func (p *planner) judge(s *spec) verdict {
 	}
 	switch {
 	case p.alone && len(p.prefs.Order) > 0 && p.entry(s) == noEntry:
-		return p.byRequest(order)
+		return p.byRequest(FilterOrder)
 	case s.traits&(1<<offBit) != 0:
-		return verdict{reason: offline, rule: noRule}
+		return verdict{reason: FilterOffline, rule: noRule}
 	}
 	return verdict{}
 }
@@ -146,18 +92,18 @@ func (p *planner) refusal(t traits) verdict {
 
 // judgeLimits compares the request's size with what the endpoint can take. A
 // limit of zero is none.
-func judgeLimits(e *Endpoint, s *Shape) reason {
+func judgeLimits(e *Endpoint, s *Shape) Filter {
 	switch l := &e.Limits; {
 	case e.ContextLength > 0 && s.StateTokens > int64(e.ContextLength):
-		return contextLength
+		return FilterContextLength
 	case l.Questions > 0 && s.Questions > l.Questions:
-		return limitQuestions
+		return FilterQuestions
 	case l.Options > 0 && s.Options > l.Options:
-		return limitOptions
+		return FilterOptions
 	case l.Levels > 0 && s.Levels > l.Levels:
-		return limitLevels
+		return FilterLevels
 	case l.NoNulls && s.Nulls, l.OptionNullsOnly && s.OtherNulls:
-		return limitNulls
+		return FilterNulls
 	}
 	return keep
 }

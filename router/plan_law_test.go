@@ -152,7 +152,7 @@ func drawPreferences(t *rapid.T) *systemone.Preferences {
 
 func drawRule(t *rapid.T) router.Rule {
 	return router.Rule{
-		Source:           rapid.SampledFrom([]router.Source{"account", "workspace", "key", ""}).Draw(t, "source"),
+		Source:           rapid.SampledFrom([]router.Source{router.SourceAccount, router.SourceWorkspace, router.SourceKey, 0}).Draw(t, "source"),
 		AllowedProviders: nameList(t, "allowed", 20, "ant", "bee", "cat/eu"),
 		IgnoredProviders: nameList(t, "ignored", 20, "ant/us", "Bee"),
 		AllowedModels:    nameList(t, "allowed models", 10, "judge-latest", "acme/judge-mini"),
@@ -218,7 +218,7 @@ func describe(p router.Plan) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, p.Seed, p.Strategy, p.ExcludedBy)
 	for _, c := range p.Candidates {
-		fmt.Fprintln(&b, c.Endpoint.Tag(), c.Model.ID, own(c), c.Tier, c.Reason, c.Weight)
+		fmt.Fprintln(&b, c.Endpoint.Tag(), c.Model().ID, own(c), c.Tier, c.Reason, c.Weight)
 	}
 	for _, e := range p.Excluded {
 		fmt.Fprintln(&b, e.Endpoint.Tag(), e.Endpoint.Model, e.Reason, e.Detail, e.Source)
@@ -267,7 +267,7 @@ func TestEveryEndpointStandsInThePlanOnce(t *testing.T) {
 		alone := l.prefs != nil && l.prefs.AllowFallbacks != nil && !*l.prefs.AllowFallbacks
 		times := map[*router.Endpoint]int{} // as a candidate with an own credential
 		for _, c := range plan.Candidates {
-			require.Equal(t, c.Model.ID, c.Endpoint.Model)
+			require.Equal(t, c.Model().ID, c.Endpoint.Model)
 			if c.Credential == nil || alone {
 				got = append(got, c.Endpoint)
 			}
@@ -275,7 +275,7 @@ func TestEveryEndpointStandsInThePlanOnce(t *testing.T) {
 				times[c.Endpoint]++
 				require.True(t, strings.EqualFold(c.Credential.Provider, c.Endpoint.Provider))
 				require.True(t, c.Credential.Models == nil || slices.ContainsFunc(c.Credential.Models, func(name string) bool {
-					return in.Catalog.Model(name) == c.Model
+					return in.Catalog.Model(name) == c.Model()
 				}))
 			}
 		}
@@ -287,7 +287,7 @@ func TestEveryEndpointStandsInThePlanOnce(t *testing.T) {
 		for _, e := range plan.Excluded {
 			got = append(got, e.Endpoint)
 			require.NotEmpty(t, e.Reason)
-			require.Equal(t, e.Reason != "allow_fallbacks", slices.Contains(plan.ExcludedBy, e.Reason))
+			require.Equal(t, e.Reason != router.FilterFallbacks, slices.Contains(plan.ExcludedBy, e.Reason))
 		}
 		require.ElementsMatch(t, want, got)
 		require.Equal(t, len(plan.Candidates) == 0, plan.Err(l.names) != nil)
@@ -339,7 +339,7 @@ func TestStrongKeysDecide(t *testing.T) {
 		plan := router.NewPlan(in)
 		grouped := l.prefs == nil || l.prefs.Sort.Partition != "none" || len(l.prefs.Order) > 0
 		place := func(c router.Candidate) int {
-			return slices.IndexFunc(in.Models, func(r router.ModelRef) bool { return r.Model == c.Model })
+			return slices.IndexFunc(in.Models, func(r router.ModelRef) bool { return r.Model == c.Model() })
 		}
 		sum := 0.0
 		for i, c := range plan.Candidates {

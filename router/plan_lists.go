@@ -43,7 +43,7 @@ func (p *planner) addList(names []string, v verdict) {
 		l.named = slices.Grow(l.named, l.targets)[:n+l.targets]
 		clear(l.named[n:])
 	}
-	if v.reason == allowedProviders {
+	if v.reason == FilterAllowedProviders {
 		l.allowing[len(l.allowing)-1] |= bit
 	}
 	l.verdicts = append(l.verdicts, v)

@@ -19,7 +19,7 @@ func TestManyListsOneVerdict(t *testing.T) {
 		l.prefs, l.policy, l.owned = nil, nil, nil
 		for i := range rapid.IntRange(0, 150).Draw(t, "rules") {
 			names := []string{"ant", "ANT/eu", "Ant Cloud", "bee", "cat/us", "Cat Labs", "dog", "nobody"}
-			rule := router.Rule{Source: router.Source([]string{"key", "member"}[i%2])}
+			rule := router.Rule{Source: []router.Source{router.SourceKey, router.SourceMember}[i%2]}
 			if rapid.IntRange(0, 3).Draw(t, "allows?") > 0 { // long lists, so that something is left
 				rule.AllowedProviders = rapid.Permutation(names).Draw(t, "allowed")[:rapid.IntRange(6, 8).Draw(t, "n")]
 			}
@@ -35,11 +35,11 @@ func TestManyListsOneVerdict(t *testing.T) {
 			require.Empty(t, reason, c.Endpoint.Tag())
 		}
 		for _, e := range plan.Excluded {
-			if reason, source := listed(l.policy, e.Endpoint); reason != "" {
+			if reason, source := listed(l.policy, e.Endpoint); reason != 0 {
 				require.Equal(t, reason, e.Reason)
 				require.Equal(t, source, e.Source)
 			} else {
-				require.NotContains(t, []string{"allowed_providers", "ignored_providers"}, e.Reason)
+				require.NotContains(t, []router.Filter{router.FilterAllowedProviders, router.FilterIgnoredProviders}, e.Reason)
 			}
 		}
 	})
@@ -47,17 +47,17 @@ func TestManyListsOneVerdict(t *testing.T) {
 }
 
 // listed is the simple definition.
-func listed(policy []router.Rule, e *router.Endpoint) (reason string, source router.Source) {
+func listed(policy []router.Rule, e *router.Endpoint) (reason router.Filter, source router.Source) {
 	is := func(name string) bool { return means(name, e) }
 	for _, r := range policy {
 		if r.AllowedProviders != nil && !slices.ContainsFunc(r.AllowedProviders, is) {
-			return "allowed_providers", r.Source
+			return router.FilterAllowedProviders, r.Source
 		}
 	}
 	for _, r := range policy {
 		if slices.ContainsFunc(r.IgnoredProviders, is) {
-			return "ignored_providers", r.Source
+			return router.FilterIgnoredProviders, r.Source
 		}
 	}
-	return "", ""
+	return 0, 0
 }

@@ -30,7 +30,7 @@ func (p *planner) fillCandidates(candidates []Candidate) {
 	for i, place := range p.places {
 		k, c := &keys[place&mask], &candidates[i]
 		s := &specs[k.spec]
-		c.Endpoint, c.Model = s.endpoint, s.model
+		c.Endpoint = s.endpoint
 		c.Tier, c.Reason = Tier(k.lead>>tier), k.reason //nolint:gosec // two bits
 		if k.own != shared {
 			c.Credential = &p.in.Credentials[k.own]
@@ -45,7 +45,7 @@ func (p *planner) fillCandidates(candidates []Candidate) {
 func (p *planner) dropOthers(only int32) {
 	for _, k := range p.keys[:p.shared] {
 		if k.spec != only {
-			p.out = append(p.out, refusal{spec: k.spec, place: k.place, why: p.byRequest(fallbacks)})
+			p.out = append(p.out, refusal{spec: k.spec, place: k.place, why: p.byRequest(FilterFallbacks)})
 		}
 	}
 	slices.SortFunc(p.out, func(a, b refusal) int {
@@ -58,12 +58,15 @@ func (p *planner) exclude(plan *Plan) {
 		return
 	}
 	plan.Excluded = make([]Exclusion, len(p.out))
-	var found [filters]bool
+	var found [FilterFallbacks]bool
 	kinds := 0
 	for i := range p.out {
-		o := &p.out[i]
-		p.fillExclusion(&plan.Excluded[i], o)
-		if r := o.why.reason; r < filters && !found[r] {
+		o, e := &p.out[i], &plan.Excluded[i]
+		e.Endpoint, e.Reason, e.Detail = p.in.Catalog.specs[o.spec].endpoint, o.why.reason, o.why.detail
+		if o.why.rule != noRule {
+			e.Source = p.rules[o.why.rule].Source
+		}
+		if r := o.why.reason; r < FilterFallbacks && !found[r] {
 			found[r] = true
 			kinds++
 		}
@@ -71,21 +74,10 @@ func (p *planner) exclude(plan *Plan) {
 	if kinds == 0 {
 		return
 	}
-	plan.ExcludedBy = make([]string, 0, kinds)
+	plan.ExcludedBy = make([]Filter, 0, kinds)
 	for r, was := range found {
 		if was {
-			plan.ExcludedBy = append(plan.ExcludedBy, reasonWords[r])
+			plan.ExcludedBy = append(plan.ExcludedBy, Filter(r)) //nolint:gosec // a short list
 		}
-	}
-}
-
-func (p *planner) fillExclusion(e *Exclusion, o *refusal) {
-	e.Endpoint = p.in.Catalog.specs[o.spec].endpoint
-	e.Reason = reasonWords[o.why.reason]
-	if o.why.reason == maxPrice {
-		e.Detail = priceParts[o.why.part]
-	}
-	if o.why.rule != noRule {
-		e.Source = p.rules[o.why.rule].Source
 	}
 }

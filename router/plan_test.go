@@ -42,27 +42,27 @@ func TestExclusionsNameTheirSource(t *testing.T) {
 		catalog, state, request string
 		want                    router.Exclusion // of ant
 	}{
-		"only":     {"K1", "–", `{"only":["bee"]}`, router.Exclusion{Reason: "allowed_providers", Source: "request"}},
-		"ignore":   {"K1", "–", `{"ignore":["ant"]}`, router.Exclusion{Reason: "ignored_providers", Source: "request"}},
-		"deny":     {"K1 + ant col", "–", `{"data_collection":"deny"}`, router.Exclusion{Reason: "data_policy:training", Source: "request"}},
-		"zdr":      {"K1 + bee zdr", "–", `{"zdr":true}`, router.Exclusion{Reason: "data_policy:zdr", Source: "request"}},
-		"quant":    {"K1 + bee q=fp8", "–", `{"quantizations":["fp8"]}`, router.Exclusion{Reason: "quantization", Source: "request"}},
-		"prompt":   {"ant:M 9/9+9; bee:M 1", "–", `{"max_price":{"prompt":"2","completion":"2","request":"2"}}`, router.Exclusion{Reason: "max_price", Detail: "max_price.prompt", Source: "request"}},
-		"complete": {"ant:M 1/9+9; bee:M 1", "–", `{"max_price":{"prompt":"2","completion":"2","request":"2"}}`, router.Exclusion{Reason: "max_price", Detail: "max_price.completion", Source: "request"}},
-		"fee":      {"ant:M 1/1+9; bee:M 1", "–", `{"max_price":{"prompt":"2","completion":"2","request":"2"}}`, router.Exclusion{Reason: "max_price", Detail: "max_price.request", Source: "request"}},
-		"order":    {"K1", "–", `{"order":["bee"],"allow_fallbacks":false}`, router.Exclusion{Reason: "order", Source: "request"}},
-		"behind":   {"K1", "–", `{"order":["bee","ant"],"allow_fallbacks":false}`, router.Exclusion{Reason: "allow_fallbacks", Source: "request"}},
-		"account":  {"K1", "account ignores ant", `{"ignore":["ant"]}`, router.Exclusion{Reason: "ignored_providers", Source: "account"}},
-		"guard":    {"K1", "account allows bee; key guardrail allowed_providers bee", `{"only":["bee"]}`, router.Exclusion{Reason: "allowed_providers", Source: "key"}},
-		"member":   {"K2", "member guardrail ignored_models acme/judge", "models N,M –", router.Exclusion{Reason: "ignored_models", Source: "member"}},
-		"models":   {"K2", "workspace guardrail allowed_models JUDGE-MINI-LATEST", "models N,M –", router.Exclusion{Reason: "allowed_models", Source: "workspace"}},
-		"training": {"K1 + ant col", "key guardrail enable_paid_model_training false", `{"data_collection":"deny"}`, router.Exclusion{Reason: "data_policy:training", Source: "key"}},
-		"group":    {"K1 + bee zdr", "member guardrail enforce_zdr_other; account zdr", `{"zdr":true}`, router.Exclusion{Reason: "data_policy:zdr", Source: "member"}},
-		"size":     {"K1 + ant opt=1", "–", "–", router.Exclusion{Reason: "limits:options"}},
-		"off":      {"K1 + ant off", "–", "–", router.Exclusion{Reason: "offline"}},
+		"only":     {"K1", "–", `{"only":["bee"]}`, router.Exclusion{Reason: router.FilterAllowedProviders, Source: router.SourceRequest}},
+		"ignore":   {"K1", "–", `{"ignore":["ant"]}`, router.Exclusion{Reason: router.FilterIgnoredProviders, Source: router.SourceRequest}},
+		"deny":     {"K1 + ant col", "–", `{"data_collection":"deny"}`, router.Exclusion{Reason: router.FilterTraining, Source: router.SourceRequest}},
+		"zdr":      {"K1 + bee zdr", "–", `{"zdr":true}`, router.Exclusion{Reason: router.FilterZDR, Source: router.SourceRequest}},
+		"quant":    {"K1 + bee q=fp8", "–", `{"quantizations":["fp8"]}`, router.Exclusion{Reason: router.FilterQuantization, Source: router.SourceRequest}},
+		"prompt":   {"ant:M 9/9+9; bee:M 1", "–", `{"max_price":{"prompt":"2","completion":"2","request":"2"}}`, router.Exclusion{Reason: router.FilterMaxPrice, Detail: router.DetailPrompt, Source: router.SourceRequest}},
+		"complete": {"ant:M 1/9+9; bee:M 1", "–", `{"max_price":{"prompt":"2","completion":"2","request":"2"}}`, router.Exclusion{Reason: router.FilterMaxPrice, Detail: router.DetailCompletion, Source: router.SourceRequest}},
+		"fee":      {"ant:M 1/1+9; bee:M 1", "–", `{"max_price":{"prompt":"2","completion":"2","request":"2"}}`, router.Exclusion{Reason: router.FilterMaxPrice, Detail: router.DetailRequest, Source: router.SourceRequest}},
+		"order":    {"K1", "–", `{"order":["bee"],"allow_fallbacks":false}`, router.Exclusion{Reason: router.FilterOrder, Source: router.SourceRequest}},
+		"behind":   {"K1", "–", `{"order":["bee","ant"],"allow_fallbacks":false}`, router.Exclusion{Reason: router.FilterFallbacks, Source: router.SourceRequest}},
+		"account":  {"K1", "account ignores ant", `{"ignore":["ant"]}`, router.Exclusion{Reason: router.FilterIgnoredProviders, Source: router.SourceAccount}},
+		"guard":    {"K1", "account allows bee; key guardrail allowed_providers bee", `{"only":["bee"]}`, router.Exclusion{Reason: router.FilterAllowedProviders, Source: router.SourceKey}},
+		"member":   {"K2", "member guardrail ignored_models acme/judge", "models N,M –", router.Exclusion{Reason: router.FilterIgnoredModels, Source: router.SourceMember}},
+		"models":   {"K2", "workspace guardrail allowed_models JUDGE-MINI-LATEST", "models N,M –", router.Exclusion{Reason: router.FilterAllowedModels, Source: router.SourceWorkspace}},
+		"training": {"K1 + ant col", "key guardrail enable_paid_model_training false", `{"data_collection":"deny"}`, router.Exclusion{Reason: router.FilterTraining, Source: router.SourceKey}},
+		"group":    {"K1 + bee zdr", "member guardrail enforce_zdr_other; account zdr", `{"zdr":true}`, router.Exclusion{Reason: router.FilterZDR, Source: router.SourceMember}},
+		"size":     {"K1 + ant opt=1", "–", "–", router.Exclusion{Reason: router.FilterOptions}},
+		"off":      {"K1 + ant off", "–", "–", router.Exclusion{Reason: router.FilterOffline}},
 		// The filters have an order, whoever set them.
-		"both lists":  {"K1 + ant off", "account ignores ant", `{"only":["bee"],"ignore":["ant"]}`, router.Exclusion{Reason: "allowed_providers", Source: "request"}},
-		"price first": {"K1 + ant off, ant opt=1, ant que=1", "–", `{"max_price":{"prompt":"0.5"}}`, router.Exclusion{Reason: "max_price", Detail: "max_price.prompt", Source: "request"}},
+		"both lists":  {"K1 + ant off", "account ignores ant", `{"only":["bee"],"ignore":["ant"]}`, router.Exclusion{Reason: router.FilterAllowedProviders, Source: router.SourceRequest}},
+		"price first": {"K1 + ant off, ant opt=1, ant que=1", "–", `{"max_price":{"prompt":"0.5"}}`, router.Exclusion{Reason: router.FilterMaxPrice, Detail: router.DetailPrompt, Source: router.SourceRequest}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := router.NewPlan(caseInput(t, c.catalog, c.state, c.request))
@@ -246,12 +246,12 @@ func TestGroupOfAuthor(t *testing.T) {
 func TestEmptyAllowLists(t *testing.T) {
 	in := caseInput(t, "K1", "–", "–")
 	in.Preferences = &systemone.Preferences{Only: []string{}}
-	assert.Equal(t, []string{"allowed_providers"}, router.NewPlan(in).ExcludedBy)
+	assert.Equal(t, []router.Filter{router.FilterAllowedProviders}, router.NewPlan(in).ExcludedBy)
 	in.Preferences = &systemone.Preferences{Quantizations: []string{}}
-	assert.Equal(t, []string{"quantization"}, router.NewPlan(in).ExcludedBy)
+	assert.Equal(t, []router.Filter{router.FilterQuantization}, router.NewPlan(in).ExcludedBy)
 	in.Preferences = nil
 	in.Policy = []router.Rule{{AllowedModels: []string{}}}
-	assert.Equal(t, []string{"allowed_models"}, router.NewPlan(in).ExcludedBy)
+	assert.Equal(t, []router.Filter{router.FilterAllowedModels}, router.NewPlan(in).ExcludedBy)
 }
 
 // An ambiguous name in a rule allows none of the models that it may mean and
@@ -262,9 +262,9 @@ func TestAmbiguousNamesInRules(t *testing.T) {
 	require.NoError(t, err)
 	in := router.PlanInput{Catalog: c, Models: []router.ModelRef{{Model: c.Model("acme/judge")}}}
 	in.Policy = []router.Rule{{AllowedModels: []string{"judge"}}}
-	assert.Equal(t, []string{"allowed_models"}, router.NewPlan(in).ExcludedBy)
+	assert.Equal(t, []router.Filter{router.FilterAllowedModels}, router.NewPlan(in).ExcludedBy)
 	in.Policy = []router.Rule{{IgnoredModels: []string{"judge"}}}
-	assert.Equal(t, []string{"ignored_models"}, router.NewPlan(in).ExcludedBy)
+	assert.Equal(t, []router.Filter{router.FilterIgnoredModels}, router.NewPlan(in).ExcludedBy)
 }
 
 // Pins act by the place of the model, and the zero UUID pins nothing.
@@ -353,7 +353,7 @@ func TestOptionNullsOnly(t *testing.T) {
 	require.NoError(t, err)
 	reasons := func(s router.Shape) (list []string) {
 		for _, x := range router.NewPlan(router.PlanInput{Catalog: c, Models: refs, Shape: s}).Excluded {
-			list = append(list, x.Endpoint.Tag()+" "+x.Reason)
+			list = append(list, x.Endpoint.Tag()+" "+x.Reason.String())
 		}
 		return list
 	}

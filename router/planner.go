@@ -19,7 +19,7 @@ type planner struct {
 	cutLatency, cutThroughput bool
 	defaultSort               systemone.SortBy
 	capped                    bool
-	caps                      [len(priceParts)]USD
+	caps                      prices
 	layout                    layout
 	prompt, completion        uint64 // tokens
 
@@ -157,7 +157,7 @@ func (p *planner) startPreferences() {
 	c := &p.prefs.MaxPrice
 	p.capped = *c != systemone.MaxPrice{}
 	if p.capped {
-		p.caps = [len(priceParts)]USD{capOf(c.Prompt), capOf(c.Completion), capOf(c.Request), capOf(c.Image), capOf(c.Audio)}
+		p.caps = prices{capOf(c.Prompt), capOf(c.Completion), capOf(c.Request), capOf(c.Image), capOf(c.Audio)}
 	}
 }
 
@@ -167,12 +167,12 @@ func (p *planner) startLists() {
 	p.lists.reset(p.in.Catalog.nTargets)
 	for i, r := range p.rules {
 		if r.AllowedProviders != nil {
-			p.addList(r.AllowedProviders, verdict{reason: allowedProviders, rule: int32(i)})
+			p.addList(r.AllowedProviders, verdict{reason: FilterAllowedProviders, rule: int32(i)})
 		}
 	}
 	for i, r := range p.rules {
 		if len(r.IgnoredProviders) > 0 {
-			p.addList(r.IgnoredProviders, verdict{reason: ignoredProviders, rule: int32(i)})
+			p.addList(r.IgnoredProviders, verdict{reason: FilterIgnoredProviders, rule: int32(i)})
 		}
 	}
 	ordered := len(p.prefs.Order) > 0

@@ -111,7 +111,7 @@ func (r *Router) pin(ctx context.Context, c *Call, models []ModelRef, by Candida
 	if c.Request.SessionID == "" || ordersItself(c.Request.Provider, models) {
 		return
 	}
-	r.cfg.Sessions.Pin(ctx, sessionOf(c, by.Model), by.Endpoint.ID, now.Add(sessionLife))
+	r.cfg.Sessions.Pin(ctx, sessionOf(c, by.Model()), by.Endpoint.ID, now.Add(sessionLife))
 }
 
 func sessionOf(c *Call, m *Model) SessionKey {

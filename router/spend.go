@@ -115,7 +115,7 @@ func (s *purse) reserve(ctx context.Context, by *Candidate, provider string) (*B
 	had, amount := s.held, s.hold.Amount
 	s.hold.Amount = amount.Max(most)
 	if s.recorder != nil {
-		s.hold.Event.at(by.Endpoint, by.Model, provider)
+		s.hold.Event.at(by.Endpoint, by.Model(), provider)
 	}
 	s.held = true // even when the ledger fails: nobody knows how far it came
 	err := s.router.cfg.Ledger.Reserve(ctx, s.hold)

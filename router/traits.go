@@ -70,18 +70,18 @@ func (r *Rule) traits() traits {
 }
 
 // first returns the lowest bit and the filter that it is for.
-func (t traits) first() (bit int, r reason) {
+func (t traits) first() (bit int, r Filter) {
 	switch bit = bits.TrailingZeros32(uint32(t)); {
 	case bit < retainsBit:
-		r = training
+		r = FilterTraining
 	case bit < undistillableBit:
-		r = zeroRetention
+		r = FilterZDR
 	case bit < quantizationBit:
-		r = distillable
+		r = FilterDistillable
 	case bit < takesNoUserBit:
-		r = quantization
+		r = FilterQuantization
 	case bit < limitedBit:
-		r = requireParameters
+		r = FilterParameters
 	}
 	return bit, r
 }

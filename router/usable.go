@@ -16,7 +16,7 @@ func Usable(c *Catalog, rules []Rule) []*Endpoint {
 			if v.reason == keep {
 				v = p.judge(s)
 			}
-			if v.reason == keep || v.reason == offline {
+			if v.reason == keep || v.reason == FilterOffline {
 				usable = append(usable, s.endpoint)
 			}
 		}

@@ -82,7 +82,7 @@ func TestUsableAgreesWithPlans(t *testing.T) {
 				assert.True(t, left[candidate.Endpoint])
 			}
 			for _, out := range plan.Excluded {
-				assert.Equal(t, out.Reason == "offline", left[out.Endpoint], out.Reason)
+				assert.Equal(t, out.Reason == router.FilterOffline, left[out.Endpoint], out.Reason)
 			}
 		}
 	})
