@@ -81,6 +81,7 @@ type Catalog struct {
 	modelNames map[string][]int32 // folded name → models that it may mean
 	byModel    map[*Model]int32
 	specs      []spec                   // of all endpoints, by model and slug with variant
+	inSpecs    []*Endpoint              // in the order of the specs, for who needs no more of one
 	served     []span                   // by model: its endpoints in specs
 	byID       map[uuid.UUID]int32      // of an endpoint, in specs
 	targets    map[string]int32         // folded provider name → what it means

@@ -164,7 +164,9 @@ func (c *Catalog) sortSpecs() {
 	})
 	c.served = make([]span, len(c.models))
 	c.byID = make(map[uuid.UUID]int32, len(c.specs))
+	c.inSpecs = make([]*Endpoint, len(c.specs))
 	for i := range c.specs {
+		c.inSpecs[i] = c.specs[i].endpoint
 		c.byID[c.specs[i].endpoint.ID] = int32(i)
 		at := &c.served[c.byModel[c.specs[i].model]]
 		if at.to == 0 {

@@ -13,20 +13,20 @@ func (p *planner) draw() {
 	if len(p.places) == 0 {
 		return
 	}
-	first := p.keyAt(p.places[0])
-	if !first.balanced {
+	if !p.markAt(p.places[0]).balanced {
 		return
 	}
+	first := p.keyAt(p.places[0])
 	least, sum := first.price.float(), 0.0
 	weights := slices.Grow(p.weights, len(p.places))
-	keys, mask := p.keys, p.indexMask
+	keys, marks, mask := p.keys, p.marks, p.indexMask
 	for _, place := range p.places {
 		k := &keys[place&mask]
 		if k.lead != first.lead || least == 0 && k.price != first.price {
 			break
 		}
 		w := 0.0
-		if k.balanced { // no younger credential
+		if marks[place&mask].balanced { // no younger credential
 			w = 1
 			if least > 0 {
 				ratio := least / k.price.float()

@@ -40,8 +40,8 @@ func TestFiguresSortLikeStatistics(t *testing.T) {
 		a, b := stats.Draw(t, "a"), stats.Draw(t, "b")
 		for by, less := range sorts {
 			figure := figureOf(by)
-			numberA, knownA := figure(&a)
-			numberB, knownB := figure(&b)
+			numberA, knownA := figure.of(&a)
+			numberB, knownB := figure.of(&b)
 			lessA, isA := less(a)
 			lessB, isB := less(b)
 			require.Equal(t, isA, knownA, by)
@@ -51,6 +51,6 @@ func TestFiguresSortLikeStatistics(t *testing.T) {
 			}
 		}
 	})
-	require.Nil(t, figureOf(systemone.SortPrice), "prices have a key of their own")
-	require.Nil(t, figureOf(""))
+	require.Equal(t, noFigure, figureOf(systemone.SortPrice), "prices have a key of their own")
+	require.Equal(t, noFigure, figureOf(""))
 }

@@ -19,7 +19,7 @@ type mode struct {
 	ordered bool             // by the request's order
 	by      systemone.SortBy // else by this, or "" for load balancing
 	pinned  int32            // the endpoint that goes first, in the catalog's specs, or nowhere
-	figure  figure           // of the sort, or nil
+	figure  figure           // of the sort
 	plain   bool             // sound or not is all that a standing depends on
 
 	first, sound, outage standing
@@ -29,7 +29,7 @@ type mode struct {
 // not kept apart.
 func (p *planner) modeOf(ref ModelRef, place int) mode {
 	m := mode{pinned: nowhere}
-	at := standing{lead: payerShared << p.layout.payer, place: int32(place)} //nolint:gosec // a short list
+	at := standing{lead: payerShared << p.layout.payer, mark: mark{own: shared, place: int32(place)}} //nolint:gosec // a short list
 	switch {
 	case p.grouped:
 		at.lead |= uint64(place) << p.layout.place //nolint:gosec // never negative
@@ -53,7 +53,7 @@ func (p *planner) modeOf(ref ModelRef, place int) mode {
 		}
 	}
 	m.figure = figureOf(m.by)
-	m.plain = m.figure == nil && m.pinned == nowhere && !p.cutLatency && !p.cutThroughput
+	m.plain = m.figure == noFigure && m.pinned == nowhere && !p.cutLatency && !p.cutThroughput
 	m.first, m.sound, m.outage = at.ranked(rankPinned, ReasonPinned), at.ranked(rankSound, ReasonPrice), at.ranked(rankOutage, ReasonOutage)
 	if m.by != "" {
 		m.sound.reason = ReasonSort
@@ -67,10 +67,8 @@ func (p *planner) modeOf(ref ModelRef, place int) mode {
 // standing is where a candidate stands before figure and price are looked at,
 // and why.
 type standing struct {
-	lead     uint64
-	place    int32 // of the model
-	reason   Reason
-	balanced bool // load balancing, and not pinned: takes part in a draw
+	lead uint64
+	mark
 }
 
 func (s standing) ranked(rank uint64, why Reason) standing {
@@ -83,11 +81,19 @@ func (s standing) ranked(rank uint64, why Reason) standing {
 // are made by place of the model, then by slug, so that their index decides
 // between equal ones.
 type key struct {
-	standing
+	lead   uint64
 	figure uint64 // of the sort, best first
 	price  amount
-	spec   int32 // in the catalog's specs
-	own    int32 // in the caller's credentials, or shared
+}
+
+// mark is what a plan says of a candidate. Sorting looks at keys only, so
+// marks stand apart from them.
+type mark struct {
+	spec     int32 // in the catalog's specs
+	own      int32 // in the caller's credentials, or shared
+	place    int32 // of the model
+	reason   Reason
+	balanced bool // load balancing, and not pinned: takes part in a draw
 }
 
 // layout says where in a lead the strong keys begin. The strongest come first:
@@ -122,14 +128,15 @@ const (
 	rankOutage
 )
 
-// addKeys makes a key of every endpoint of a model that the filters leave, and
-// a refusal of every other. There are many, so every key is written in place.
+// addKeys makes a key and a mark of every endpoint of a model that the filters
+// leave, and a refusal of every other. There are many, so they are written in
+// place.
 func (p *planner) addKeys(m *mode, served span) {
 	specs, careful, plain := p.in.Catalog.specs, p.careful, m.plain
 	prompt, completion := p.prompt, p.completion
-	keys := slices.Grow(p.keys, int(served.to-served.from))
-	n := len(keys)
-	keys = keys[:cap(keys)]
+	n := len(p.keys)
+	end := n + int(served.to-served.from)
+	keys, marks := slices.Grow(p.keys, end-n)[:end], slices.Grow(p.marks, end-n)[:end]
 	for i := served.from; i < served.to; i++ {
 		s := &specs[i]
 		if s.traits&careful != 0 {
@@ -138,35 +145,36 @@ func (p *planner) addKeys(m *mode, served span) {
 				continue
 			}
 		}
-		k, stats := &keys[n], p.stats(s.index)
-		n++
-		at := &m.sound
+		at, stats := &m.sound, p.stats(s.index)
 		if stats.Outage {
 			at = &m.outage
 		}
-		k.standing = *at
-		k.figure, k.price = 0, s.fee.plus(prompt, s.prompt).plus(completion, s.completion)
-		k.spec, k.own = i, shared
+		k, mark := &keys[n], &marks[n]
+		n++
+		*k = key{lead: at.lead, price: s.fee.plus(prompt, s.prompt).plus(completion, s.completion)}
+		*mark = at.mark
+		mark.spec = i
 		if !plain {
-			p.refine(k, s, stats, m)
+			p.refine(k, mark, s, stats, m)
 		}
 	}
-	p.keys = keys[:n]
+	p.keys, p.marks = keys[:n], marks[:n]
 }
 
 // refine looks at all that a standing may depend on, and at the figure.
-func (p *planner) refine(k *key, s *spec, stats *Stats, m *mode) {
+func (p *planner) refine(k *key, mark *mark, s *spec, stats *Stats, m *mode) {
 	if m.ordered {
 		if entry := p.entry(s); entry != noEntry {
-			k.standing = m.first
-			k.lead |= uint64(entry) << rankShift //nolint:gosec // never negative
+			k.lead = m.first.lead | uint64(entry)<<rankShift //nolint:gosec // never negative
+			mark.reason = m.first.reason
 		}
-	} else if k.spec == m.pinned {
-		k.standing = m.first
+	} else if mark.spec == m.pinned {
+		k.lead = m.first.lead
+		mark.reason, mark.balanced = m.first.reason, false
 	}
-	if m.figure != nil {
+	if m.figure != noFigure {
 		var known bool
-		if k.figure, known = m.figure(stats); !known {
+		if k.figure, known = m.figure.of(stats); !known {
 			k.lead |= unknownFigure
 		}
 	}
@@ -201,22 +209,42 @@ func tierOf(c *systemone.Cutoffs, p *Percentiles, met func(v, cutoff float64) bo
 	return TierMeets
 }
 
-// figure turns what a sort looks at into a number that is smaller the better it
-// is, and says whether it is known.
-type figure func(*Stats) (best uint64, known bool)
+// figure is what a sort looks at.
+type figure uint8
 
-// figureOf returns the figure of a sort, nil where there is none.
+const (
+	noFigure figure = iota // as where prices are sorted by, which have a key of their own
+	latencyFigure
+	throughputFigure
+	passedFigure
+)
+
 func figureOf(by systemone.SortBy) figure {
 	switch by {
 	case systemone.SortLatency:
-		return func(s *Stats) (uint64, bool) { return ascending(s.Latency.P50, s.Latency.Known, 1) }
+		return latencyFigure
 	case systemone.SortThroughput:
-		return func(s *Stats) (uint64, bool) { return descending(s.Throughput.P50, s.Throughput.Known, 100) }
+		return throughputFigure
 	case systemone.SortExacto:
-		return func(s *Stats) (uint64, bool) { return descending(wilson(s.Passed, s.Checked), s.Checked > 0, 1) }
-	case systemone.SortPrice: // which has a key of its own
+		return passedFigure
+	case systemone.SortPrice:
 	}
-	return nil
+	return noFigure
+}
+
+// of turns what the sort looks at into a number that is smaller the better it
+// is, and says whether it is known.
+func (f figure) of(s *Stats) (best uint64, known bool) {
+	switch f {
+	case latencyFigure:
+		return ascending(s.Latency.P50, s.Latency.Known, 1)
+	case throughputFigure:
+		return descending(s.Throughput.P50, s.Throughput.Known, 100)
+	case passedFigure:
+		return descending(wilson(s.Passed, s.Checked), s.Checked > 0, 1)
+	case noFigure:
+	}
+	return 0, true
 }
 
 // ascending returns a number that grows with v. For one that is not known any
@@ -249,7 +277,7 @@ func wilson(passed, checked int64) float64 {
 
 func (p *planner) strategy() string {
 	if len(p.places) > 0 {
-		switch first := p.keyAt(p.places[0]); {
+		switch first := p.markAt(p.places[0]); {
 		case first.balanced:
 			return strategyBalance
 		case first.reason == ReasonPinned:
@@ -274,7 +302,7 @@ func (p *planner) firstMode() mode {
 	case len(p.places) == 0:
 		return p.modes[0]
 	}
-	return p.modes[p.keyAt(p.places[0]).place]
+	return p.modes[p.markAt(p.places[0]).place]
 }
 
 // sortStrategy is a table because a concatenation would allocate.

@@ -19,7 +19,7 @@ func (p *planner) addOwn() {
 	}
 	var model *Model
 	for i := range p.shared {
-		s := &p.in.Catalog.specs[p.keys[i].spec]
+		s := &p.in.Catalog.specs[p.marks[i].spec]
 		if s.model != model {
 			model = s.model
 			p.ownOf(p.in.Catalog.byModel[model])
@@ -29,13 +29,14 @@ func (p *planner) addOwn() {
 			if o.provider != s.provider {
 				continue
 			}
-			k, found := p.ownKey(p.keys[i], o.credential), &first
+			k, mark := p.ownKey(p.keys[i], p.marks[i], o.credential)
+			found := &first
 			if p.in.Credentials[o.credential].Fallback {
 				found = &fallback
 			}
-			k.balanced = k.balanced && !*found
+			mark.balanced = mark.balanced && !*found
 			*found = true
-			p.keys = append(p.keys, k)
+			p.keys, p.marks = append(p.keys, k), append(p.marks, mark)
 		}
 	}
 }
@@ -67,19 +68,20 @@ func (p *planner) payee(c *Credential, model int32) (provider int32, ok bool) {
 	return t, true
 }
 
-// ownKey turns the key of a shared endpoint into that of an own credential.
-func (p *planner) ownKey(k key, credential int32) key {
+// ownKey turns the key and the mark of a shared endpoint into those of an own
+// credential.
+func (p *planner) ownKey(k key, m mark, credential int32) (key, mark) {
 	reason, payer := ReasonOwn, uint64(payerOwn)
 	if p.in.Credentials[credential].Fallback {
 		reason, payer = ReasonOwnFallback, payerFallback
 	}
-	if k.reason == ReasonOutage {
+	if m.reason == ReasonOutage {
 		k.lead -= (rankOutage - rankSound) << rankShift // an outage holds back shared endpoints only
 	}
-	if k.reason != ReasonPinned {
-		k.reason = reason
+	if m.reason != ReasonPinned {
+		m.reason = reason
 	}
 	k.lead = k.lead - payerShared<<p.layout.payer + payer<<p.layout.payer
-	k.own = credential
-	return k
+	m.own = credential
+	return k, m
 }

@@ -24,6 +24,10 @@ type part struct {
 	out, bits, shift int
 }
 
+// fewBits of a word that has more are not worth looking at it in every key. What
+// is weaker than a word that was cut is left out as a whole.
+const fewBits = 8
+
 // wordBits is more than any shift here: telling so spares the processor the
 // question.
 const wordBits = 64
@@ -58,31 +62,39 @@ func (p *planner) packingOf(places []uint64) packing {
 func (p *packing) part(least, most uint64) part {
 	want := bits.Len64(most - least)
 	have := min(want, wordBits-1-p.width)
+	if !p.exact || have < min(want, fewBits) {
+		have = 0
+	}
 	p.width += have
 	p.exact = p.exact && have == want
 	return part{least: least, mask: 1<<have - 1, out: want - have, bits: have}
 }
 
-// pack packs the keys at these places.
+// pack packs the keys at these places. Mostly they differ in two words: in their
+// leads, and in the figures, which leave no room to the prices, or else in the
+// prices.
 func (p *planner) pack(places []uint64, pack *packing) []uint64 {
 	numbers, keys, mask := p.numbers[:len(places)], p.keys, p.indexMask
-	lead := pack.lead
-	for i, place := range places {
-		numbers[i] = place&mask | lead.of(keys[place&mask].lead)
-	}
-	if figure := pack.figure; figure.bits > 0 {
+	lead, figure, hi, lo := pack.lead, pack.figure, pack.hi, pack.lo
+	if figure.bits == 0 {
 		for i, place := range places {
-			numbers[i] |= figure.of(keys[place&mask].figure)
+			k := &keys[place&mask]
+			numbers[i] = place&mask | lead.of(k.lead) | lo.of(k.price.lo)
+		}
+	} else {
+		for i, place := range places {
+			k := &keys[place&mask]
+			numbers[i] = place&mask | lead.of(k.lead) | figure.of(k.figure)
+		}
+		if lo.bits > 0 {
+			for i, place := range places {
+				numbers[i] |= lo.of(keys[place&mask].price.lo)
+			}
 		}
 	}
-	if hi := pack.hi; hi.bits > 0 {
+	if hi.bits > 0 { // nearly never
 		for i, place := range places {
 			numbers[i] |= hi.of(keys[place&mask].price.hi)
-		}
-	}
-	if lo := pack.lo; lo.bits > 0 {
-		for i, place := range places {
-			numbers[i] |= lo.of(keys[place&mask].price.lo)
 		}
 	}
 	return numbers
@@ -128,4 +140,5 @@ func (p *planner) order(places []uint64) {
 	}
 }
 
-func (p *planner) keyAt(place uint64) *key { return &p.keys[place&p.indexMask] }
+func (p *planner) keyAt(place uint64) *key   { return &p.keys[place&p.indexMask] }
+func (p *planner) markAt(place uint64) *mark { return &p.marks[place&p.indexMask] }

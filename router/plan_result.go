@@ -10,7 +10,7 @@ func (p *planner) plan() Plan {
 	plan := Plan{Seed: p.in.Seed, Strategy: p.strategy()}
 	if p.alone && len(p.places) > 1 {
 		p.places = p.places[:1]
-		p.dropOthers(p.keyAt(p.places[0]).spec)
+		p.dropOthers(p.markAt(p.places[0]).spec)
 	}
 	if len(p.places) > 0 {
 		plan.Candidates = make([]Candidate, len(p.places))
@@ -26,26 +26,25 @@ func (p *planner) plan() Plan {
 // fillCandidates writes down the candidates in their order. What the loop reads
 // stands in variables because there are many.
 func (p *planner) fillCandidates(candidates []Candidate) {
-	specs, keys, mask, tier, weights := p.in.Catalog.specs, p.keys, p.indexMask, p.layout.tier%wordBits, p.weights
+	endpoints, keys, marks, mask, tier := p.in.Catalog.inSpecs, p.keys, p.marks, p.indexMask, p.layout.tier%wordBits
 	for i, place := range p.places {
-		k, c := &keys[place&mask], &candidates[i]
-		s := &specs[k.spec]
-		c.Endpoint = s.endpoint
-		c.Tier, c.Reason = Tier(k.lead>>tier), k.reason //nolint:gosec // two bits
-		if k.own != shared {
-			c.Credential = &p.in.Credentials[k.own]
+		m, c := &marks[place&mask], &candidates[i]
+		c.Endpoint = endpoints[m.spec]
+		c.Tier, c.Reason = Tier(keys[place&mask].lead>>tier), m.reason //nolint:gosec // two bits
+		if m.own != shared {
+			c.Credential = &p.in.Credentials[m.own]
 		}
-		if i < len(weights) {
-			c.Weight = weights[i] * p.share
-		}
+	}
+	for i, w := range p.weights[:min(len(p.weights), len(candidates))] {
+		candidates[i].Weight = w * p.share
 	}
 }
 
 // dropOthers excludes what stood behind the only candidate.
 func (p *planner) dropOthers(only int32) {
-	for _, k := range p.keys[:p.shared] {
-		if k.spec != only {
-			p.out = append(p.out, refusal{spec: k.spec, place: k.place, why: p.byRequest(FilterFallbacks)})
+	for i := range p.marks[:p.shared] {
+		if m := &p.marks[i]; m.spec != only {
+			p.out = append(p.out, refusal{spec: m.spec, place: m.place, why: p.byRequest(FilterFallbacks)})
 		}
 	}
 	slices.SortFunc(p.out, func(a, b refusal) int {
@@ -58,11 +57,12 @@ func (p *planner) exclude(plan *Plan) {
 		return
 	}
 	plan.Excluded = make([]Exclusion, len(p.out))
+	endpoints := p.in.Catalog.inSpecs
 	var found [FilterFallbacks]bool
 	kinds := 0
 	for i := range p.out {
 		o, e := &p.out[i], &plan.Excluded[i]
-		e.Endpoint, e.Reason, e.Detail = p.in.Catalog.specs[o.spec].endpoint, o.why.reason, o.why.detail
+		e.Endpoint, e.Reason, e.Detail = endpoints[o.spec], o.why.reason, o.why.detail
 		if o.why.rule != noRule {
 			e.Source = p.rules[o.why.rule].Source
 		}

@@ -33,6 +33,7 @@ type planner struct {
 	seen   []bool    // by model of the catalog
 	out    []refusal // by place of the model, then by slug
 	keys   []key     // of the candidates: of the shared endpoints, then of own credentials
+	marks  []mark    // of the same
 	shared int       // how many keys are of shared endpoints
 	own    []own     // credentials for one model
 
@@ -85,7 +86,7 @@ func (p *planner) start(in PlanInput) {
 	p.cutThroughput = p.prefs.PreferredMinThroughput != systemone.Cutoffs{}
 	p.layout = layoutOf(len(p.prefs.Order), len(in.Models))
 	p.prompt, p.completion = count(in.Shape.PromptTokens), count(in.Shape.CompletionTokens)
-	p.modes, p.out, p.keys, p.own = p.modes[:0], p.out[:0], p.keys[:0], p.own[:0]
+	p.modes, p.out, p.keys, p.marks, p.own = p.modes[:0], p.out[:0], p.keys[:0], p.marks[:0], p.own[:0]
 	p.places, p.weights, p.lots = p.places[:0], p.weights[:0], 0
 	p.seen = slices.Grow(p.seen[:0], len(in.Catalog.models))[:len(in.Catalog.models)]
 	clear(p.seen)
