@@ -62,7 +62,7 @@ func (p *planner) judge(s *spec) verdict {
 		for part, price := range parts {
 			if price > p.caps[part] {
 				v := p.byRequest(FilterMaxPrice)
-				v.detail = DetailPrompt + Detail(part) //nolint:gosec // a short table
+				v.detail = DetailPrompt + Detail(part)
 				return v
 			}
 		}

@@ -216,7 +216,7 @@ func payer(c router.Candidate) int {
 // describe writes a plan down without its pointers.
 func describe(p router.Plan) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, p.Seed, p.Strategy, p.ExcludedBy)
+	fmt.Fprintf(&b, "%d %s %v\n", p.Seed, p.Strategy, p.ExcludedBy)
 	for _, c := range p.Candidates {
 		fmt.Fprintln(&b, c.Endpoint.Tag(), c.Model().ID, own(c), c.Tier, c.Reason, c.Weight)
 	}

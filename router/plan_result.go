@@ -77,7 +77,7 @@ func (p *planner) exclude(plan *Plan) {
 	plan.ExcludedBy = make([]Filter, 0, kinds)
 	for r, was := range found {
 		if was {
-			plan.ExcludedBy = append(plan.ExcludedBy, Filter(r)) //nolint:gosec // a short list
+			plan.ExcludedBy = append(plan.ExcludedBy, Filter(r))
 		}
 	}
 }
