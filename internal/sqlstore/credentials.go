@@ -63,7 +63,7 @@ func credentialLists(c *keys.Credential) (lists [3]string, err error) {
 
 // Get implements [keys.CredentialStore].
 func (s *Credentials) Get(ctx context.Context, account, id string) (c keys.StoredCredential, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		c, err = one(ctx, tx, keys.ErrNoCredential, scanSealed,
 			`SELECT `+sealedColumns+` FROM credentials WHERE id = $1 AND account = $2`, id, account)
 		return err
@@ -113,7 +113,7 @@ func (s *Credentials) List(ctx context.Context, q keys.CredentialQuery) (found [
 
 // Enabled implements [keys.CredentialStore].
 func (s *Credentials) Enabled(ctx context.Context, account, workspace string) (found []keys.StoredCredential, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		found, err = list(ctx, tx, scanSealed, `SELECT `+sealedColumns+`
 			FROM credentials WHERE account = $1 AND workspace = $2 AND NOT disabled ORDER BY rank`, account, workspace)
 		return err

@@ -46,6 +46,8 @@ var ErrChanged = errors.New("sqlstore: rows are there, or gone, that should not 
 type DB interface {
 	// Read runs f in a transaction that sees one instant.
 	Read(ctx context.Context, f func(Tx) error) error
+	// ReadOne runs f, which makes one query: that sees one instant by itself.
+	ReadOne(ctx context.Context, f func(Tx) error) error
 	// Write runs f in a transaction that is on stable storage when Write returns
 	// nil, and undone when it returns an error, but for ErrUnknown. It runs f
 	// again when the database asks for it.

@@ -40,7 +40,7 @@ func (s *Guardrails) Create(ctx context.Context, g guardrails.Guardrail, c route
 
 // Get implements [guardrails.Store].
 func (s *Guardrails) Get(ctx context.Context, account string, id uuid.UUID) (g guardrails.Guardrail, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		g, err = one(ctx, tx, guardrails.ErrNotFound, scanGuardrail,
 			`SELECT `+guardrailColumns+` FROM guardrails g WHERE g.account = $1 AND g.id = $2`, account, id.String())
 		return err
@@ -143,7 +143,7 @@ func (s *Guardrails) Delete(ctx context.Context, account string, id uuid.UUID, c
 
 // Applied implements [guardrails.Store]: three points of three indexes.
 func (s *Guardrails) Applied(ctx context.Context, p router.Principal) (applied guardrails.Applied, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		applied = guardrails.Applied{}
 		return query(ctx, tx, func(rows Rows) error {
 			var covers string

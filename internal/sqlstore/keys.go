@@ -42,7 +42,7 @@ func keyArgs(k *keys.Key, version int64) []any {
 
 // Get implements [keys.Store].
 func (s *Keys) Get(ctx context.Context, hash string) (k keys.Key, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		k, err = one(ctx, tx, keys.ErrNotFound, scanKey, `SELECT `+keyColumns+` FROM keys WHERE hash = $1`, hash)
 		return err
 	})
@@ -100,7 +100,7 @@ func (s *Keys) List(ctx context.Context, account string, q keys.Query) (found []
 	if q.Management {
 		of = `management AND $5 = $5`
 	}
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		found, err = list(ctx, tx, scanKey, `
 			SELECT `+keyColumns+` FROM keys WHERE account = $1 AND (NOT disabled OR $2) AND `+of+`
 			ORDER BY created_at DESC, hash LIMIT $3 OFFSET $4`,
@@ -112,7 +112,7 @@ func (s *Keys) List(ctx context.Context, account string, q keys.Query) (found []
 
 // CountIn implements [keys.Store].
 func (s *Keys) CountIn(ctx context.Context, account, workspace string) (n int, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		n, err = count(ctx, tx, `SELECT count(*) FROM keys WHERE account = $1 AND workspace = $2 AND management = false`, account, workspace)
 		return err
 	})
@@ -121,7 +121,7 @@ func (s *Keys) CountIn(ctx context.Context, account, workspace string) (n int, e
 
 // CountOf implements [keys.Store].
 func (s *Keys) CountOf(ctx context.Context, account, workspace, creator string) (n int, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		n, err = count(ctx, tx, `SELECT count(*) FROM keys WHERE account = $1 AND creator = $2 AND ($3 = '' OR workspace = $3 AND NOT management)`,
 			account, creator, workspace)
 		return err

@@ -161,7 +161,7 @@ func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 	var due []string
 	now = after(now)
 	failed := l.forget(ctx, now, limit)
-	err := l.db.Read(ctx, func(tx Tx) (err error) {
+	err := l.db.ReadOne(ctx, func(tx Tx) (err error) {
 		due, err = list(ctx, tx, scanText, dueHolds, micros(now), max(limit, 0))
 		return err
 	})
@@ -224,7 +224,7 @@ func (l *Ledger) forget(ctx context.Context, now time.Time, limit int) error {
 // Balances implements [router.Ledger].
 func (l *Ledger) Balances(ctx context.Context, lines []router.Line) ([]router.Balance, error) {
 	var found []router.Balance
-	err := l.db.Read(ctx, func(tx Tx) error {
+	err := l.db.ReadOne(ctx, func(tx Tx) error {
 		found = make([]router.Balance, len(lines))
 		return queryRows(ctx, l.db, tx, func(rows Rows) error {
 			var at int

@@ -83,7 +83,7 @@ func accountArgs(a *organization.Account) ([]any, error) {
 
 // Account implements [organization.Store].
 func (s *Organization) Account(ctx context.Context, id string) (a organization.Account, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		a, err = one(ctx, tx, organization.ErrNotFound, scanAccount, `SELECT `+accountColumns+` FROM accounts WHERE id = $1`, id)
 		return err
 	})
@@ -139,7 +139,7 @@ func (s *Organization) AddPayment(ctx context.Context, p organization.Payment, a
 
 // Payment implements [organization.Store].
 func (s *Organization) Payment(ctx context.Context, account, id string) (p organization.Payment, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		p, err = one(ctx, tx, organization.ErrNotFound, scanPayment,
 			`SELECT account, id, amount_nano, paid_at FROM payments WHERE account = $1 AND id = $2`, account, id)
 		return err

@@ -63,7 +63,7 @@ func (s *Organization) RemoveMember(ctx context.Context, account, id string, c r
 
 // Member implements [organization.Store].
 func (s *Organization) Member(ctx context.Context, account, id string) (m organization.Member, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		m, err = one(ctx, tx, organization.ErrNotFound, scanMember,
 			`SELECT `+memberColumns+` FROM members WHERE account = $1 AND id = $2`, account, id)
 		return err

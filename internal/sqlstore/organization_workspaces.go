@@ -73,7 +73,7 @@ func budgetsOf(rows []budgetRow) []organization.Budget {
 
 // Workspace implements [organization.Store].
 func (s *Organization) Workspace(ctx context.Context, account, ref string) (w organization.Workspace, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		w, err = one(ctx, tx, organization.ErrNotFound, scanWorkspace, `
 			SELECT `+workspaceColumns+` FROM workspaces
 			WHERE account = $1 AND id IN ($2, (SELECT id FROM workspaces WHERE account = $1 AND slug = $2))

@@ -90,7 +90,7 @@ func (s *Presets) SetStatus(ctx context.Context, account, workspace, slug string
 
 // Get implements [presets.Store].
 func (s *Presets) Get(ctx context.Context, account, workspace, slug string) (p presets.Preset, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		p, err = preset(ctx, tx, account, workspace, slug)
 		return err
 	})
@@ -170,7 +170,7 @@ func (s *Presets) List(ctx context.Context, account, workspace string, offset, l
 
 // Version implements [presets.Store].
 func (s *Presets) Version(ctx context.Context, account, workspace, slug string, number int) (v presets.Version, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		v, err = one(ctx, tx, presets.ErrNotFound, scanVersion, `
 			SELECT `+versionColumns+` FROM presets p JOIN preset_versions v ON v.preset = p.id
 			WHERE p.account = $1 AND p.workspace = $2 AND p.slug = $3 AND v.number = $4`, account, workspace, slug, number)

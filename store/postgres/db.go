@@ -99,6 +99,16 @@ func (d *db) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return d.retry(ctx, f, toRead)
 }
 
+// ReadOne implements [sqlstore.DB]. A query without a transaction is one wait for
+// the server less; but where the pool's are serializable, those that write would
+// be kept apart from it, too, and fail for it.
+func (d *db) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error {
+	if d.alone {
+		return d.Read(ctx, f)
+	}
+	return d.retry(ctx, f)
+}
+
 // Write implements [sqlstore.DB].
 func (d *db) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 	if d.plain {

@@ -16,7 +16,7 @@ type Begin = func(ctx context.Context, statements ...string) (session, error)
 type Session = session
 
 // Reads says whether a transaction that begins so only reads.
-func Reads(statements []string) bool { return statements[0] == toRead }
+func Reads(statements []string) bool { return len(statements) == 0 || statements[0] == toRead }
 
 // NewWith is New, whose transactions begin as wrap says once the schema is made.
 func NewWith(ctx context.Context, pool *pgxpool.Pool, wrap func(Begin) Begin) (store.Set, error) {

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -73,7 +74,7 @@ func (f *faults) strikes(n int, among ...fault) fault {
 func (f *faults) wrap(begin postgres.Begin) postgres.Begin {
 	return func(ctx context.Context, statements ...string) (postgres.Session, error) {
 		tx, err := begin(ctx, statements...)
-		return &faultyTx{Session: tx, faults: f, reads: postgres.Reads(statements)}, err
+		return &faultyTx{Session: tx, faults: f, reads: postgres.Reads(statements), alone: len(statements) == 0}, err
 	}
 }
 
@@ -87,9 +88,24 @@ type faultyTx struct {
 
 	faults *faults
 	reads  bool
+	alone  bool
+	asked  bool
 }
 
+// twice says whether a query that was to be the only one has another after it,
+// which could see another instant.
+func (t *faultyTx) twice() bool {
+	before := t.asked
+	t.asked = true
+	return t.alone && before
+}
+
+var errTwice = errors.New("several statements without a transaction")
+
 func (t *faultyTx) Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error) {
+	if t.alone {
+		return pgconn.CommandTag{}, errTwice
+	}
 	if t.faults.strikes(3, refusedStatement) != "" {
 		return pgconn.CommandTag{}, told("40001")
 	}
@@ -97,6 +113,9 @@ func (t *faultyTx) Exec(ctx context.Context, text string, args ...any) (pgconn.C
 }
 
 func (t *faultyTx) Query(ctx context.Context, text string, args ...any) (pgx.Rows, error) {
+	if t.twice() {
+		return nil, errTwice
+	}
 	strikes := t.faults.strikes(3, refusedStatement, tornResult)
 	if strikes == refusedStatement {
 		return nil, told("40001")
@@ -110,20 +129,27 @@ func (t *faultyTx) Query(ctx context.Context, text string, args ...any) (pgx.Row
 
 func (t *faultyTx) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults {
 	sent := t.Session.SendBatch(ctx, batch)
+	if t.twice() || t.alone && batch.Len() > 1 {
+		return &refusedBatch{sent, errTwice}
+	}
 	if t.faults.strikes(3*batch.Len(), refusedStatement) != "" {
-		return &refusedBatch{BatchResults: sent}
+		return &refusedBatch{sent, told("40001")}
 	}
 	return sent
 }
 
 // refusedBatch is one of which the last statement failed.
-type refusedBatch struct{ pgx.BatchResults }
+type refusedBatch struct {
+	pgx.BatchResults
+
+	err error
+}
 
 func (b *refusedBatch) Close() error {
 	if err := b.BatchResults.Close(); err != nil {
 		return err
 	}
-	return told("40001")
+	return b.err
 }
 
 // tornRows break off after the first.

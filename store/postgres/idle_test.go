@@ -107,7 +107,7 @@ func TestNoConnectionIsLeftInATransaction(t *testing.T) {
 			badBegin := []string{toWrite, "SELECT set_config('no_such_thing', 'off', true)"}
 			for name := range ended(nil) {
 				for what, run := range map[string]func(ctx context.Context, f func(sqlstore.Tx) error) error{
-					"write": d.Write, "read": d.Read,
+					"write": d.Write, "read": d.Read, "read one": d.ReadOne,
 					"bad": func(ctx context.Context, f func(sqlstore.Tx) error) error { return d.once(ctx, f, badBegin...) },
 				} {
 					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

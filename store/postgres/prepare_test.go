@@ -49,6 +49,34 @@ func TestWritersByIsolation(t *testing.T) {
 	}
 }
 
+// A query by itself needs no transaction; but where it would be kept apart from
+// those that write, it has one that is not.
+func TestOneQueryByIsolation(t *testing.T) {
+	t.Parallel()
+	for isolation, want := range map[string][]string{
+		"read committed": nil, "repeatable read": {toRead}, "serializable": {toRead},
+	} {
+		pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"default_transaction_isolation": isolation}})
+		d := &db{begin: begins(pool)}
+		require.NoError(t, d.findIsolation(t.Context()))
+		var began []string
+		d.begin = func(ctx context.Context, statements ...string) (session, error) {
+			began = statements
+			return begins(pool)(ctx, statements...)
+		}
+		require.NoError(t, d.ReadOne(t.Context(), func(tx sqlstore.Tx) error {
+			rows, err := tx.Query(t.Context(), "SELECT 1")
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			assert.True(t, rows.Next())
+			return rows.Err()
+		}))
+		assert.Equal(t, want, began, isolation)
+	}
+}
+
 // A schema that has other people's tables is told so, and not waited for.
 func TestNewAmongOtherPeoplesTables(t *testing.T) {
 	t.Parallel()

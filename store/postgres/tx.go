@@ -35,14 +35,15 @@ type session interface {
 }
 
 // begins returns what begins a transaction on a connection of pool. It begins
-// together with its first statement, which is one wait for the server less.
+// together with its first statement, which is one wait for the server less. With
+// nothing to begin it, what it sends is no transaction of several statements.
 func begins(pool *pgxpool.Pool) func(ctx context.Context, statements ...string) (session, error) {
 	return func(ctx context.Context, statements ...string) (session, error) {
 		conn, err := pool.Acquire(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return &tx{conn: conn, first: statements}, nil
+		return &tx{conn: conn, first: statements, alone: len(statements) == 0}, nil
 	}
 }
 
@@ -50,6 +51,7 @@ func begins(pool *pgxpool.Pool) func(ctx context.Context, statements ...string) 
 type tx struct {
 	conn  *pgxpool.Conn
 	first []string // what is to be sent before the first statement
+	alone bool     // there is nothing to end
 }
 
 // SendBatch sends statements. The results of those that begin are not among the
@@ -122,7 +124,7 @@ func (t *tx) begin(ctx context.Context) error {
 // Commit commits.
 func (t *tx) Commit(ctx context.Context) error {
 	defer t.conn.Release()
-	if t.first != nil {
+	if t.first != nil || t.alone {
 		return nil // nothing was begun
 	}
 	done, err := t.conn.Exec(ctx, "COMMIT")
@@ -136,7 +138,7 @@ func (t *tx) Commit(ctx context.Context) error {
 // which the server undoes it.
 func (t *tx) Rollback(ctx context.Context) error {
 	defer t.conn.Release()
-	if t.first != nil {
+	if t.first != nil || t.alone {
 		return nil
 	}
 	_, err := t.conn.Exec(ctx, "ROLLBACK")

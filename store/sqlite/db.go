@@ -107,6 +107,9 @@ func (d *db) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return d.run(ctx, f, func(*sql.Conn) error { return nil }, func(*tx) error { return nil })
 }
 
+// ReadOne implements [sqlstore.DB].
+func (d *db) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error { return d.Read(ctx, f) }
+
 // Write implements [sqlstore.DB].
 func (d *db) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 	select {

@@ -62,6 +62,9 @@ func (f *failing) Read(ctx context.Context, do func(sqlstore.Tx) error) error {
 	return f.DB.Read(ctx, func(tx sqlstore.Tx) error { return do(failingTx{tx, f}) })
 }
 
+// ReadOne implements [sqlstore.DB].
+func (f *failing) ReadOne(ctx context.Context, do func(sqlstore.Tx) error) error { return f.Read(ctx, do) }
+
 // Write implements [sqlstore.DB].
 func (f *failing) Write(ctx context.Context, do func(sqlstore.Tx) error) error {
 	if f.strikes(refused) {

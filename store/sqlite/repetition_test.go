@@ -35,6 +35,9 @@ func (d *fickle) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return d.DB.Read(ctx, f)
 }
 
+// ReadOne implements [sqlstore.DB].
+func (d *fickle) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error { return d.Read(ctx, f) }
+
 // Write implements [sqlstore.DB].
 func (d *fickle) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 	const golden = 0x9e3779b97f4a7c15 // spreads the count evenly, and yet without a pattern
