@@ -92,6 +92,7 @@ type mark struct {
 	spec     int32 // in the catalog's specs
 	own      int32 // in the caller's credentials, or shared
 	place    int32 // of the model
+	tier     Tier
 	reason   Reason
 	balanced bool // load balancing, and not pinned: takes part in a draw
 }
@@ -179,7 +180,8 @@ func (p *planner) refine(k *key, mark *mark, s *spec, stats *Stats, m *mode) {
 		}
 	}
 	if p.cutLatency || p.cutThroughput {
-		k.lead |= uint64(p.tier(stats)) << p.layout.tier
+		mark.tier = p.tier(stats)
+		k.lead |= uint64(mark.tier) << p.layout.tier
 	}
 }
 

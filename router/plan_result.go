@@ -26,11 +26,10 @@ func (p *planner) plan() Plan {
 // fillCandidates writes down the candidates in their order. What the loop reads
 // stands in variables because there are many.
 func (p *planner) fillCandidates(candidates []Candidate) {
-	endpoints, keys, marks, mask, tier := p.in.Catalog.inSpecs, p.keys, p.marks, p.indexMask, p.layout.tier%wordBits
+	endpoints, marks, mask := p.in.Catalog.inSpecs, p.marks, p.indexMask
 	for i, place := range p.places {
 		m, c := &marks[place&mask], &candidates[i]
-		c.Endpoint = endpoints[m.spec]
-		c.Tier, c.Reason = Tier(keys[place&mask].lead>>tier), m.reason //nolint:gosec // two bits
+		c.Endpoint, c.Tier, c.Reason = endpoints[m.spec], m.tier, m.reason
 		if m.own != shared {
 			c.Credential = &p.in.Credentials[m.own]
 		}
