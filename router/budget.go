@@ -34,9 +34,26 @@ func (o Owner) append(dst []byte, p Principal) []byte {
 	case o == OwnerWorkspace && p.Workspace != "":
 		return append(append(dst, "workspace:"...), p.Workspace...)
 	case o == OwnerMember && p.Member != "":
-		return append(append(append(append(dst, "member:"...), p.Account...), '/'), p.Member...)
+		return append(append(appendAccount(append(dst, "member:"...), p.Account), '/'), p.Member...)
 	case o == OwnerKey && p.KeyHash != "":
 		return append(append(dst, "key:"...), p.KeyHash...)
+	}
+	return dst
+}
+
+// appendAccount appends an account that a slash ends: one in its id is %2F, and
+// what else begins with a percent sign is told apart from that. So no member of
+// one account has the name of a member of another.
+func appendAccount(dst []byte, account string) []byte {
+	for i := range len(account) {
+		switch c := account[i]; c {
+		case '/':
+			dst = append(dst, "%2F"...)
+		case '%':
+			dst = append(dst, "%25"...)
+		default:
+			dst = append(dst, c)
+		}
 	}
 	return dst
 }

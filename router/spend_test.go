@@ -304,6 +304,23 @@ func TestEveryOwnerIsCounted(t *testing.T) {
 	}
 }
 
+// Two members have one line only where they are one member of one account,
+// whatever characters the embedding program's ids have.
+func TestMembersOfTwoAccountsShareNoLine(t *testing.T) {
+	t.Parallel()
+	ids := []string{"a", "b", "a/b", "b/c", "c", "a%2Fb", "a%", "2Fb/c", "/", "%", "%2F"}
+	of := map[router.Line]router.Principal{}
+	for _, account := range append(ids, "") {
+		for _, member := range ids {
+			p := router.Principal{Account: account, Member: member}
+			line := router.OwnerMember.Line(p, "ever")
+			other, taken := of[line]
+			assert.Falsef(t, taken, "%+v and %+v are both %q", p, other, line.Owner)
+			of[line] = p
+		}
+	}
+}
+
 // brokenLedger fails where it is told to.
 type brokenLedger struct {
 	router.Ledger

@@ -21,7 +21,7 @@ const booksOfOwners = `WITH spent AS (
 			FROM spent WHERE account <> '' GROUP BY account, day
 		UNION ALL SELECT 'workspace:' || workspace, 0, day, CAST(sum(credit) AS bigint), CAST(sum(total) AS bigint), 0, 0
 			FROM spent WHERE workspace <> '' GROUP BY workspace, day
-		UNION ALL SELECT 'member:' || account || '/' || member, 0, day, CAST(sum(credit) AS bigint), CAST(sum(total) AS bigint), 0, 0
+		UNION ALL SELECT 'member:' || replace(replace(account, '%', '%25'), '/', '%2F') || '/' || member, 0, day, CAST(sum(credit) AS bigint), CAST(sum(total) AS bigint), 0, 0
 			FROM spent WHERE member <> '' GROUP BY account, member, day
 		UNION ALL SELECT 'key:' || key_hash, 0, day, CAST(sum(credit) AS bigint), CAST(sum(total) AS bigint), 0, 0
 			FROM spent WHERE key_hash <> '' GROUP BY key_hash, day

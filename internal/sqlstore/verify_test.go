@@ -150,6 +150,22 @@ func TestVerifyNothing(t *testing.T) {
 	})
 }
 
+// The books know the owners' lines by the names that the router gives them.
+func TestVerifyNamesOwnersAsTheRouterDoes(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, b books) {
+		t.Helper()
+		for _, account := range []string{"a", "a/b", "a%2Fb"} {
+			p := router.Principal{Account: account, Workspace: "home of " + account, Member: "b/c%", KeyHash: "key of " + account}
+			require.NoError(t, b.settle(t.Context(), p, noon(), router.Dollar))
+		}
+		b.fold(t)
+		found, err := b.verify(t.Context())
+		require.NoError(t, err)
+		assert.Empty(t, found.Differences)
+	})
+}
+
 // history spends a dollar on two days of a year's turn, and leaves one hold of
 // two dollars open.
 func (b *books) history(t *testing.T) {
