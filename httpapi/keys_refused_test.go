@@ -28,7 +28,7 @@ func badKeys() []scenario {
 		`"include_byok_in_limit":null`: "include_byok_in_limit", `"include_byok_in_limit":"true"`: "include_byok_in_limit", `"include_byok_in_limit":1`: "include_byok_in_limit",
 	}
 	create := map[string]string{
-		`"expires_at":"2026-11-21T12:01:00Z"`: "expires_at", `"expires_at":"2027-01-01T00:00:00+01:00"`: "expires_at", `"expires_at":"2027-01-01"`: "expires_at", `"expires_at":5`: "expires_at",
+		`"expires_at":"2026-11-21T12:01:00Z"`: "expires_at", `"expires_at":"2027-01-01T00:00:00+01:00"`: "expires_at", `"expires_at":"2027-01-01"`: "expires_at", `"expires_at":"2027-01-01T5:00:00Z"`: "expires_at", `"expires_at":"2027-01-01T05:00:00,5Z"`: "expires_at", `"expires_at":5`: "expires_at",
 		`"workspace_id":"x"`: "workspace_id", `"workspace_id":null`: "workspace_id", `"creator_user_id":"user_1"`: "creator_user_id", `"creator_user_id":5`: "creator_user_id", `"creator_user_id":""`: "creator_user_id",
 		`"external":null`: "external", `"external":"them"`: "external", `"external":{}`: "external.user", `"external":{"user":5}`: "external.user", `"external":{"user":""}`: "external.user", `"external":{"user":"a","api_key":1}`: "external.api_key",
 	}

@@ -207,7 +207,9 @@ func (o object) instant(name string) router.Update[time.Time] {
 		return router.Update[time.Time]{}
 	}
 	t, err := time.Parse(time.RFC3339Nano, u.To)
-	if err != nil || !strings.HasSuffix(u.To, "Z") {
+	seconds := t.Format("2006-01-02T15:04:05") // time.Parse takes T5:00:00,5Z as well
+	rest, written := strings.CutPrefix(u.To, seconds)
+	if err != nil || !written || !strings.HasSuffix(rest, "Z") || rest[0] == ',' {
 		o.wrong(name, "must be a time in UTC as RFC 3339 writes it, with a Z")
 		return router.Update[time.Time]{}
 	}
