@@ -250,6 +250,19 @@ func TestClasses(t *testing.T) {
 	}
 }
 
+// Numbers contribute nothing, and so nothing depends on their size: a state with
+// one that no float can hold is JSON all the same, and no fault of the caller's.
+func TestAnyNumberMayStandInARequest(t *testing.T) {
+	p := newProvider(t, Config{Encoder: spelling{}})
+	q := threeOf("a", "b", "c")
+	q.Options[1].Guidance = json.RawMessage(`["b",-1e999999]`)
+	for _, state := range []string{`{"n":1e400,"text":"ab"}`, `["ab",` + strings.Repeat("9", 5000) + `]`} {
+		reply, err := p.Decide(t.Context(), attempt(state, q))
+		require.NoError(t, err)
+		assert.Len(t, reply.Answers, 1)
+	}
+}
+
 // TestAnswersAreSound: whatever is asked, the answers pass the check without
 // any tolerance, and a second time, with the phrases known, they are the same.
 func TestAnswersAreSound(t *testing.T) {

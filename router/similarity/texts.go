@@ -32,6 +32,7 @@ func (r *reader) texts(ctx context.Context, raw json.RawMessage) ([]string, erro
 	var objects []bool // of the open arrays and objects: is it an object?
 	name := false      // is the next string a name?
 	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber() // or a number that no float64 can hold would be an error
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
