@@ -69,7 +69,7 @@ func (s *service) announce(stdout io.Writer) {
 	}
 	_, _ = fmt.Fprintf(stdout, `Try it:
 
-curl -sS %[1]s/systemone -H 'Authorization: Bearer %[2]s' -H 'Content-Type: application/json' -d '{
+curl -sS "%[1]s/systemone" -H 'Authorization: Bearer %[2]s' -H 'Content-Type: application/json' -d '{
   "model": "%[3]s",
   "state": "I was charged twice for May and nobody answers my mails. Please send one payment back.",
   "questions": {

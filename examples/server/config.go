@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,9 +51,9 @@ type endpointConfig struct {
 }
 
 type pricingConfig struct {
-	Prompt     string `json:"prompt"`
-	Completion string `json:"completion"`
-	Request    string `json:"request"`
+	Prompt     *string `json:"prompt"`
+	Completion *string `json:"completion"`
+	Request    *string `json:"request"`
 }
 
 type limitsConfig struct {
@@ -80,10 +81,11 @@ func readConfig(path string) (config, error) {
 
 func decodeConfig(data []byte) (config, error) {
 	var c config
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // editors on Windows put it there
 	if err := systemone.CheckSyntax(data); err != nil {
 		if invalid, ok := errors.AsType[*systemone.InvalidError](err); ok && len(invalid.Issues) > 0 {
 			first := invalid.Issues[0]
-			return c, at(first.Path, "%s", first.Message)
+			return c, at(first.Path, "%s%s", lineOf(data, first.Message), first.Message)
 		}
 		return c, err
 	}
@@ -98,6 +100,18 @@ func decodeConfig(data []byte) (config, error) {
 		return c, err
 	}
 	return c, nil
+}
+
+// lineOf is the line and the column, counted in bytes, of a message about text
+// that is no JSON; "" for another one. A file has lines, a body does not.
+func lineOf(data []byte, message string) string {
+	var offset int
+	if _, err := fmt.Sscanf(message, "invalid JSON at byte %d:", &offset); err != nil {
+		return ""
+	}
+	before := data[:min(max(offset, 0), len(data))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	return fmt.Sprintf("line %d, column %d: ", line, len(before)-bytes.LastIndexByte(before, '\n'))
 }
 
 // known walks a decoded document beside the type it is meant for and reports

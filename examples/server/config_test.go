@@ -32,6 +32,11 @@ func ended(t *testing.T) context.Context {
 func TestMistakesAreOneLineThatNamesThePlace(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
 		"not JSON":            {`"models"`, `models`, "invalid JSON at byte"},
+		"line of a mistake":   {`"models"`, `models`, "line 3, column 2: invalid JSON at byte"},
+		"first line":          {plainConfig, `}`, ": line 1, column 1: invalid JSON"},
+		"end of the file":     {`"0.042"}}]}`, `"0.042"}}]`, "line 4, column 113: invalid JSON"},
+		"empty price":         {`"0.042"`, `""`, "endpoints[0].pricing.prompt: is empty"},
+		"null price":          {`"0.042"`, `null`, "endpoints[0].pricing.prompt: must be a text"},
 		"trailing data":       {`"0.042"}}]}`, `"0.042"}}]} x`, "unexpected data after the value"},
 		"twice":               {`"slug": "up"`, `"slug": "up", "slug": "up"`, "providers.0.slug"},
 		"a list":              {plainConfig, `[]`, "must be an object"},
@@ -104,6 +109,9 @@ func TestFlagMistakesAreOneLine(t *testing.T) {
 		"keys a folder": {"-keys-file", "../server"},
 		"missing file":  {"-config", "no-such-file.json"},
 		"missing value": {"-config"},
+		"empty config":  {"-config", ""},
+		"empty file":    {"-keys-file", ""},
+		"empty address": {"-addr", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr strings.Builder
@@ -114,6 +122,15 @@ func TestFlagMistakesAreOneLine(t *testing.T) {
 			assert.Empty(t, stdout.String(), "no keys are shown by a server that does not serve")
 		})
 	}
+}
+
+// Editors on Windows begin a file with a byte order mark.
+func TestAByteOrderMarkIsNoMistake(t *testing.T) {
+	marked, err := decodeConfig([]byte("\xef\xbb\xbf" + plainConfig))
+	require.NoError(t, err)
+	plain, err := decodeConfig([]byte(plainConfig))
+	require.NoError(t, err)
+	assert.Equal(t, plain, marked)
 }
 
 func TestHelpIsNoMistake(t *testing.T) {

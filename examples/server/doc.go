@@ -13,7 +13,9 @@
 //
 // # Flags
 //
-//	-addr HOST:PORT   where to listen; port 0 picks a free one (default 127.0.0.1:8080)
+//	-addr HOST:PORT   where to listen; port 0 picks a free one (default 127.0.0.1:8080);
+//	                  without a HOST, or with 0.0.0.0, on every address of the
+//	                  machine, and then the base URL that is told is the loopback one
 //	-keys-file FILE   write {"base_url","management_key","inference_key"} to FILE
 //	                  (atomically, mode 0600) once the server listens
 //	-config FILE      replace the built-in catalog
@@ -33,8 +35,9 @@
 // exit status 2; what may be better on the next try, such as a database that
 // cannot be reached, exit status 1.
 //
-// Refusals and failures are logged, one line each on standard error, with the
-// request id that the caller got. Answers are not: a line for each would cost
+// Refusals and failures are logged on standard error, with the request id that
+// the caller got; so are attempts that failed, with their cause, also where
+// another provider answered then. Answers are not: a line for each would cost
 // about a tenth of a request's processor time. They are there at level Info,
 // and a router.Observer sees every outcome.
 //
@@ -91,7 +94,7 @@
 //
 // A provider is a service that answers:
 //
-//	slug         lower-case letters, digits and dashes; what requests name
+//	slug         lower-case letters, digits and ._- between them; what requests name
 //	name         display name; default: the slug
 //	kind         "systemone", "openai" (the OpenAI Decisions dialect) or
 //	             "similarity" (the embedded model; takes no further member)

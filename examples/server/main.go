@@ -86,14 +86,15 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// checkStorage finds what is wrong with where to keep things. An empty value,
-// of a variable that was not set, must not mean that everything is forgotten.
+// checkStorage finds what is wrong with where to keep and find things. An empty
+// value, of a variable that was not set, must not mean that everything is
+// forgotten, or that the built-in catalog will do.
 func (o options) checkStorage(flags *flag.FlagSet) (err error) {
 	if o.data != "" && o.postgres != "" {
 		return errors.New("-data and -postgres both say where to keep things: choose one")
 	}
 	flags.Visit(func(f *flag.Flag) {
-		if (f.Name == "data" || f.Name == "postgres") && f.Value.String() == "" {
+		if f.Value.String() == "" {
 			err = fmt.Errorf("-%s: is empty", f.Name)
 		}
 	})

@@ -114,7 +114,7 @@ func TestTheCurlCommandWorksWhenPasted(t *testing.T) {
 	assert.Len(t, s.keys, 3)
 	_, command, _ := strings.Cut(s.output, "Try it:\n\n")
 
-	// The command quotes with ' only, so that its words are easily had; the
+	// The command quotes with ', but for the address, so that its words are easily had; the
 	// shell and curl themselves are tried where they are installed.
 	words := regexp.MustCompile(`(?s)'([^']*)'`).FindAllStringSubmatch(command, -1)
 	require.Len(t, words, 3)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -107,7 +108,7 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 
-	s.access.baseURL = "http://" + listener.Addr().String() + "/api/v1"
+	s.access.baseURL = baseURL(listener.Addr())
 	if err := s.handOut(ctx, o.keysFile, stdout); err != nil {
 		_ = server.Close()
 		<-done //nolint:errcheck // it says that it was closed
@@ -134,6 +135,17 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 		err = errors.Join(err, serveErr)
 	}
 	return err
+}
+
+// baseURL is the address that is told to people and programs. One that stands
+// for all of the machine's is where to listen, not where to ask: the loopback
+// address is one of them.
+func baseURL(addr net.Addr) string {
+	at := addr.String()
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		at = net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+	}
+	return "http://" + at + "/api/v1"
 }
 
 // closing asks callers to close their connections once the server stops.

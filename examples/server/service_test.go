@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +63,25 @@ func TestTheCommandAsksWhatCanBeAsked(t *testing.T) {
 	mixed = strings.Replace(mixed, `"aliases": ["judge-latest"]}`, `"aliases": ["judge-latest"]}, {"id": "a/on", "permaslug": "a/on-1"}`, 1)
 	mixed = strings.Replace(mixed, `"0.042"}}`, `"0.042"}}, {"provider": "on", "model": "a/on"}`, 1)
 	assert.Contains(t, printed(mixed), `"model": "a/on"`)
+}
+
+// What is told can be pasted and asked: an address to listen on is none, and a
+// shell must not take an IPv6 address for a pattern.
+func TestTheToldAddressCanBeAsked(t *testing.T) {
+	for listen, want := range map[string]string{
+		"127.0.0.1:80":  "http://127.0.0.1:80/api/v1",
+		"0.0.0.0:80":    "http://127.0.0.1:80/api/v1",
+		"[::]:80":       "http://127.0.0.1:80/api/v1",
+		"[::1]:80":      "http://[::1]:80/api/v1",
+		"192.0.2.1:443": "http://192.0.2.1:443/api/v1",
+	} {
+		assert.Equal(t, want, baseURL(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(listen))), listen)
+	}
+	s := newTestService(t, builtin())
+	s.access.baseURL = "http://[::1]:80/api/v1"
+	var out strings.Builder
+	s.announce(&out)
+	assert.Contains(t, out.String(), `curl -sS "http://[::1]:80/api/v1/systemone" -H '`)
 }
 
 func TestUsersGoUpstreamHashed(t *testing.T) {

@@ -120,13 +120,17 @@ func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, er
 
 func (p pricingConfig) pricing(place string) (out router.Pricing, err error) {
 	for _, part := range []struct {
-		name, text string
-		to         *router.USD
+		name string
+		text *string
+		to   *router.USD
 	}{{"prompt", p.Prompt, &out.Prompt}, {"completion", p.Completion, &out.Completion}, {"request", p.Request, &out.Request}} {
-		if part.text == "" {
+		if part.text == nil {
 			continue
 		}
-		if *part.to, err = router.ParseUSD(part.text); err != nil {
+		if *part.text == "" { // of a variable that was not set, it must not mean that it is free
+			return out, at(place+"."+part.name, "is empty")
+		}
+		if *part.to, err = router.ParseUSD(*part.text); err != nil {
 			return out, at(place+"."+part.name, "%s", plain(err))
 		}
 		if *part.to < 0 {
