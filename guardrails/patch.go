@@ -31,7 +31,8 @@ type Patch struct {
 	Limit                              router.Update[*router.USD] // 0 to 9,000,000,000 dollars
 	Reset                              router.Update[router.Interval]
 	BYOK                               router.Update[bool]
-	// ZDR is copied into those of the five switches that are not given.
+	// ZDR is copied into those of the five switches that are not given, or nil
+	// where it is not.
 	ZDR                                         router.Update[*bool]
 	Anthropic, OpenAI, Google, XAI, Other       router.Update[*bool]
 	PaidTraining, FreeTraining, FreePublication router.Update[*bool]
@@ -197,11 +198,11 @@ func (p Patch) apply(g Guardrail) Guardrail {
 	if p.ZDR.Set {
 		g.ZDR = ZDR{General: p.ZDR.To, Anthropic: p.ZDR.To, OpenAI: p.ZDR.To, Google: p.ZDR.To, XAI: p.ZDR.To, Other: p.ZDR.To}
 	}
-	set(&g.ZDR.Anthropic, p.Anthropic)
-	set(&g.ZDR.OpenAI, p.OpenAI)
-	set(&g.ZDR.Google, p.Google)
-	set(&g.ZDR.XAI, p.XAI)
-	set(&g.ZDR.Other, p.Other)
+	p.setVendor(&g.ZDR.Anthropic, p.Anthropic)
+	p.setVendor(&g.ZDR.OpenAI, p.OpenAI)
+	p.setVendor(&g.ZDR.Google, p.Google)
+	p.setVendor(&g.ZDR.XAI, p.XAI)
+	p.setVendor(&g.ZDR.Other, p.Other)
 	set(&g.Name, p.Name)
 	set(&g.Description, p.Description)
 	set(&g.AllowedModels, p.AllowedModels)
@@ -217,6 +218,14 @@ func (p Patch) apply(g Guardrail) Guardrail {
 	set(&g.Builtins, p.Builtins)
 	set(&g.Filters, p.Filters)
 	return g
+}
+
+// setVendor sets a vendor's switch. Null beside a general switch that says yes or
+// no is what clients write for one that they do not set.
+func (p Patch) setVendor(field **bool, u router.Update[*bool]) {
+	if u.To != nil || given(p.ZDR) == nil {
+		set(field, u)
+	}
 }
 
 func set[T any](field *T, u router.Update[T]) {

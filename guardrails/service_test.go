@@ -134,6 +134,21 @@ func TestSwitchesFollowTheGeneralOneUnlessGiven(t *testing.T) {
 	assert.Equal(t, guardrails.ZDR{Google: new(true)}, g.ZDR, "null is given, too")
 }
 
+// A client that writes null for what it does not set must not lose the
+// protection that it asked for.
+func TestNullSwitchesFollowTheGeneralOne(t *testing.T) {
+	r := newRig(t)
+	on, off, null := router.To(new(true)), router.To(new(false)), router.To[*bool](nil)
+	g := r.create(t, guardrails.Patch{ZDR: on, Anthropic: null, OpenAI: off, Google: null, XAI: null, Other: null})
+	assert.Equal(t, guardrails.ZDR{General: new(true), Anthropic: new(true), OpenAI: new(false), Google: new(true), XAI: new(true), Other: new(true)}, g.ZDR)
+	g, err := r.Update(t.Context(), r.by, g.ID, guardrails.Patch{Other: null})
+	require.NoError(t, err)
+	assert.Nil(t, g.ZDR.Other, "alone it changes itself")
+	g, err = r.Update(t.Context(), r.by, g.ID, guardrails.Patch{ZDR: null, Google: null, XAI: on})
+	require.NoError(t, err)
+	assert.Equal(t, guardrails.ZDR{XAI: new(true)}, g.ZDR, "a general null is no answer for others")
+}
+
 func TestUpdateTellsNullFromAbsent(t *testing.T) {
 	r := newRig(t)
 	whole := guardrails.Patch{
