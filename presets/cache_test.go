@@ -49,6 +49,30 @@ func TestChangesActInTime(t *testing.T) {
 	assert.Equal(t, miniOfP, ask(t, there, use), "a clock that steps back makes nothing live longer")
 }
 
+// unsure does what it is asked and fails all the same, as a storage does whose
+// answer is lost.
+type unsure struct{ presets.Store }
+
+func (s unsure) SetStatus(
+	ctx context.Context, account, workspace, slug string, status presets.Status, at time.Time, change router.Change,
+) (presets.Preset, error) {
+	if _, err := s.Store.SetStatus(ctx, account, workspace, slug, status, at, change); err != nil {
+		return presets.Preset{}, err
+	}
+	return presets.Preset{}, context.DeadlineExceeded
+}
+
+func TestStatusThatMayHaveChangedActsAtOnce(t *testing.T) {
+	g := newRig(t)
+	s := g.another(t, unsure{g.set.Presets})
+	r := newRouter(t, s.Intercept)
+	g.make(t, shop, "p", presetP)
+	require.Equal(t, allOfP, ask(t, r, `"preset":"p"`))
+	_, err := s.SetStatus(t.Context(), manager, shop, "p", presets.Disabled)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.Equal(t, notFound, ask(t, r, `"preset":"p"`))
+}
+
 // counting counts reads and may fail them, or do something before they return.
 type counting struct {
 	presets.Store

@@ -134,10 +134,10 @@ func (s *Service) SetStatus(ctx context.Context, by router.Actor, workspace, slu
 	change := s.change(by, now, "update", "preset", before.ID)
 	change.Before, change.After = statusRecord(before, before.Status), statusRecord(before, status)
 	got, err := s.cfg.Store.SetStatus(ctx, before.Account, before.Workspace, slug, status, now, change)
+	s.cache.forget(before.Account, slug) // also after a failure, as in Create
 	if err != nil {
 		return Preset{}, fmt.Errorf("presets: set status: %w", err)
 	}
-	s.cache.forget(before.Account, slug)
 	return got, nil
 }
 
