@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,12 +174,18 @@ func (d *db) once(ctx context.Context, f func(sqlstore.Tx) error, begin ...strin
 }
 
 // undone says whether a commit failed and surely nothing of it stays: the server
-// said so, and not because it was about to go, nor that it does not know either
-// (40003, of CockroachDB).
+// said so, and not because it was about to go, whatever for (a log that cannot be
+// synced is one, too), nor that it does not know either (40003, of CockroachDB).
 func undone(err error) bool {
 	failed, told := errors.AsType[*pgconn.PgError](err)
-	return errors.Is(err, pgx.ErrTxCommitRollback) ||
-		told && !strings.HasPrefix(failed.Code, "57") && !strings.HasPrefix(failed.Code, "08") && failed.Code != "40003"
+	return errors.Is(err, pgx.ErrTxCommitRollback) || told && !isLast(failed) &&
+		!strings.HasPrefix(failed.Code, "57") && !strings.HasPrefix(failed.Code, "08") && failed.Code != "40003"
+}
+
+// isLast says whether a session ended with an error.
+func isLast(failed *pgconn.PgError) bool {
+	severity := cmp.Or(failed.SeverityUnlocalized, failed.Severity)
+	return severity == "FATAL" || severity == "PANIC"
 }
 
 // Script implements [sqlstore.DB].

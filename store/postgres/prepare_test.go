@@ -99,7 +99,12 @@ func TestUndone(t *testing.T) {
 		"57P01": false, // the server shuts down
 		"08006": false, // the connection is gone
 	} {
-		assert.Equal(t, want, undone(&pgconn.PgError{Code: code}), code)
+		assert.Equal(t, want, undone(&pgconn.PgError{Severity: "ERROR", Code: code}), code)
+	}
+	// It ended while it committed: the log was full, or could not be synced.
+	for _, severity := range []string{"FATAL", "PANIC"} {
+		assert.False(t, undone(&pgconn.PgError{Severity: severity, Code: "58030"}))
+		assert.False(t, undone(&pgconn.PgError{Severity: "anders", SeverityUnlocalized: severity, Code: "53100"}))
 	}
 	assert.True(t, undone(pgx.ErrTxCommitRollback))
 	assert.False(t, undone(context.DeadlineExceeded))
