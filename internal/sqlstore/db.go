@@ -27,8 +27,9 @@ type Tx interface {
 
 // RowsStatement is a statement on many rows at once: they are the table "n" with
 // these columns, and stand where the text says {n}. Each column has a kind, as
-// in "id text" or "at bigint". A query may be run in parts, so that its order
-// holds for each part only. No rows are no work.
+// in "id text" or "at bigint", and a text always comes with the same ones. A
+// query may be run in parts, so that its order holds for each part only. No rows
+// are no work.
 type RowsStatement struct {
 	Text    string
 	Columns []string

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,6 +34,7 @@ type db struct {
 	plain bool // the database does not know the settings of byIndex
 	alone bool // of transactions that change one row at once, all but one fail
 	waits atomic.Uint64
+	texts sync.Map // of statements, with their rows, by the text of the package sqlstore
 }
 
 // prepareSchema makes the table of migrations, and finds out what the database

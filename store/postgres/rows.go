@@ -34,7 +34,7 @@ func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.
 		if err != nil {
 			return err
 		}
-		answer(batch.Queue(strings.Replace(s.Text, "{n}", table(s.Columns), 1), args...), s)
+		answer(batch.Queue(d.withRows(s), args...), s)
 	}
 	if batch.Len() == 0 {
 		return nil
@@ -61,6 +61,18 @@ func answer(queued *pgx.QueuedQuery, s *sqlstore.RowsStatement) {
 		}
 		return found.Err()
 	})
+}
+
+// withRows is the text of a statement with the table of its rows. There are
+// finitely many, and each is always about the same columns.
+func (d *db) withRows(s *sqlstore.RowsStatement) string {
+	if known, ok := d.texts.Load(s.Text); ok {
+		text, _ := known.(string)
+		return text
+	}
+	text := strings.Replace(s.Text, "{n}", table(s.Columns), 1)
+	d.texts.Store(s.Text, text)
+	return text
 }
 
 // table is "n", of one array for each column. The arrays are taken apart in the

@@ -63,7 +63,9 @@ func (f *failing) Read(ctx context.Context, do func(sqlstore.Tx) error) error {
 }
 
 // ReadOne implements [sqlstore.DB].
-func (f *failing) ReadOne(ctx context.Context, do func(sqlstore.Tx) error) error { return f.Read(ctx, do) }
+func (f *failing) ReadOne(ctx context.Context, do func(sqlstore.Tx) error) error {
+	return f.Read(ctx, do)
+}
 
 // Write implements [sqlstore.DB].
 func (f *failing) Write(ctx context.Context, do func(sqlstore.Tx) error) error {

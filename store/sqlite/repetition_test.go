@@ -36,7 +36,9 @@ func (d *fickle) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
 }
 
 // ReadOne implements [sqlstore.DB].
-func (d *fickle) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error { return d.Read(ctx, f) }
+func (d *fickle) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return d.Read(ctx, f)
+}
 
 // Write implements [sqlstore.DB].
 func (d *fickle) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
