@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
@@ -54,7 +55,7 @@ func (x *exchange) listCredentials(ctx context.Context) error {
 	query := x.parameters()
 	p := query.listPage()
 	q := keys.CredentialQuery{
-		Offset: p.offset, Limit: p.limit, Workspace: query.workspace(), Provider: query.text("provider"),
+		Offset: p.offset, Limit: p.limit, Workspace: query.workspace(), Provider: x.s.providerSlug(query.text("provider")),
 	}
 	if err := query.err(); err != nil {
 		return err
@@ -71,6 +72,21 @@ func (x *exchange) listCredentials(ctx context.Context) error {
 	return nil
 }
 
+// providerSlug returns the slug of the provider that has a display name; any
+// other text is a slug already.
+func (s *server) providerSlug(name string) string {
+	catalog := s.Router.Catalog()
+	if catalog.Provider(name) != nil { // a slug wins over another's display name
+		return name
+	}
+	for _, p := range catalog.Providers() {
+		if strings.EqualFold(p.Name, name) {
+			return p.Slug
+		}
+	}
+	return name
+}
+
 // createCredential serves POST /byok.
 func (x *exchange) createCredential(ctx context.Context) error {
 	o, err := x.object()
@@ -80,7 +96,7 @@ func (x *exchange) createCredential(ctx context.Context) error {
 	o.require("provider", "key")
 	provider, workspace, p := o.text("provider", 1, 0), o.id("workspace_id"), o.credentialPatch()
 	c := keys.Credential{
-		Provider: provider.To, Workspace: workspace.To, Disabled: p.Disabled.To, Fallback: p.Fallback.To,
+		Provider: x.s.providerSlug(provider.To), Workspace: workspace.To, Disabled: p.Disabled.To, Fallback: p.Fallback.To,
 		Models: p.Models.To, KeyHashes: p.KeyHashes.To, Members: p.Members.To,
 	}
 	if p.Name.To != nil {

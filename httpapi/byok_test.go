@@ -147,6 +147,7 @@ func credentialScenarios(tb testing.TB) []scenario {
 	add(http.MethodGet,
 		scenario{path: "/byok", status: 200, want: map[string]any{"total_count": 1.0, "data.0.id": ownID(1), "data.0.provider": "bee", "data.0.name": "first"}, absent: []string{"data.0.key", "data.1"}},
 		scenario{path: "/byok?provider=ant&workspace_id=" + ownWorkspace, status: 200, want: map[string]any{"total_count": 0.0, "data": []any{}}},
+		scenario{path: "/byok?provider=bee%20TWO", status: 200, want: map[string]any{"total_count": 1.0, "data.0.provider": "bee"}},
 		scenario{path: "/byok?limit=1&offset=1", status: 200, want: map[string]any{"total_count": 1.0, "data": []any{}}},
 		scenario{path: "/byok?limit=101", status: 400, message: invalid, kind: "invalid_request", want: map[string]any{"error.metadata.issues.0.path": "limit"}},
 		scenario{path: "/byok?workspace_id=x", status: 400, message: invalid, kind: "invalid_request", want: map[string]any{"error.metadata.issues.0.path": "workspace_id"}},
@@ -160,6 +161,7 @@ func credentialScenarios(tb testing.TB) []scenario {
 	)
 	add(http.MethodPost,
 		scenario{path: "/byok", body: ownBody, status: 201, want: map[string]any{"data.sort_order": 2.0, "data.name": nil, "data.provider": "ant"}, absent: []string{"data.key", "key"}},
+		scenario{path: "/byok", body: `{"provider":"Ant Cloud","key":"short"}`, status: 201, want: map[string]any{"data.provider": "ant"}},
 		scenario{path: "/byok", body: `{"provider":"ANT","key":"short","name":"n","disabled":true,"is_fallback":true,"allowed_models":["m"],"allowed_api_key_hashes":["own"],"allowed_user_ids":["u"],"workspace_id":"` + ownWorkspace + `","declared_zdr":null,"is_required":false,"more":1}`, status: 201, want: map[string]any{
 			"data.provider": "ant", "data.label": "...", "data.name": "n", "data.disabled": true, "data.is_fallback": true, "data.allowed_models": []any{"m"},
 			"data.allowed_api_key_hashes": []any{"own"}, "data.allowed_user_ids": []any{"u"},
