@@ -121,3 +121,31 @@ func TestRequiredUserWithoutKey(t *testing.T) {
 		require.NoError(t, err)
 	}
 }
+
+// A request that a program built by hand means the same however it says null:
+// providers, observers and answers see nil, as over HTTP.
+func TestNullsOfARequestBuiltByHand(t *testing.T) {
+	t.Parallel()
+	request := func(null json.RawMessage) *systemone.Request {
+		q := decision("")
+		q.Dialect, q.State, q.Trace = systemone.Native, null, null
+		q.Questions[0].Instructions, q.Questions[0].True, q.Questions[0].False = null, q.State, json.RawMessage(`"no"`)
+		q.Questions[1].Options[0].Guidance = null
+		q.Questions[2].Levels[1] = null
+		return q
+	}
+	for _, null := range []string{"null", " null\n", ""} {
+		var observed observer
+		g := newRig(t, "ant bee", intercepted(router.Observe(&observed)),
+			func(e *router.Endpoint) { e.Limits.NoNulls = e.Provider == "ant" })
+		q := request(json.RawMessage(null))
+		res, err := g.router.Decide(t.Context(), &router.Call{Request: q})
+		require.NoError(t, err, "%q", null)
+		assert.Empty(t, g.upstreams["ant"].attempts(), "it takes no nulls")
+		want := request(nil)
+		assert.Equal(t, &systemone.Request{Dialect: systemone.Native, Questions: want.Questions}, g.upstreams["bee"].attempts()[0].Request, "%q", null)
+		assert.Nil(t, observed.seen[0].Trace)
+		assert.Equal(t, want.Questions[2].Levels, res.Response.Answers[2].Legend)
+		assert.Equal(t, request(json.RawMessage(null)), q, "the caller's request is untouched")
+	}
+}

@@ -22,6 +22,7 @@ type Attempt struct {
 	// Request carries the state and the questions to answer. Its Model,
 	// Models, Preset, Provider, SessionID, Trace and User are empty: they stay
 	// here. The state has its parts unwrapped unless the endpoint takes parts.
+	// What is null in it is nil.
 	Request *systemone.Request
 	Model   string          // the upstream's name of the model
 	Options json.RawMessage // the caller's options for this provider, an object; nil for none

@@ -22,9 +22,11 @@ type resolved struct {
 // Resolve checks the request against the router's limits and finds the models
 // that it names in the catalog of this call. It is for interceptors that
 // refuse requests for what is in them, which comes after these checks; the
-// engine asks the same. While Request stays the same pointer, the outcome is
-// remembered. Every error is an [*Error]; a preset that is left is [NotFound].
-// Outside of [Router.Decide] it is a failure of the program.
+// engine asks the same. A Request that was built by hand and says null otherwise
+// than by nil is replaced by one that does not. While Request stays the same
+// pointer, the outcome is remembered. Every error is an [*Error]; a preset that
+// is left is [NotFound]. Outside of [Router.Decide] it is a failure of the
+// program.
 func (c *Call) Resolve() ([]ModelRef, error) {
 	if c.world == nil || c.Request == nil {
 		return nil, &Error{Class: Server, Err: errUndecided}
@@ -41,6 +43,7 @@ func (c *Call) resolve() ([]ModelRef, error) {
 		if err := c.Request.Validate(c.limits); err != nil {
 			return nil, invalid(err)
 		}
+		c.Request = plainNulls(c.Request)
 	}
 	if c.Request.Preset != "" {
 		return nil, &Error{Class: NotFound, Err: errPreset}

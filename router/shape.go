@@ -1,10 +1,6 @@
 package router
 
-import (
-	"encoding/json"
-
-	"github.com/signalbox/signalbox/systemone"
-)
+import "github.com/signalbox/signalbox/systemone"
 
 // Shape is what routing needs to know of a request's size.
 type Shape struct {
@@ -67,7 +63,5 @@ func (s *Shape) question(q *systemone.Question) int {
 	}
 	return size
 }
-
-func isNull(v json.RawMessage) bool { return v == nil || string(v) == "null" }
 
 func tokens(size int) int64 { return int64((size + bytesPerToken - 1) / bytesPerToken) }
