@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // Restrict applies a rule to every call: an account-wide list of providers or
@@ -60,9 +62,14 @@ func levelOf(err error) slog.Level {
 	return slog.LevelError
 }
 
+// classOf is the class of what a policy returned. A deadline that it does not
+// account for is its own failure, whatever the caller is told.
 func classOf(err error) Class {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Class
+	}
+	if errors.Is(err, systemone.ErrInvalid) {
+		return InvalidRequest
 	}
 	return Server
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -182,6 +183,24 @@ func TestLogOfOwnFailures(t *testing.T) {
 	assert.Contains(t, out.String(), "level=ERROR")
 	assert.Contains(t, out.String(), `error="the database is gone"`)
 	assert.Contains(t, out.String(), "class=server")
+}
+
+// What a policy finds wrong with a request is the caller's fault in the log as
+// it is in the reply, and shows nothing of the request.
+func TestLogOfMistakesThatPoliciesFind(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	strict := func(router.Decider) router.Decider {
+		return func(context.Context, *router.Call) (*router.Result, error) {
+			return nil, fmt.Errorf("policy: %w", &systemone.InvalidError{Issues: []systemone.Issue{{Path: "preset", Message: "private words"}}})
+		}
+	}
+	g := newRig(t, "ant", intercepted(router.Log(slog.New(slog.NewTextHandler(&out, nil))), strict))
+	_, _, err := g.decide()
+	require.Equal(t, router.InvalidRequest, fault(t, err).Class)
+	assert.Contains(t, out.String(), "level=WARN")
+	assert.Contains(t, out.String(), "class=invalid_request")
+	assert.NotContains(t, out.String(), "private words")
 }
 
 // observer keeps what it is given.
