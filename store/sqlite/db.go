@@ -24,7 +24,8 @@ const pragmas = "PRAGMA busy_timeout = 10000; PRAGMA synchronous = FULL; " +
 // long it is willing to wait.
 const lock = "UPDATE migrations SET version = version WHERE false"
 
-// A file gets its log within ten seconds, or not at all.
+// What needs the whole file, or waits for who has it, happens within ten seconds,
+// or not at all.
 const (
 	mostTries    = 1000
 	betweenTries = 10 * time.Millisecond
@@ -77,21 +78,9 @@ var errLog = errors.New("the database cannot have a write-ahead log where it is"
 // refuses all but one, however long they are willing to wait.
 func keepLog(ctx context.Context, conn *sql.Conn) error {
 	var mode, file string
-	for tries := 1; ; tries++ {
-		err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
-		if err == nil {
-			break
-		}
-		if tries == mostTries || !strings.Contains(err.Error(), "locked") {
-			return err
-		}
-		wait := time.NewTimer(betweenTries)
-		select {
-		case <-wait.C:
-		case <-ctx.Done():
-			wait.Stop()
-			return err
-		}
+	err := patiently(ctx, func() error { return conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode) })
+	if err != nil {
+		return err
 	}
 	if err := conn.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file); err != nil {
 		return err
@@ -102,9 +91,32 @@ func keepLog(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// Read implements [sqlstore.DB].
+// patiently does what SQLite refuses while somebody has the whole file, until it
+// does not.
+func patiently(ctx context.Context, f func() error) error {
+	for tries := 1; ; tries++ {
+		err := f()
+		if err == nil || tries == mostTries || !strings.Contains(err.Error(), "locked") {
+			return err
+		}
+		wait := time.NewTimer(betweenTries)
+		select {
+		case <-wait.C:
+		case <-ctx.Done():
+			wait.Stop()
+			return err
+		}
+	}
+}
+
+// Read implements [sqlstore.DB]. The log has no reader wait for a writer, but the
+// first connection to a file makes the log ready, and the last one deletes it: the
+// others do not even wait, unless they were told to, and a pool may open and close
+// them at any time.
 func (d *db) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return d.run(ctx, f, func(*sql.Conn) error { return nil }, func(*tx) error { return nil })
+	return patiently(ctx, func() error {
+		return d.run(ctx, f, func(*sql.Conn) error { return nil }, func(*tx) error { return nil })
+	})
 }
 
 // ReadOne implements [sqlstore.DB].

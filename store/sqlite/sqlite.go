@@ -4,9 +4,10 @@
 // The one thing to know first: the program brings the driver and opens the
 // database. This package links none, and sets for itself what durability asks
 // for: a write-ahead log and full synchronization at every commit. Where there
-// can be no such log, [New] fails. The connections that it writes to also wait
-// ten seconds for a lock, keep temporary data in memory and the log for 4,000
-// pages: a program that uses the same pool leaves these pragmas as they are.
+// can be no such log, [New] fails. Whoever finds the file locked waits ten
+// seconds. The connections that it writes to also keep temporary data in memory
+// and the log for 4,000 pages: a program that uses the same pool leaves these
+// pragmas, and busy_timeout, as they are.
 //
 // It needs SQLite 3.37 or newer.
 package sqlite

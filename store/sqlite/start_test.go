@@ -5,9 +5,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store/sqlite"
 )
 
@@ -26,6 +28,42 @@ func TestNewManyAtOnce(t *testing.T) {
 		}
 		all.Wait()
 	}
+}
+
+// A pool may close its connections whenever it likes: the last one deletes the
+// log, and the next one makes it anew. Nobody who comes meanwhile is refused.
+func TestPoolsThatKeepNoConnection(t *testing.T) {
+	t.Parallel()
+	pool := open(t, filepath.Join(t.TempDir(), "signalbox.db"))
+	pool.SetMaxIdleConns(-1)
+	set, err := sqlite.New(t.Context(), pool)
+	require.NoError(t, err)
+	line := router.Line{Owner: "key:k", Window: "ever"}
+	var readers, writers sync.WaitGroup
+	over := make(chan struct{})
+	for range 4 {
+		writers.Go(func() {
+			for range 50 {
+				h := router.Hold{ID: uuid.New(), Lines: []router.Line{line}}
+				assert.NoError(t, set.Ledger.Reserve(t.Context(), h))
+				assert.NoError(t, set.Ledger.Void(t.Context(), h.ID))
+			}
+		})
+		readers.Go(func() {
+			for {
+				select {
+				case <-over:
+					return
+				default:
+					_, err := set.Ledger.Balances(t.Context(), []router.Line{line})
+					assert.NoError(t, err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	close(over)
+	readers.Wait()
 }
 
 // Where there can be no write-ahead log (a file system without shared memory,
