@@ -21,7 +21,17 @@ type parameters struct {
 	issues []systemone.Issue
 }
 
-func (x *exchange) parameters() *parameters { return &parameters{values: x.r.URL.Query()} }
+// parameters begins to read the request's query. One that cannot be read to its
+// end is wrong as a whole: net/url leaves out what it cannot read, and a filter
+// that is left out would show everything.
+func (x *exchange) parameters() *parameters {
+	values, err := url.ParseQuery(x.r.URL.RawQuery)
+	p := &parameters{values: values}
+	if err != nil {
+		p.wrong("", "the query must be of names and values between ampersands, with no other semicolon or percent sign than an escaped one")
+	}
+	return p
+}
 
 // err is the refusal of everything that was wrong, or nil.
 func (p *parameters) err() error { return p.with(nil) }

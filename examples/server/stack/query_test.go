@@ -26,6 +26,24 @@ func TestAnEmptyFilterIsAMistake(t *testing.T) {
 	assert.Equal(t, http.StatusOK, g.do(t, http.MethodGet, "/activity?unknown=", "", g.seeded.Management).Code)
 }
 
+// TestAFilterThatCannotBeReadIsAMistake: a filter with a broken escape, or with a
+// semicolon that should have been escaped, must not be taken for none, or
+// everything would be shown in its place.
+func TestAFilterThatCannotBeReadIsAMistake(t *testing.T) {
+	g := newGateway(t, keys.RateLimits{})
+	for _, path := range []string{
+		"/activity?user_id=a;b", "/activity?date=2026-11-21%zz", "/activity?unknown=;", "/keys?workspace_id=x;y", "/guardrails?workspace_id=%z",
+		"/presets?workspace_id=%", "/byok?provider=a;b", "/workspaces?limit=1;2", "/organization/members?offset=%q", "/models?limit=1;2",
+		"/workspaces/lab/members?offset=1;2", "/guardrails/assignments/keys?limit=1;2",
+	} {
+		w := g.do(t, http.MethodGet, path, "", g.seeded.Management)
+		assert.Equal(t, http.StatusBadRequest, w.Code, path)
+		assert.Contains(t, w.Body.String(), `"issues":[{"path":"","message":"the query`, path)
+	}
+	w := g.do(t, http.MethodPost, "/presets/p/chat/completions?workspace_id=x;y", `{"messages":[{"role":"user"}]}`, g.seeded.Management)
+	assert.Equal(t, http.StatusBadRequest, w.Code)
+}
+
 // TestEveryProblemIsTold: what is wrong with one member hides nothing that is
 // wrong with another, whoever finds it.
 func TestEveryProblemIsTold(t *testing.T) {
