@@ -37,10 +37,14 @@ type change struct {
 	Policy router.Expiry `json:"policy,omitzero"`
 }
 
-// record is c as a line: a checksum of eight digits, a space, and c as JSON.
-func (c *change) record() []byte {
-	text, _ := json.Marshal(c) //nolint:errchkjson // it has nothing that JSON cannot say
-	return fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(text), text)
+// record is c as a line: a checksum of eight digits, a space, and c as JSON, which
+// has no instants after the year 9999.
+func (c *change) record() ([]byte, error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(text), text), nil
 }
 
 // errRecord is a line that is not what record has written.

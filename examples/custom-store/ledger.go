@@ -126,10 +126,14 @@ func (l *Ledger) do(ctx context.Context, c change, inBook func() error) error {
 		return err
 	}
 	defer func() { <-l.turn }()
+	record, err := c.record() // before the book has what the file cannot have
+	if err != nil {
+		return err
+	}
 	if err := inBook(); err != nil {
 		return err
 	}
-	_, err := l.file.Write(c.record())
+	_, err = l.file.Write(record)
 	if err == nil {
 		err = l.file.Sync()
 	}

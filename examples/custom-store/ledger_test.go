@@ -98,6 +98,25 @@ func TestDamageIsNotHidden(t *testing.T) {
 	assert.ErrorContains(t, err, "line 2: ")
 }
 
+// What the file cannot say is refused, and spoils nothing that it says.
+func TestAnInstantThatTheFileCannotSay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	l, err := Open(t.Context(), path)
+	require.NoError(t, err)
+	late := time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
+	h := hold(uuid.New(), 3)
+	require.NoError(t, l.Reserve(t.Context(), h))
+	h.ID, h.Deadline = uuid.New(), late
+	require.ErrorContains(t, l.Reserve(t.Context(), h), "year")
+	_, err = l.Expire(t.Context(), late, 10, router.ExpirePost)
+	require.ErrorContains(t, err, "year")
+	require.NoError(t, l.Reserve(t.Context(), hold(uuid.New(), 2)))
+	require.NoError(t, l.Close())
+	got, err := balance(t, path)
+	require.NoError(t, err)
+	assert.Equal(t, router.Balance{Held: router.Amount{Credit: 5 * cent, Total: 5 * cent}}, got)
+}
+
 func TestAFileThatTakesNothingEndsTheLedger(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
 	l, err := Open(t.Context(), path)
