@@ -19,7 +19,7 @@ const DefaultName = "Workspace default"
 const noLimit = 1<<31 - 1
 
 // maxTries is how often an update that loses to others is tried again.
-const maxTries = 32
+const maxTries = 64
 
 // Config sets up a [Service]. What it does not know of does not exist: without
 // Key nothing can be assigned to keys, for example.

@@ -134,6 +134,35 @@ func TestSwitchesFollowTheGeneralOneUnlessGiven(t *testing.T) {
 	assert.Equal(t, guardrails.ZDR{Google: new(true)}, g.ZDR, "null is given, too")
 }
 
+// losing loses some races against changes that others make.
+type losing struct {
+	guardrails.Store
+
+	races int
+}
+
+func (s *losing) Replace(ctx context.Context, g guardrails.Guardrail, change router.Change) error {
+	if s.races--; s.races >= 0 {
+		return guardrails.ErrConflict
+	}
+	return s.Store.Replace(ctx, g, change)
+}
+
+// Each race that is lost is a change that somebody made, so sixty-four clients
+// that change one guardrail at once are all served.
+func TestManyRivalsAreAllServed(t *testing.T) {
+	r := newRig(t)
+	g := r.create(t, guardrails.Patch{})
+	for races, want := range map[int]error{63: nil, 1 << 30: guardrails.ErrConflict} {
+		cfg := r.config()
+		cfg.Store = &losing{r.set.Guardrails, races}
+		s, err := guardrails.New(cfg)
+		require.NoError(t, err)
+		_, err = s.Update(t.Context(), r.by, g.ID, guardrails.Patch{Name: router.To("n")})
+		require.ErrorIs(t, err, want)
+	}
+}
+
 // A client that writes null for what it does not set must not lose the
 // protection that it asked for.
 func TestNullSwitchesFollowTheGeneralOne(t *testing.T) {
