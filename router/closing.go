@@ -1,16 +1,48 @@
 package router
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
 
-// withSettleTime returns the context in which a hold is closed: with the values
-// of the call's but not its end, and settleTime for the ledger.
-func withSettleTime(ctx context.Context) (context.Context, context.CancelFunc) {
-	c := &closing{ctx: context.WithoutCancel(ctx)}
-	return c, c.end
+// Pauses between two tries of closing a hold: each is drawn from half to one and
+// a half of what stands here, and the next is twice as long.
+const (
+	firstPause   = 10 * time.Millisecond
+	longestPause = 500 * time.Millisecond
+)
+
+// repeat does what closes a hold, again and again for settleTime, until it
+// succeeds or that is no use. Closing goes by the hold's id, so it may be done
+// again also when it happened and only the word of it was lost. In the context
+// are the values of the call's but not its end: that the caller has hung up
+// changes nothing.
+func repeat(ctx context.Context, draw func() uint64, do func(ctx context.Context) error) error {
+	c := newClosing(ctx)
+	defer c.end()
+	var before error
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		err := do(c)
+		switch {
+		case err == nil || isFinal(err):
+			return err
+		case c.Err() != nil:
+			return cmp.Or(before, err) // the one before says why, this one that the time is up
+		}
+		if !c.wait(pause/2 + time.Duration(draw()%uint64(pause))) { //nolint:gosec // neither is negative
+			return err
+		}
+		before = err
+	}
+}
+
+// isFinal says whether an error stays, however often a hold is closed.
+func isFinal(err error) bool {
+	_, limit := errors.AsType[*LimitError](err)
+	return limit || errors.Is(err, ErrNoHold) || errors.Is(err, ErrConflict) || errors.Is(err, ErrFinal)
 }
 
 // closing is a context with a timer that runs only once somebody waits for its
@@ -20,6 +52,20 @@ type closing struct {
 	mu   sync.Mutex
 	ctx  context.Context    //nolint:containedctx // this is a context
 	stop context.CancelFunc // of the timer; nil before there is one
+}
+
+func newClosing(ctx context.Context) *closing { return &closing{ctx: context.WithoutCancel(ctx)} }
+
+// wait waits, and says whether there is time left.
+func (c *closing) wait(pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-c.Done():
+		return false
+	}
 }
 
 // timed returns the context with the timer.

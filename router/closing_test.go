@@ -2,6 +2,7 @@ package router_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,9 @@ import (
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store/memory"
 )
+
+// settleTime is what a ledger gets to close a hold.
+const settleTime = 10 * time.Second
 
 // slowBooks takes its time to settle.
 type slowBooks struct {
@@ -84,5 +88,86 @@ func TestALedgerThatIsDoneNeedsNoTimer(t *testing.T) {
 		require.NoError(t, err)
 		require.ErrorIs(t, <-ended, context.Canceled)
 		assert.Equal(t, begun, time.Now())
+	})
+}
+
+// TestAnswersOfTheLedgerStand: what repetition cannot change is not repeated, at
+// the first try or later.
+func TestAnswersOfTheLedgerStand(t *testing.T) {
+	for name, answer := range map[string]error{
+		"no hold":  fmt.Errorf("wrapped: %w", router.ErrNoHold),
+		"conflict": router.ErrConflict,
+		"a limit":  &router.LimitError{},
+		"final":    fmt.Errorf("a text that no database takes: %w", router.ErrFinal),
+	} {
+		for _, failures := range []int{0, 1, 3} {
+			synctest.Test(t, func(t *testing.T) {
+				tries := 0
+				settle := func(context.Context) error {
+					if tries++; tries <= failures {
+						return errTape
+					}
+					return answer
+				}
+				r := newRig(t, "ant", func(cfg *router.Config) { cfg.Ledger = &slowBooks{memory.New().Ledger, settle} }, fee(cent))
+				begun := time.Now()
+				_, err := r.router.Decide(t.Context(), &router.Call{Request: decision(byPrice), Principal: who()})
+				require.ErrorIs(t, err, answer, name)
+				assert.Equal(t, router.Server, fault(t, err).Class)
+				assert.Equal(t, failures+1, tries, name)
+				assert.Less(t, time.Since(begun), time.Second)
+				if failures == 0 {
+					assert.Zero(t, time.Since(begun))
+				}
+			})
+		}
+	}
+}
+
+// TestPauses: they grow from about 10 ms to about half a second, and are spread.
+func TestPauses(t *testing.T) {
+	for name, seed := range map[string]uint64{"the shortest": 0, "others": 0x1234_5678_9abc_def0, "the last seed": 1<<64 - 1} {
+		synctest.Test(t, func(t *testing.T) {
+			var at []time.Time
+			settle := func(context.Context) error {
+				at = append(at, time.Now())
+				return errTape
+			}
+			r := newRig(t, "ant", func(cfg *router.Config) {
+				cfg.Ledger, cfg.Seed = &slowBooks{memory.New().Ledger, settle}, func() uint64 { return seed }
+			}, fee(cent))
+			_, err := r.router.Decide(t.Context(), &router.Call{Request: decision(byPrice), Principal: who()})
+			require.ErrorIs(t, err, errTape)
+			want := 10 * time.Millisecond
+			for i := range at[1:] {
+				pause := at[i+1].Sub(at[i])
+				assert.GreaterOrEqual(t, pause, want/2, name)
+				assert.Less(t, pause, want*3/2, name)
+				want = min(2*want, 500*time.Millisecond)
+			}
+			assert.Greater(t, len(at), 15, name)
+			assert.Less(t, len(at), 50, name)
+			assert.Equal(t, at[0].Add(settleTime), time.Now(), name)
+		})
+	}
+}
+
+// TestTheLastTryTellsWhy: when the time is up in the middle of a try, the error is
+// that of the one before.
+func TestTheLastTryTellsWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		settle := func(ctx context.Context) error {
+			if tries++; tries < 3 {
+				return errTape
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		r := newRig(t, "ant", func(cfg *router.Config) { cfg.Ledger = &slowBooks{memory.New().Ledger, settle} }, fee(cent))
+		_, err := r.router.Decide(t.Context(), &router.Call{Request: decision(byPrice), Principal: who()})
+		require.ErrorIs(t, err, errTape)
+		require.NotErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, 3, tries)
 	})
 }

@@ -81,6 +81,9 @@ var (
 	// ErrConflict is a hold or a settlement that contradicts an earlier one of
 	// the same id.
 	ErrConflict = errors.New("router: the hold contradicts an earlier one")
+	// ErrFinal is what a ledger wraps in an error of its own that stays, however
+	// often the same is asked.
+	ErrFinal = errors.New("router: asking again is no use")
 )
 
 // LimitError is a hold that does not fit.
@@ -99,6 +102,17 @@ func (e *LimitError) Error() string {
 // Each method is one transaction: it happens as a whole or not at all, with
 // calls arriving from many goroutines and many processes at once. There is no
 // Begin: what must happen together is one method. Methods honour ctx.
+//
+// Errors come in two kinds. ErrNoHold, ErrConflict, a *LimitError and whatever
+// wraps ErrFinal, as for what can never be stored, are answers, and stay. All
+// others may be gone in a moment: the database was restarting, a connection
+// broke, the disk was full. Whoever gets one of these knows neither whether the
+// method happened nor has to: everything goes by the hold's ID, and the same
+// again is a no-op. So the router repeats [Ledger.Settle], [Ledger.Void] and
+// [Recorder.SettleWith] for up to ten seconds, with pauses, before a call fails
+// that was answered, or a hold is left to expire. It does not repeat Reserve:
+// whose hold cannot be made is told so at once. A ledger that repeats within
+// itself what it knows to be harmless is welcome to.
 //
 // A method added later comes as an optional interface, so that a Ledger that
 // compiles today compiles against every later v1; [Recorder] is one. Prove yours

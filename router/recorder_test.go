@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,7 +17,7 @@ import (
 )
 
 // tape is a ledger that records, and remembers what it was told. A verb that is
-// in fails does so before it takes effect, or after.
+// in fails does so before it takes effect, or after, as often as it is told.
 type tape struct {
 	router.Ledger
 	router.Recorder
@@ -26,6 +27,8 @@ type tape struct {
 	settled []router.Event
 	plain   int // settlements without events
 	fails   map[string]when
+	times   int // that each of them does; 0 is always
+	tried   map[string]int
 }
 
 type when string
@@ -38,18 +41,23 @@ const (
 func newTape() *tape {
 	set := memory.New()
 	recorder, _ := set.Ledger.(router.Recorder)
-	return &tape{Ledger: set.Ledger, Recorder: recorder, shown: set.Activity, fails: map[string]when{}}
+	return &tape{Ledger: set.Ledger, Recorder: recorder, shown: set.Activity, fails: map[string]when{}, tried: map[string]int{}}
 }
 
 var errTape = errors.New("the tape is torn")
 
 // do runs a verb, or fails in its place or after it.
 func (p *tape) do(verb string, f func() error) error {
-	if p.fails[verb] == before {
+	p.tried[verb]++
+	fails := p.fails[verb]
+	if p.times > 0 && p.tried[verb] > p.times {
+		fails = ""
+	}
+	if fails == before {
 		return errTape
 	}
 	err := f()
-	if p.fails[verb] == after {
+	if fails == after {
 		return errTape
 	}
 	return err
@@ -200,9 +208,10 @@ func TestWhatIsNotRecorded(t *testing.T) {
 	}
 }
 
-// Whatever fails, and whether or not it took effect: the caller is told, what
-// was not spent is given back or expires, what was spent stays spent, and events
-// say what is spent.
+// Whatever fails for good, and whether or not it took effect: the caller is told
+// once ten seconds are over, or at once where nothing was reserved; what was not
+// spent is given back or expires, what was spent stays spent, and events say what
+// is spent.
 func TestTornTape(t *testing.T) {
 	t.Parallel()
 	spent, held := router.Balance{Spent: cents(2)}, router.Balance{Held: cents(2)}
@@ -211,31 +220,94 @@ func TestTornTape(t *testing.T) {
 		upstream string
 		class    router.Class
 		sent     int // to the upstream
+		took     time.Duration
 		at, then router.Balance
 	}{
 		"reserve":                {fails: map[string]when{"reserve": before}, upstream: "200", class: router.Server},
 		"reserve, done":          {fails: map[string]when{"reserve": after}, upstream: "200", class: router.Server},
 		"reserve and void":       {fails: map[string]when{"reserve": before, "void": before}, upstream: "200", class: router.Server},
 		"reserve, done and void": {fails: map[string]when{"reserve": after, "void": before}, upstream: "200", class: router.Server, at: held, then: spent},
-		"settle":                 {fails: map[string]when{"settle": before}, upstream: "200", class: router.Server, sent: 1, at: held, then: spent},
-		"settle, done":           {fails: map[string]when{"settle": after}, upstream: "200", class: router.Server, sent: 1, at: spent, then: spent},
-		"void":                   {fails: map[string]when{"void": before}, upstream: "429(1)", class: router.RateLimitExceeded, sent: 1, at: held, then: spent},
-		"void, done":             {fails: map[string]when{"void": after}, upstream: "429(1)", class: router.RateLimitExceeded, sent: 1},
+		"settle":                 {fails: map[string]when{"settle": before}, upstream: "200", class: router.Server, sent: 1, took: settleTime, at: held, then: spent},
+		"settle, done":           {fails: map[string]when{"settle": after}, upstream: "200", class: router.Server, sent: 1, took: settleTime, at: spent, then: spent},
+		"void":                   {fails: map[string]when{"void": before}, upstream: "429(1)", class: router.RateLimitExceeded, sent: 1, took: settleTime, at: held, then: spent},
+		"void, done":             {fails: map[string]when{"void": after}, upstream: "429(1)", class: router.RateLimitExceeded, sent: 1, took: settleTime},
 	} {
-		p := newTape()
-		p.fails = tt.fails
-		g := newTapeRig(t, p, "ant", 2*cent)
-		g.upstreams["ant"].will(fails(t, tt.upstream))
-		c := &router.Call{Request: decision(byPrice), Principal: who()}
-		_, err := g.router.Decide(t.Context(), c)
-		assert.Equal(t, tt.class, fault(t, err).Class, name)
-		require.ErrorIs(t, err, errTape, name)
-		assert.Len(t, g.upstreams["ant"].attempts(), tt.sent, name)
-		assert.False(t, c.RecordedIn(p.shown), name)
-		assert.Equal(t, tt.at, p.stands(t), name)
-		p.expire(t)
-		assert.Equal(t, tt.then, p.stands(t), name)
-		assert.Equal(t, tt.then.Spent, p.shows(t).Cost, name)
+		synctest.Test(t, func(t *testing.T) {
+			p := newTape()
+			p.fails = tt.fails
+			g := newTapeRig(t, p, "ant", 2*cent)
+			g.upstreams["ant"].will(fails(t, tt.upstream))
+			c := &router.Call{Request: decision(byPrice), Principal: who()}
+			begun := time.Now()
+			_, err := g.router.Decide(t.Context(), c)
+			assert.Equal(t, tt.took, time.Since(begun), name)
+			assert.Equal(t, tt.class, fault(t, err).Class, name)
+			require.ErrorIs(t, err, errTape, name)
+			assert.Len(t, g.upstreams["ant"].attempts(), tt.sent, name)
+			assert.False(t, c.RecordedIn(p.shown), name)
+			assert.Equal(t, tt.at, p.stands(t), name)
+			p.expire(t)
+			assert.Equal(t, tt.then, p.stands(t), name)
+			assert.Equal(t, tt.then.Spent, p.shows(t).Cost, name)
+		})
+	}
+}
+
+// What fails for a while, and whether or not it took effect, nobody notices: the
+// answer is charged and recorded once, and what was not spent is given back. So
+// it is for whoever has hung up.
+func TestTheTapeIsMended(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		fails  map[string]when
+		answer bool
+	}{
+		"settle":       {fails: map[string]when{"settle": before}, answer: true},
+		"settle, done": {fails: map[string]when{"settle": after}, answer: true},
+		"void":         {fails: map[string]when{"void": before}},
+		"void, done":   {fails: map[string]when{"void": after}},
+	} {
+		for _, times := range []int{1, 2, 15} {
+			for _, plain := range []bool{false, true} {
+				synctest.Test(t, func(t *testing.T) {
+					p := newTape()
+					p.fails, p.times = tt.fails, times
+					var ledger router.Ledger = p
+					if plain {
+						ledger = struct{ router.Ledger }{p}
+					}
+					g := newRig(t, "ant", func(cfg *router.Config) { cfg.Ledger, cfg.Now = ledger, newClock().now }, fee(2*cent))
+					ctx, hangUp := context.WithCancel(t.Context())
+					g.upstreams["ant"].will(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
+						hangUp()
+						if tt.answer {
+							return answer(ctx, a)
+						}
+						return router.Reply{}, &router.UpstreamError{Err: ctx.Err()}
+					})
+					c := &router.Call{Request: decision(byPrice), Principal: who()}
+					begun := time.Now()
+					res, err := g.router.Decide(ctx, c)
+					assert.Less(t, time.Since(begun), settleTime, name)
+					want := router.Amount{}
+					if tt.answer {
+						require.NoError(t, err, name)
+						assert.Equal(t, 2*cent, res.Cost, name)
+						want = cents(2)
+					} else {
+						require.ErrorIs(t, err, context.Canceled, name)
+						require.NotErrorIs(t, err, errTape, name)
+					}
+					assert.Equal(t, router.Balance{Spent: want}, p.stands(t), name)
+					p.expire(t)
+					assert.Equal(t, router.Balance{Spent: want}, p.stands(t), name)
+					if !plain {
+						assert.Equal(t, want, p.shows(t).Cost, name)
+						assert.Equal(t, tt.answer, c.RecordedIn(p.shown), name)
+					}
+				})
+			}
+		}
 	}
 }
 

@@ -39,14 +39,17 @@ type Config struct {
 	// each attempt the most that it can cost is set aside on all lines of the
 	// call's principal, and an answer is charged to them. Nil counts and limits
 	// nothing. The program has it expire holds now and then, in case a process
-	// dies.
+	// dies. A ledger that is down for a moment when an answer is charged is asked
+	// again for ten seconds; the caller waits that long, also one who is to hear
+	// that no upstream answered.
 	Ledger Ledger
 	// Now is the clock. Default time.Now. It may step back.
 	Now func() time.Time
 	// NewID makes ids that were never used before, of calls and of requests.
 	// Default UUIDv7, which sorts by time.
 	NewID func() uuid.UUID
-	// Seed draws the seeds of plans. Default random.
+	// Seed draws the seeds of plans, and pauses where the ledger is down. Default
+	// random.
 	Seed func() uint64
 }
 

@@ -13,8 +13,8 @@ const (
 	// holdGrace is how long after the call's deadline expiry may close its
 	// hold: by then the call has settled it or given it back.
 	holdGrace = 30 * time.Second
-	// settleTime is what the ledger gets to close a hold, also when the call's
-	// own time is up.
+	// settleTime is what the ledger gets to close a hold, with all tries, also
+	// when the call's own time is up.
 	settleTime = 10 * time.Second
 )
 
@@ -28,6 +28,7 @@ type purse struct {
 	hold     Hold
 	budgets  []*Budget // those of the hold's caps, in their order
 	held     bool      // the ledger may have the hold, and it is open
+	unsure   bool      // the ledger has just failed
 
 	prompt, completion int64 // tokens at most
 }
@@ -125,6 +126,7 @@ func (s *purse) reserve(ctx context.Context, by *Candidate, provider string) (*B
 	s.hold.Amount = amount
 	refused, ok := errors.AsType[*LimitError](err)
 	if !ok {
+		s.unsure = true
 		return nil, err
 	}
 	s.held = had
@@ -144,8 +146,8 @@ func priced(price USD, own *Credential) Amount {
 }
 
 // settle charges the answer of the latest attempt, also when the caller has hung
-// up, and records it where the ledger can. When that fails the hold is left to
-// expire: the money is spent.
+// up, and records it where the ledger can. What fails is tried again for
+// settleTime; then the hold is left to expire: the money is spent.
 func (s *purse) settle(ctx context.Context, c *Call, res *Result) error {
 	if !s.held {
 		return nil
@@ -157,28 +159,36 @@ func (s *purse) settle(ctx context.Context, c *Call, res *Result) error {
 	if over > 0 {
 		s.router.overruns.add(over)
 	}
-	ctx, cancel := withSettleTime(ctx)
-	defer cancel()
 	if s.recorder == nil {
-		return s.router.cfg.Ledger.Settle(ctx, s.hold.ID, cost)
+		return repeat(ctx, s.router.cfg.Seed, func(ctx context.Context) error {
+			return s.router.cfg.Ledger.Settle(ctx, s.hold.ID, cost)
+		})
 	}
-	err := s.recorder.SettleWith(ctx, s.hold.ID, cost, c.Events(res))
+	events := c.Events(res)
+	err := repeat(ctx, s.router.cfg.Seed, func(ctx context.Context) error {
+		return s.recorder.SettleWith(ctx, s.hold.ID, cost, events)
+	})
 	if err == nil {
 		c.recorder = s.recorder
 	}
 	return err
 }
 
-// void gives back what is still set aside. A hold that cannot be given back
-// expires.
+// void gives back what is still set aside, with as many tries as a settlement
+// has: but for one where the ledger has just failed to reserve, since the caller
+// is told so at once. A hold that cannot be given back expires.
 func (s *purse) void(ctx context.Context) error {
 	if !s.held {
 		return nil
 	}
 	s.held = false
-	ctx, cancel := withSettleTime(ctx)
-	defer cancel()
-	return s.router.cfg.Ledger.Void(ctx, s.hold.ID)
+	void := func(ctx context.Context) error { return s.router.cfg.Ledger.Void(ctx, s.hold.ID) }
+	if !s.unsure {
+		return repeat(ctx, s.router.cfg.Seed, void)
+	}
+	once := newClosing(ctx)
+	defer once.end()
+	return void(once)
 }
 
 // refusal is what a caller is told whose call had no room in a budget.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -347,19 +348,24 @@ func TestBrokenLedger(t *testing.T) {
 	t.Parallel()
 	errDisk := errors.New("disk full")
 	for name, broken := range map[string]*brokenLedger{"reserve": {reserve: errDisk}, "settle": {settle: errDisk}} {
-		broken.Ledger = memory.New().Ledger
-		g := newRig(t, "ant", func(cfg *router.Config) { cfg.Ledger = broken }, fee(cent))
-		_, err := g.router.Decide(t.Context(), &router.Call{Request: decision(byPrice), Principal: who()})
-		assert.Equal(t, router.Server, fault(t, err).Class, name)
-		require.ErrorIs(t, err, errDisk)
-		b, err := broken.Balances(t.Context(), []router.Line{router.OwnerKey.Line(who(), "ever")})
-		require.NoError(t, err)
-		if name == "reserve" {
-			assert.Empty(t, g.upstreams["ant"].attempts())
-			assert.Zero(t, b[0])
-		} else {
-			assert.Equal(t, cent, b[0].Held.Credit, "left to expire")
-		}
+		synctest.Test(t, func(t *testing.T) {
+			broken.Ledger = memory.New().Ledger
+			g := newRig(t, "ant", func(cfg *router.Config) { cfg.Ledger = broken }, fee(cent))
+			begun := time.Now()
+			_, err := g.router.Decide(t.Context(), &router.Call{Request: decision(byPrice), Principal: who()})
+			assert.Equal(t, router.Server, fault(t, err).Class, name)
+			require.ErrorIs(t, err, errDisk)
+			b, err := broken.Balances(t.Context(), []router.Line{router.OwnerKey.Line(who(), "ever")})
+			require.NoError(t, err)
+			if name == "reserve" {
+				assert.Zero(t, time.Since(begun), "told at once")
+				assert.Empty(t, g.upstreams["ant"].attempts())
+				assert.Zero(t, b[0])
+			} else {
+				assert.Equal(t, settleTime, time.Since(begun), "it might have come back")
+				assert.Equal(t, cent, b[0].Held.Credit, "left to expire")
+			}
+		})
 	}
 }
 
