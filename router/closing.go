@@ -17,25 +17,35 @@ const (
 
 // repeat does what closes a hold, again and again for settleTime, until it
 // succeeds or that is no use. Closing goes by the hold's id, so it may be done
-// again also when it happened and only the word of it was lost. In the context
-// are the values of the call's but not its end: that the caller has hung up
-// changes nothing.
+// again also when it happened and only the word of it was lost.
 func repeat(ctx context.Context, draw func() uint64, do func(ctx context.Context) error) error {
-	c := newClosing(ctx)
-	defer c.end()
+	ctx, end := withSettleTime(ctx)
+	defer end()
 	var before error
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		err := do(c)
+		err := do(ctx)
 		switch {
 		case err == nil || isFinal(err):
 			return err
-		case c.Err() != nil:
+		case ctx.Err() != nil:
 			return cmp.Or(before, err) // the one before says why, this one that the time is up
 		}
-		if !c.wait(pause/2 + time.Duration(draw()%uint64(pause))) { //nolint:gosec // neither is negative
+		if !wait(ctx, pause/2+time.Duration(draw()%uint64(pause))) { //nolint:gosec // neither is negative
 			return err
 		}
 		before = err
+	}
+}
+
+// wait waits, and says whether there is time left.
+func wait(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -45,6 +55,13 @@ func isFinal(err error) bool {
 	return limit || errors.Is(err, ErrNoHold) || errors.Is(err, ErrConflict) || errors.Is(err, ErrFinal)
 }
 
+// withSettleTime returns the context in which a hold is closed: with the values
+// of the call's but not its end, and settleTime for the ledger.
+func withSettleTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	c := &closing{ctx: context.WithoutCancel(ctx)}
+	return c, c.end
+}
+
 // closing is a context with a timer that runs only once somebody waits for its
 // end, or asks when that is. A ledger in memory does neither, and a timer costs
 // as much as what it does.
@@ -52,20 +69,6 @@ type closing struct {
 	mu   sync.Mutex
 	ctx  context.Context    //nolint:containedctx // this is a context
 	stop context.CancelFunc // of the timer; nil before there is one
-}
-
-func newClosing(ctx context.Context) *closing { return &closing{ctx: context.WithoutCancel(ctx)} }
-
-// wait waits, and says whether there is time left.
-func (c *closing) wait(pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-c.Done():
-		return false
-	}
 }
 
 // timed returns the context with the timer.

@@ -276,7 +276,7 @@ func TestTheTapeIsMended(t *testing.T) {
 					if plain {
 						ledger = struct{ router.Ledger }{p}
 					}
-					g := newRig(t, "ant", func(cfg *router.Config) { cfg.Ledger, cfg.Now = ledger, newClock().now }, fee(2*cent))
+					g := newRig(t, "ant", func(cfg *router.Config) { cfg.Ledger, cfg.Now = ledger, newClock().now }, fee(cent))
 					ctx, hangUp := context.WithCancel(t.Context())
 					g.upstreams["ant"].will(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
 						hangUp()
@@ -292,8 +292,8 @@ func TestTheTapeIsMended(t *testing.T) {
 					want := router.Amount{}
 					if tt.answer {
 						require.NoError(t, err, name)
-						assert.Equal(t, 2*cent, res.Cost, name)
-						want = cents(2)
+						assert.Equal(t, cent, res.Cost, name)
+						want = cents(1)
 					} else {
 						require.ErrorIs(t, err, context.Canceled, name)
 						require.NotErrorIs(t, err, errTape, name)

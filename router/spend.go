@@ -186,9 +186,9 @@ func (s *purse) void(ctx context.Context) error {
 	if !s.unsure {
 		return repeat(ctx, s.router.cfg.Seed, void)
 	}
-	once := newClosing(ctx)
-	defer once.end()
-	return void(once)
+	ctx, end := withSettleTime(ctx)
+	defer end()
+	return void(ctx)
 }
 
 // refusal is what a caller is told whose call had no room in a budget.

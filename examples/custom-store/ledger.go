@@ -60,7 +60,7 @@ func Open(ctx context.Context, path string) (l *Ledger, err error) {
 func (l *Ledger) Close() error {
 	l.turn <- struct{}{}
 	defer func() { <-l.turn }()
-	l.broken = os.ErrClosed
+	l.broken = fmt.Errorf("%w: %w", os.ErrClosed, router.ErrFinal)
 	return l.file.Close()
 }
 
@@ -120,7 +120,8 @@ func (l *Ledger) enter(ctx context.Context) error {
 
 // do makes a change in the book, which may refuse it, and then in the file. In
 // this order a refusal leaves nothing behind. Nobody sees the book before the
-// file has the change, and nobody ever again when the file does not take it.
+// file has the change, and nobody ever again when the file does not take it:
+// that is final, so that the router does not ask for ten seconds.
 func (l *Ledger) do(ctx context.Context, c change, inBook func() error) error {
 	if err := l.enter(ctx); err != nil {
 		return err
@@ -138,7 +139,7 @@ func (l *Ledger) do(ctx context.Context, c change, inBook func() error) error {
 		err = l.file.Sync()
 	}
 	if err != nil {
-		l.broken = fmt.Errorf("ledger: a change may be lost, open it anew: %w", err)
+		l.broken = fmt.Errorf("ledger: a change may be lost, open it anew (%w): %w", router.ErrFinal, err)
 	}
 	return l.broken
 }

@@ -126,6 +126,7 @@ func TestAFileThatTakesNothingEndsTheLedger(t *testing.T) {
 	require.NoError(t, err)
 	err = l.Reserve(t.Context(), hold(uuid.New(), 3))
 	require.ErrorContains(t, err, "a change may be lost")
+	require.ErrorIs(t, err, router.ErrFinal, "nobody is to wait for it")
 	_, again := l.Balances(t.Context(), []router.Line{line})
 	require.Equal(t, err, again, "what stands in memory only is not told")
 	require.NoError(t, errors.Join(l.Close(), writable.Close()))

@@ -1,7 +1,7 @@
 package sqlstore
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/signalbox/signalbox/router"
 )
@@ -12,7 +12,7 @@ const maxKey = 2000
 
 // errText is a hold or an event that cannot be stored. It is refused before it
 // is in a transaction with those of other callers.
-var errText = errors.New("sqlstore: a text is too long, or has a byte that no text may have")
+var errText = fmt.Errorf("sqlstore: a text is too long, or has a byte that no text may have (%w)", router.ErrFinal)
 
 // keepsHold says whether the texts of a hold can be stored.
 func keepsHold(h *router.Hold) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -21,7 +22,8 @@ const (
 )
 
 var (
-	errHold   = errors.New("sqlstore: a hold needs lines, no two alike, and amounts of which the credit is at most the total")
+	errHold = fmt.Errorf("sqlstore: a hold needs lines, no two alike, and amounts of which the credit is at most the total (%w)",
+		router.ErrFinal)
 	errBeyond = errors.New("sqlstore: the hold is more than a line can count")
 )
 

@@ -4,11 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store/lease"
 )
 
 // What no roll-up can take is refused when it is recorded: left for later it
@@ -25,6 +27,24 @@ func TestRecordRefusesWhatNoRollUpTakes(t *testing.T) {
 		b.fold(t)
 		assert.False(t, b.left(t))
 		assert.Len(t, b.items(t, activity.Range{}), 1)
+	})
+}
+
+// What can never be stored is refused for good: nobody asks again.
+func TestWhatCannotBeStoredIsRefusedForGood(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, b books) {
+		t.Helper()
+		base, ok := b.Ledger.(lease.Base)
+		require.True(t, ok)
+		h := holdOf(uuid.New(), someone(), noon(), 1)
+		require.NoError(t, base.Reserve(t.Context(), h))
+		e := used(h, 1)
+		e.Model = "a\x00b"
+		require.ErrorIs(t, base.SettleWith(t.Context(), h.ID, h.Amount, []router.Event{e}), router.ErrFinal)
+		part := router.Hold{ID: uuid.New(), Amount: router.Amount{Credit: 2, Total: 1}, Deadline: h.Deadline}
+		require.ErrorIs(t, base.SettlePart(t.Context(), h.ID, part, h.Amount, nil), router.ErrFinal)
+		require.NoError(t, base.SettleWith(t.Context(), h.ID, h.Amount, []router.Event{used(h, 1)}))
 	})
 }
 

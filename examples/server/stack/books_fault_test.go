@@ -20,6 +20,8 @@ type fate struct {
 	// What becomes of the ledger's methods: "" for all is well, else whether the
 	// method has acted before the program is told that it failed.
 	reserve, settle, void string
+	times                 int // how often settle and void fail; 0 is always
+	settles, voids        int // tries, under the ledger's lock
 	tokens                int64
 	hangUp                context.CancelFunc
 	later                 func() // time passes while the upstream thinks
@@ -29,6 +31,19 @@ const (
 	undone = "undone" // the method failed, and has changed nothing
 	done   = "done"   // it has acted, and its reply was lost
 )
+
+// settling is what becomes of one more try to settle, as settle says, and voiding
+// of one to give back.
+func (f *fate) settling() string { return f.next(f.settle, &f.settles) }
+func (f *fate) voiding() string  { return f.next(f.void, &f.voids) }
+
+func (f *fate) next(how string, tries *int) string {
+	*tries++
+	if f.times > 0 && *tries > f.times {
+		return ""
+	}
+	return how
+}
 
 type fateKey struct{}
 
@@ -149,20 +164,28 @@ func (l *lossyLedger) settle(ctx context.Context, id uuid.UUID, cost router.Amou
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := fateOf(ctx)
-	if f.settle == undone {
+	how := f.settling()
+	if how == undone {
 		l.stuck[id] = true
 		return errLedger
 	}
 	if err := do(); err != nil {
 		return err
 	}
-	h := l.holds[id]
-	delete(l.holds, id)
-	if f.settle == done {
+	h, open := l.holds[id]
+	switch {
+	case how == done && f.times > 0:
+		return errLedger // the next try is booked
+	case how == done && open:
 		l.lose(h, cost)
+	case how == "":
+		enter(l.booked, h.Lines, cost)
+	}
+	delete(l.holds, id)
+	delete(l.stuck, id)
+	if how == done {
 		return errLedger
 	}
-	enter(l.booked, h.Lines, cost)
 	return nil
 }
 
@@ -175,8 +198,8 @@ func (l *lossyLedger) lose(h router.Hold, amount router.Amount) {
 func (l *lossyLedger) Void(ctx context.Context, id uuid.UUID) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f := fateOf(ctx)
-	if f.void == undone {
+	how := fateOf(ctx).voiding()
+	if how == undone {
 		l.stuck[id] = true
 		return errLedger
 	}
@@ -184,7 +207,8 @@ func (l *lossyLedger) Void(ctx context.Context, id uuid.UUID) error {
 		return err
 	}
 	delete(l.holds, id)
-	if f.void == done {
+	delete(l.stuck, id)
+	if how == done {
 		return errLedger
 	}
 	return nil

@@ -223,6 +223,7 @@ func (b *books) drawFate(t *rapid.T) *fate {
 		f.upstream[slug] = rapid.SampledFrom(outcomes()).Draw(t, slug)
 	}
 	how := rapid.SampledFrom([]string{undone, done}).Draw(t, "how")
+	f.times = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "times")
 	broken := rapid.SampledFrom([]string{"", "", "", "", "", "reserve", "settle", "void", "all"}).Draw(t, "broken")
 	for name, to := range map[string]*string{"reserve": &f.reserve, "settle": &f.settle, "void": &f.void} {
 		if broken == name || broken == "all" {

@@ -115,7 +115,9 @@ func (a *aviary) names() {
 	}
 }
 
-var errDisk = errors.New("disk full")
+// errDisk is final, or the router would settle again, and who looks would never
+// see a settlement that failed.
+var errDisk = fmt.Errorf("disk full (%w)", router.ErrFinal)
 
 // breakable makes all stores on the way of a decision fail when they are told
 // to: every third time, so that what comes later is reached too.
