@@ -144,12 +144,19 @@ func (k *kit) server(t testing.TB, synced bool) string {
 		return dsn
 	case errors.Is(err, errNotOpen):
 		t.Fatalf("pgtest: %v", err)
-	case os.Getenv("SIGNALBOX_TEST_NOSKIP") == "1":
-		t.Fatalf("pgtest: PostgreSQL is promised here: %v", err)
 	default:
-		t.Skipf("needs PostgreSQL, or its DSN in SIGNALBOX_TEST_POSTGRES: %v", err)
+		missing(t, err)
 	}
 	return ""
+}
+
+// missing ends a test for which there is no server.
+func missing(t testing.TB, err error) {
+	t.Helper()
+	if os.Getenv("SIGNALBOX_TEST_NOSKIP") == "1" {
+		t.Fatalf("pgtest: PostgreSQL is promised here: %v", err)
+	}
+	t.Skipf("needs PostgreSQL, or its DSN in SIGNALBOX_TEST_POSTGRES: %v", err)
 }
 
 var errNotOpen = errors.New("the package's TestMain does not call pgtest.Main")

@@ -3,11 +3,14 @@
 # and folder go with it.
 #
 #   sh -c server.sh sh FOLDER BINARIES [SETTING…]     exists: FOLDER, empty
+#
+# While there is FOLDER/keep the folder stays, and is taken as it is by the next
+# run: what a server that is killed has left.
 folder=$1 binaries=$2
 shift 2
 
 (
-	"$binaries/initdb" --pgdata="$folder/data" --username=postgres --auth=trust --no-sync --no-instructions \
+	[ -d "$folder/data" ] || "$binaries/initdb" --pgdata="$folder/data" --username=postgres --auth=trust --no-sync --no-instructions \
 		--encoding=UTF8 --locale=C --locale-provider=icu --icu-locale=en-US >&2 || exit
 	exec "$binaries/postgres" -D "$folder/data" -k "$folder" "$@"
 ) 3<&- &
@@ -24,5 +27,5 @@ watch=$!
 wait "$server"
 status=$?
 kill "$watch"
-rm -rf "$folder"
+[ -e "$folder/keep" ] || rm -rf "$folder"
 exit "$status"

@@ -6,8 +6,14 @@ import "errors"
 
 type server struct{ dsn string }
 
-func start(string, bool) (*server, error) {
-	return nil, errors.New("a private server is started on Unix only")
-}
+var errUnix = errors.New("a private server is started on Unix only")
+
+func start(string, bool) (*server, error) { return nil, errUnix }
+
+func (*server) die(bool) error { return errUnix }
+
+func (*server) revive(string, bool) (*server, error) { return nil, errUnix }
+
+func (*server) remove() error { return nil }
 
 func (*server) stop() {}

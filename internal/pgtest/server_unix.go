@@ -13,6 +13,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -30,6 +31,7 @@ const longest = 104 - len("/.s.PGSQL.5432") - 1
 
 // server is a private server. Its methods may be called by one goroutine.
 type server struct {
+	home  string
 	dsn   string
 	watch *os.File      // closing it ends the server
 	ended chan struct{} // closed when the server and its folder are gone
@@ -53,10 +55,15 @@ func start(folder string, synced bool) (*server, error) {
 	}
 	if err := s.ready(); err != nil {
 		s.stop()
-		text, _ := io.ReadAll(io.NewSectionReader(s.log, 0, 1<<16))
-		return nil, fmt.Errorf("%w\n%s", err, text)
+		return nil, s.told(err)
 	}
 	return s, nil
+}
+
+// told adds to an error what the server has written.
+func (s *server) told(err error) error {
+	text, _ := io.ReadAll(io.NewSectionReader(s.log, 0, 1<<16))
+	return fmt.Errorf("%w\n%s", err, text)
 }
 
 // owner says as whom the server runs: PostgreSQL refuses root. Nil stands for
@@ -125,7 +132,7 @@ func launch(home, folder string, who *syscall.Credential, synced bool) (*server,
 	if err := errors.Join(err, r.Close()); err != nil {
 		return nil, errors.Join(err, w.Close(), log.Close())
 	}
-	s := &server{dsn: address(home), watch: w, ended: make(chan struct{}), log: log}
+	s := &server{home: home, dsn: address(home), watch: w, ended: make(chan struct{}), log: log}
 	go func() {
 		defer close(s.ended)
 		_ = cmd.Wait() // a server that ends otherwise than by stop shows in its tests
@@ -157,6 +164,63 @@ func (s *server) ready() error {
 		case <-again.C:
 		}
 	}
+}
+
+// die ends the server and keeps its folder. All that was not synced, and all
+// that its processes knew, is gone: they end at once, or without a signal from
+// the first of them, which is killed, when they see that it is gone.
+func (s *server) die(killed bool) error {
+	if err := os.WriteFile(s.keep(), nil, 0o600); err != nil {
+		return err
+	}
+	if killed {
+		text, err := os.ReadFile(filepath.Join(s.home, "data", "postmaster.pid"))
+		if err != nil {
+			return err
+		}
+		first, _, _ := strings.Cut(string(text), "\n")
+		pid, err := strconv.Atoi(first)
+		if err != nil {
+			return err
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			return err
+		}
+		<-s.ended
+	}
+	s.stop()
+	return nil
+}
+
+// keep is the file for whose sake the folder stays.
+func (s *server) keep() string { return filepath.Join(s.home, "keep") }
+
+// revive starts a server that has died, from the binaries in a folder. Processes
+// that it has left may stand in its way for a moment.
+func (s *server) revive(folder string, synced bool) (*server, error) {
+	who, err := owner()
+	if err != nil {
+		return nil, err
+	}
+	for deadline := time.Now().Add(patience); ; {
+		again, err := launch(s.home, folder, who, synced)
+		if err != nil {
+			return nil, err
+		}
+		if err = again.ready(); err == nil {
+			return again, os.Remove(again.keep())
+		}
+		again.stop()
+		if time.Now().After(deadline) {
+			return nil, again.told(err)
+		}
+	}
+}
+
+// remove stops the server, unless it has died, and leaves nothing behind.
+func (s *server) remove() error {
+	s.stop()
+	return os.RemoveAll(s.home)
 }
 
 // stop ends the server, and its sessions with it, and waits until it is gone.

@@ -1,0 +1,47 @@
+package pgtest
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// However a server dies, its sessions are over, nobody is there until it is
+// started again, and what was committed is.
+func TestMortalServer(t *testing.T) {
+	var home string
+	t.Run("a test", func(t *testing.T) {
+		m := NewMortal(t, Config{Synced: true, Settings: map[string]string{"default_transaction_isolation": "serializable"}})
+		u, err := url.Parse(m.DSN())
+		require.NoError(t, err)
+		home = u.Query().Get("host")
+		require.NoError(t, run(t.Context(), m.DSN(), "CREATE TABLE x (n int)"))
+		for n, die := range []func(testing.TB){m.Crash, m.Kill, m.Kill, m.Crash} {
+			conn, err := pgx.Connect(t.Context(), m.DSN())
+			require.NoError(t, err)
+			var level string
+			require.NoError(t, conn.QueryRow(t.Context(), "SHOW transaction_isolation").Scan(&level))
+			assert.Equal(t, "serializable", level)
+			_, err = conn.Exec(t.Context(), "INSERT INTO x VALUES ($1)", n)
+			require.NoError(t, err)
+			die(t)
+			_, err = conn.Exec(t.Context(), "INSERT INTO x VALUES (99)")
+			require.Error(t, err)
+			require.Error(t, run(t.Context(), m.DSN(), "SELECT 1"))
+			m.Start(t)
+			conn, err = pgx.Connect(t.Context(), m.DSN())
+			require.NoError(t, err)
+			var rows, sum int
+			require.NoError(t, conn.QueryRow(t.Context(), "SELECT count(*), sum(n) FROM x").Scan(&rows, &sum))
+			assert.Equal(t, []int{n + 1, n * (n + 1) / 2}, []int{rows, sum})
+			require.NoError(t, conn.Close(t.Context()))
+		}
+		m.Kill(t) // and is not started any more
+	})
+	if home != "" {
+		assert.NoDirExists(t, home)
+	}
+}
