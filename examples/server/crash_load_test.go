@@ -108,8 +108,9 @@ type answer struct {
 
 // tally is what all callers have seen.
 type tally struct {
-	wire atomic.Pointer[tripwire]
-	sent atomic.Int64
+	wire  atomic.Pointer[tripwire]
+	sent  atomic.Int64
+	fails bool // calls may fail, and be told so, because the database comes and goes
 
 	mu       sync.Mutex
 	answered map[string]answer // by the id of the answer
@@ -154,6 +155,8 @@ func (y *tally) call(ctx context.Context, client *http.Client, base string, key 
 		y.wire.Load().step()
 	case status == http.StatusPaymentRequired:
 		y.refused = append(y.refused, state)
+	case y.fails && status >= http.StatusInternalServerError:
+		y.unknown++
 	default:
 		y.wrong[fmt.Sprintf("status %d: %s", status, text)]++
 	}

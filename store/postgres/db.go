@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/sqlstore"
 )
@@ -31,10 +32,15 @@ const rollbackTime = 5 * time.Second
 // db is a pool of connections.
 type db struct {
 	begin func(ctx context.Context, statements ...string) (session, error)
+	conns int  // of the pool, at most
 	plain bool // the database does not know the settings of byIndex
 	alone bool // of transactions that change one row at once, all but one fail
 	waits atomic.Uint64
 	texts sync.Map // of statements, with their rows, by the text of the package sqlstore
+}
+
+func newDB(pool *pgxpool.Pool) *db {
+	return &db{begin: begins(pool), conns: int(pool.Stat().MaxConns())}
 }
 
 // prepareSchema makes the table of migrations, and finds out what the database
@@ -99,7 +105,7 @@ func collided(err error) bool {
 
 // Read implements [sqlstore.DB].
 func (d *db) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
-	return d.retry(ctx, f, toRead)
+	return d.read(ctx, f, toRead)
 }
 
 // ReadOne implements [sqlstore.DB]. A query without a transaction is one wait for
@@ -109,7 +115,32 @@ func (d *db) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error {
 	if d.alone {
 		return d.Read(ctx, f)
 	}
-	return d.retry(ctx, f)
+	return d.read(ctx, f)
+}
+
+// read runs f again while its connection turns out to be dead, or dies: a server
+// that was started anew leaves a pool of dead ones, and each is found out when it
+// is used. So many fail at most; the next one is new.
+func (d *db) read(ctx context.Context, f func(sqlstore.Tx) error, begin ...string) error {
+	for found := 0; ; found++ {
+		dead := false
+		err := d.retry(ctx, func(t sqlstore.Tx) error {
+			err := f(t)
+			dead = err != nil && isDead(t)
+			return err
+		}, begin...)
+		dead = dead || errors.Is(err, sqlstore.ErrUnknown) // it died when all was read
+		if err == nil || !dead || found >= d.conns || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// isDead says whether the connection of a transaction is closed, for whatever
+// reason.
+func isDead(t sqlstore.Tx) bool {
+	ours, ok := t.(*inTx)
+	return ok && ours.Conn().IsClosed()
 }
 
 // Write implements [sqlstore.DB].

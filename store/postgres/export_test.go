@@ -23,8 +23,10 @@ func NewWith(ctx context.Context, pool *pgxpool.Pool, wrap func(Begin) Begin) (s
 	if _, err := New(ctx, pool); err != nil {
 		return store.Set{}, err
 	}
-	return sqlstore.Set(&db{begin: wrap(begins(pool))}), nil
+	d := newDB(pool)
+	d.begin = wrap(d.begin)
+	return sqlstore.Set(d), nil
 }
 
 // DB is a pool as the stores use it, for writing rows without them.
-func DB(pool *pgxpool.Pool) sqlstore.DB { return &db{begin: begins(pool)} }
+func DB(pool *pgxpool.Pool) sqlstore.DB { return newDB(pool) }

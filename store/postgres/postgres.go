@@ -35,7 +35,7 @@ var migrations embed.FS
 // an earlier version lose nothing that they have written, but what they do from
 // then on may fail: a table that they use may be gone.
 func New(ctx context.Context, pool *pgxpool.Pool) (store.Set, error) {
-	db := &db{begin: begins(pool)}
+	db := newDB(pool)
 	if err := db.prepareSchema(ctx); err != nil {
 		return store.Set{}, fmt.Errorf("postgres: %w", err)
 	}

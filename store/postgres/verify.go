@@ -24,7 +24,7 @@ func Verify(ctx context.Context, pool *pgxpool.Pool) (store.Verified, error) {
 	if err != nil {
 		return store.Verified{}, err
 	}
-	found, err := sqlstore.Verify(ctx, &db{begin: begins(pool)}, files)
+	found, err := sqlstore.Verify(ctx, newDB(pool), files)
 	if err != nil {
 		return store.Verified{}, fmt.Errorf("postgres: verify: %w", err)
 	}

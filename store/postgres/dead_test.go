@@ -1,0 +1,117 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/internal/pgtest"
+	"github.com/signalbox/signalbox/internal/sqlstore"
+)
+
+const someConns = 4
+
+// unlooked is a pool of some connections that are not looked at before they are
+// used, as those are not that were used within the last second.
+func unlooked(t *testing.T) *pgxpool.Pool {
+	t.Helper()
+	cfg := pgtest.Pool(t, pgtest.Config{}).Config()
+	cfg.MaxConns = someConns
+	cfg.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// killAll ends all connections of a pool, on the server's side, and makes as many
+// as it may have before.
+func killAll(t *testing.T, pool *pgxpool.Pool) {
+	t.Helper()
+	var held []*pgxpool.Conn
+	for range someConns {
+		conn, err := pool.Acquire(t.Context())
+		require.NoError(t, err)
+		held = append(held, conn)
+	}
+	for _, conn := range held[1:] {
+		_, err := held[0].Exec(t.Context(), "SELECT pg_terminate_backend($1, 10000)", conn.Conn().PgConn().PID())
+		require.NoError(t, err)
+	}
+	_, err := held[0].Exec(t.Context(), "DO $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); END $$")
+	require.Error(t, err)
+	for _, conn := range held {
+		conn.Release()
+	}
+}
+
+func selects(ctx context.Context, t sqlstore.Tx, text string) error {
+	rows, err := t.Query(ctx, text)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		continue
+	}
+	return rows.Err()
+}
+
+// A server that was started anew has left a pool of dead connections. Nobody who
+// reads notices.
+func TestReadsOutliveDeadConnections(t *testing.T) {
+	t.Parallel()
+	pool := unlooked(t)
+	d := newDB(pool)
+	for name, read := range map[string]func(context.Context, func(sqlstore.Tx) error) error{"read": d.Read, "read one": d.ReadOne} {
+		killAll(t, pool)
+		require.NoError(t, read(t.Context(), func(tx sqlstore.Tx) error { return selects(t.Context(), tx, "SELECT 1") }), name)
+
+		tries := 0
+		require.NoError(t, read(t.Context(), func(tx sqlstore.Tx) error {
+			if tries++; tries == 1 {
+				return selects(t.Context(), tx, "SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(10)")
+			}
+			return selects(t.Context(), tx, "SELECT 1")
+		}), name)
+		assert.Equal(t, 2, tries, "%s: it broke on the way", name)
+	}
+}
+
+// Who reads what ends every connection is told so in the end, and whoever has
+// hung up, or reads nonsense, at once. What is written is never done twice.
+func TestNotEverythingIsReadAgain(t *testing.T) {
+	t.Parallel()
+	pool := unlooked(t)
+	d := newDB(pool)
+	tries := 0
+	dies := func(tx sqlstore.Tx) error {
+		tries++
+		return selects(t.Context(), tx, "SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(10)")
+	}
+	require.Error(t, d.Read(t.Context(), dies))
+	assert.Equal(t, someConns+1, tries)
+
+	tries = 0
+	require.Error(t, d.Write(t.Context(), dies))
+	assert.Equal(t, 1, tries)
+
+	tries = 0
+	require.Error(t, d.ReadOne(t.Context(), func(tx sqlstore.Tx) error {
+		tries++
+		return selects(t.Context(), tx, "nonsense")
+	}))
+	assert.Equal(t, 1, tries)
+
+	tries = 0
+	ctx, hangUp := context.WithCancel(t.Context())
+	require.Error(t, d.ReadOne(ctx, func(tx sqlstore.Tx) error {
+		tries++
+		hangUp()
+		return selects(ctx, tx, "SELECT pg_sleep(10)")
+	}))
+	assert.Equal(t, 1, tries)
+}
