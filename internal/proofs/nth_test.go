@@ -3,10 +3,12 @@ package proofs
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -36,6 +38,9 @@ type remote struct {
 	who     router.Principal // has the key that is used
 	secret  router.Secret
 	told    router.USD // what answers said that they cost
+
+	answered int                  // calls
+	asked    []*routertest.Script // upstreams
 }
 
 func newRemote(t *testing.T) *remote {
@@ -69,13 +74,14 @@ func (r *remote) far() (store.Set, *pgxpool.Pool) {
 // once, so that a hold is raised.
 func (r *remote) service(set store.Set) *stack.Stack {
 	r.t.Helper()
-	ant := &routertest.Script{}
+	ant, bee := &routertest.Script{}, &routertest.Script{}
 	ant.Add(failing())
+	r.answered, r.asked = 0, []*routertest.Script{ant, bee}
 	catalog, err := router.NewCatalog(
 		[]router.Model{{ID: routertest.Model, Permaslug: routertest.Model + "-1"}},
 		[]router.ProviderInfo{
 			{Slug: "ant", Client: ant},
-			{Slug: "bee", Client: &routertest.Script{}},
+			{Slug: "bee", Client: bee},
 		},
 		[]router.Endpoint{
 			{Provider: "ant", Model: routertest.Model, UpstreamModel: "1", Pricing: fee(cent)},
@@ -108,6 +114,7 @@ func (r *remote) call(s *stack.Stack) (failed bool) {
 	}})
 	if err == nil {
 		r.told += res.Cost
+		r.answered++
 		return false
 	}
 	var told *router.Error
@@ -117,6 +124,36 @@ func (r *remote) call(s *stack.Stack) (failed bool) {
 	}
 	assert.Equal(r.t, router.Server, told.Class, err)
 	return true
+}
+
+// given is how many answers upstreams have given.
+func (r *remote) given() (n int) {
+	for _, script := range r.asked {
+		n += len(script.Attempts())
+	}
+	return max(n-1, 0) // the first was a failure
+}
+
+// resigned is a ledger whose failures are final: nobody waits for a wire that
+// stays broken. What becomes of a call is the same as when the time is up.
+type resigned struct {
+	router.Ledger
+	router.Recorder
+}
+
+func finally(err error) error {
+	if err != nil {
+		err = fmt.Errorf("%w: %w", router.ErrFinal, err)
+	}
+	return err
+}
+
+func (l resigned) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amount, events []router.Event) error {
+	return finally(l.Recorder.SettleWith(ctx, id, cost, events))
+}
+
+func (l resigned) Void(ctx context.Context, id uuid.UUID) error {
+	return finally(l.Ledger.Void(ctx, id))
 }
 
 // stands is what stands on the key, once it is seen that its limit is kept and
@@ -143,6 +180,11 @@ func (r *remote) stands() router.Balance {
 func (r *remote) run(how breaks, n int) (broke, failed bool) {
 	r.newKey()
 	set, pool := r.far()
+	if how == gone {
+		recorder, ok := set.Ledger.(router.Recorder)
+		require.True(r.t, ok)
+		set.Ledger = resigned{set.Ledger, recorder}
+	}
 	s := r.service(set)
 	r.wire.begin(how, n)
 	for range 4 {
@@ -150,6 +192,9 @@ func (r *remote) run(how breaks, n int) (broke, failed bool) {
 		assert.GreaterOrEqual(r.t, r.stands().Spent.Credit, r.told, "what was answered is settled")
 	}
 	broke = r.wire.end()
+	if how != gone {
+		assert.Equal(r.t, r.given(), r.answered, "message %d: who has an upstream's answer gets it", n)
+	}
 	pool.Close() // which waits until no connection is in use
 	_, err := r.near.Ledger.Expire(context.WithoutCancel(r.t.Context()), noon().Add(time.Hour), 100, router.ExpirePost)
 	require.NoError(r.t, err)
@@ -159,10 +204,11 @@ func (r *remote) run(how breaks, n int) (broke, failed bool) {
 
 // Whichever message to PostgreSQL breaks the connection, under a whole service:
 // no limit is passed, nothing that was answered is lost, who is not answered is
-// told so, and what is left held ends with its deadline.
+// told so, and what is left held ends with its deadline. What an upstream has
+// answered gets to the caller, unless nobody is there any more.
 func TestTheNthMessageBreaksTheWire(t *testing.T) {
 	t.Parallel()
-	for _, how := range []breaks{unsent, unanswered, gone} {
+	for _, how := range []breaks{unsent, unanswered, away, gone} {
 		t.Run(string(how), func(t *testing.T) {
 			t.Parallel()
 			r := newRemote(t)

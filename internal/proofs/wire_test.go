@@ -15,7 +15,11 @@ const (
 	unsent     breaks = "a message is not sent"
 	unanswered breaks = "a message is received and its answer is lost"
 	gone       breaks = "from a message on nobody is there"
+	away       breaks = "from a message on nobody is there for a while"
 )
+
+// while is how many messages find nobody.
+const while = 4
 
 var errWire = errors.New("the wire is broken")
 
@@ -50,7 +54,7 @@ func (w *wire) message() breaks {
 		return ""
 	}
 	w.seen++
-	if w.seen == w.n || w.seen > w.n && w.how == gone {
+	if w.seen == w.n || w.seen > w.n && w.how == gone || w.seen > w.n && w.how == away && w.seen < w.n+while {
 		return w.how
 	}
 	return ""
@@ -76,7 +80,7 @@ type end struct {
 // Write implements [net.Conn].
 func (e *end) Write(p []byte) (int, error) {
 	switch e.wire.message() {
-	case unsent, gone:
+	case unsent, gone, away:
 		return 0, errors.Join(errWire, e.Close())
 	case unanswered:
 		e.deaf.Store(true)
