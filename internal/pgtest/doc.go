@@ -12,6 +12,8 @@
 //
 //	func TestMain(m *testing.M) { pgtest.Main(m) }
 //
+// A test that kills its server has one of its own: [NewMortal].
+//
 // The default collation of a private server is that of English, so that text
 // which a store does not declare COLLATE "C" sorts and pages visibly wrong.
 package pgtest

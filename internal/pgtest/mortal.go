@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"maps"
 	"os"
 	"testing"
 )
@@ -37,9 +38,7 @@ func NewMortal(t testing.TB, cfg Config) *Mortal {
 		}
 	})
 	settings := map[string]string{"application_name": "signalbox"}
-	for name, value := range cfg.Settings {
-		settings[name] = value
-	}
+	maps.Copy(settings, cfg.Settings)
 	if m.dsn, err = with(m.server.dsn, settings); err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}

@@ -9,7 +9,9 @@
 // COMMITTED up will do. Tables are made in the first schema of the pool's
 // search_path. Calls that arrive together share a transaction; when there are
 // many, two such transactions of a process are at work at once, each on a
-// connection of the pool, and one at stricter isolations.
+// connection of the pool, and one at stricter isolations. A server that was
+// started anew is not noticed by who reads: connections that turn out to be dead
+// are replaced on the way.
 package postgres
 
 import (

@@ -169,10 +169,14 @@ func (l *lossyLedger) settle(ctx context.Context, id uuid.UUID, cost router.Amou
 		l.stuck[id] = true
 		return errLedger
 	}
+	h, open := l.holds[id]
 	if err := do(); err != nil {
+		if f.settle == done && f.settles > 1 { // it was settled, and is forgotten: expiry was told of a day far ahead
+			l.lose(h, cost)
+			delete(l.holds, id)
+		}
 		return err
 	}
-	h, open := l.holds[id]
 	switch {
 	case how == done && f.times > 0:
 		return errLedger // the next try is booked
