@@ -41,11 +41,13 @@ func benchLedger(b *testing.B, ledger router.Ledger, lines, keys, callers int) {
 	b.Helper()
 	ctx := context.Background()
 	recorder, records := ledger.(router.Recorder)
+	holds := benchHolds(lines, keys)
 	var turn atomic.Int64
 	b.SetParallelism(max(callers/2, 1)) // of each processor
 	b.ReportAllocs()
+	b.ResetTimer()
 	one := func() error {
-		h, event := benchHold(int(turn.Add(1)), lines, keys)
+		h, event := benchCall(holds[int(turn.Add(1))%len(holds)])
 		if err := ledger.Reserve(ctx, h); err != nil {
 			return err
 		}
@@ -78,31 +80,42 @@ func benchLedger(b *testing.B, ledger router.Ledger, lines, keys, callers int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "calls/s")
 }
 
-// benchHold is a call as the router makes it: its lines are those of an account
-// and of one of its keys, and a limit is on the broadest.
-func benchHold(n, lines, keys int) (router.Hold, router.Event) {
+// benchHolds are calls as the router makes them, of one key each: their lines are
+// those of an account and of the key, and a limit is on the broadest.
+func benchHolds(lines, keys int) []router.Hold {
 	const account = "0192e4a0-0000-7000-8000-000000000001"
-	p := router.Principal{
-		Account: account, Workspace: "0192e4a0-0000-7000-8000-000000000002",
-		Member: "member-" + strconv.Itoa(n%keys%50), KeyHash: fmt.Sprintf("%064d", n%keys),
-	}
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	id := uuid.Must(uuid.NewV7()) // as the router does: one after the other
-	event := router.Event{
-		ID: "gen-dec-" + id.String() + "/0", Admitted: at, Principal: p, Model: "acme/judge", Permaslug: "acme/judge-20260901",
-		Endpoint: uuid.UUID{byte(n % 20)}, Provider: "Ant Cloud", Requests: 1, Prompt: 500, Completion: 20,
-		Cost: router.Amount{Credit: 1000, Total: 1000},
-	}
-	h := router.Hold{ID: id, Amount: router.Amount{Credit: 2000, Total: 2000}, Deadline: at.Add(time.Minute), Event: event}
-	h.Event.ID = "gen-dec-" + id.String() + "/held"
-	for _, owner := range []router.Owner{router.OwnerAccount, router.OwnerKey, router.OwnerWorkspace, router.OwnerMember} {
-		for _, window := range []string{"2026-11", "2026-11-21", "2026-W47", "ever"} {
-			h.Lines = append(h.Lines, owner.Line(p, window))
+	holds := make([]router.Hold, max(keys, 20)) // on 20 endpoints
+	for i := range holds {
+		p := router.Principal{
+			Account: account, Workspace: "0192e4a0-0000-7000-8000-000000000002",
+			Member: "member-" + strconv.Itoa(i%keys%50), KeyHash: fmt.Sprintf("%064d", i%keys),
 		}
+		h := router.Hold{Amount: router.Amount{Credit: 2000, Total: 2000}, Deadline: at.Add(time.Minute)}
+		for _, owner := range []router.Owner{router.OwnerAccount, router.OwnerKey, router.OwnerWorkspace, router.OwnerMember} {
+			for _, window := range []string{"2026-11", "2026-11-21", "2026-W47", "ever"} {
+				h.Lines = append(h.Lines, owner.Line(p, window))
+			}
+		}
+		if lines < len(h.Lines) { // the account's month, the key's month and day
+			h.Lines = append(h.Lines[:1:1], h.Lines[4:3+lines]...)
+		}
+		h.Caps = []router.Cap{{Line: h.Lines[0], Max: 1 << 60}}
+		h.Event = router.Event{
+			Admitted: at, Principal: p, Model: "acme/judge", Permaslug: "acme/judge-20260901",
+			Endpoint: uuid.UUID{byte(i % 20)}, Provider: "Ant Cloud", Requests: 1,
+		}
+		holds[i] = h
 	}
-	if lines < len(h.Lines) { // the account's month, the key's month and day
-		h.Lines = append(h.Lines[:1:1], h.Lines[4:3+lines]...)
-	}
-	h.Caps = []router.Cap{{Line: h.Lines[0], Max: 1 << 60}}
+	return holds
+}
+
+// benchCall is a hold with an ID of its own, and the event that it is settled with.
+func benchCall(h router.Hold) (router.Hold, router.Event) {
+	h.ID = uuid.Must(uuid.NewV7()) // as the router does: one after the other
+	name := "gen-dec-" + h.ID.String()
+	event := h.Event
+	event.ID, h.Event.ID = name+"/0", name+"/held"
+	event.Prompt, event.Completion, event.Cost = 500, 20, router.Amount{Credit: 1000, Total: 1000}
 	return h, event
 }
