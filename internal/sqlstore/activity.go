@@ -40,13 +40,13 @@ type eventRow struct {
 	Endpoint  string `json:"endpoint"`
 	Provider  string `json:"provider"`
 
-	Requests   int64 `json:"requests"`
-	Prompt     int64 `json:"prompt"`
-	Completion int64 `json:"completion"`
-	Reasoning  int64 `json:"reasoning"`
-	Cached     int64 `json:"cached"`
-	Credit     int64 `json:"credit"`
-	Total      int64 `json:"total"`
+	Requests   int64 `json:"requests,omitempty"`
+	Prompt     int64 `json:"prompt,omitempty"`
+	Completion int64 `json:"completion,omitempty"`
+	Reasoning  int64 `json:"reasoning,omitempty"`
+	Cached     int64 `json:"cached,omitempty"`
+	Credit     int64 `json:"credit,omitempty"`
+	Total      int64 `json:"total,omitempty"`
 }
 
 func rowOfEvent(e *router.Event) eventRow {

@@ -82,11 +82,12 @@ func (a *attempt) do(ctx context.Context, tx Tx) (err error) {
 	return a.activity.record(ctx, tx, a.events)
 }
 
-// load locks and loads the lines and the holds that the batch touches, each in
-// the order of their ids. The lines come first: a rival that reserves the same
-// hold has them too, so that once they are ours its hold is seen. Otherwise a
-// hold could find no room beside itself. Of holds that other processes made, the
-// lines are looked up before, without a lock: they never change.
+// load locks and loads the lines and the holds that the batch touches, lines from
+// the youngest to the oldest, holds in the order of their ids. The lines come
+// first: a rival that reserves the same hold has them too, so that once they are
+// ours its hold is seen. Otherwise a hold could find no room beside itself. Of
+// holds that other processes made, the lines are looked up before, without a
+// lock: they never change.
 func (a *attempt) load(ctx context.Context, tx Tx) error {
 	touched := map[int64]bool{}
 	ids := make([][]any, 0, len(a.batch))
@@ -163,7 +164,7 @@ func (a *attempt) lookUpLines(ctx context.Context, tx Tx, touched map[int64]bool
 // loading locks and loads lines.
 func (a *attempt) loading(lines map[int64]bool) RowsStatement {
 	ids := make([][]any, 0, len(lines))
-	for _, id := range slices.Sorted(maps.Keys(lines)) {
+	for _, id := range slices.Backward(slices.Sorted(maps.Keys(lines))) {
 		ids = append(ids, []any{id})
 	}
 	return RowsStatement{Text: loadLines, Columns: numberColumns(), Rows: ids, Scan: func(rows Rows) error {

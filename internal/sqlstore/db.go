@@ -56,6 +56,11 @@ type DB interface {
 	// A query that ends with "FOR UPDATE" locks the rows that it returns, in the
 	// order of ORDER BY.
 	Write(ctx context.Context, f func(Tx) error) error
+	// WriteRows is Write of statements, none of them a query, and nothing else.
+	WriteRows(ctx context.Context, statements ...RowsStatement) error
+	// Portion is how many events one transaction adds to the roll-ups: the more,
+	// the fewer rows change for each of them, but who else writes to a file waits.
+	Portion() int
 	// Writers is how many transactions of one process may as well write at once:
 	// 1 where they would only wait for each other, or fail for it.
 	Writers() int

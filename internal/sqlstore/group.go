@@ -11,8 +11,13 @@ import (
 // errBroken is what callers are told whose leader did not come back from run.
 var errBroken = errors.New("sqlstore: the transaction was given up half-way")
 
-// most is how many operations share a transaction at most.
-const most = 256
+const (
+	// most is how many operations share a transaction at most.
+	most = 256
+	// enough is how many are worth a transaction beside another one: with fewer,
+	// what it costs by itself is more than what is won.
+	enough = 32
+)
 
 // group lets operations that arrive together share a transaction. There is no
 // goroutine behind it: the first caller leads, which means that it runs what has
@@ -22,8 +27,7 @@ type group struct {
 	// run carries a batch out and sets each operation's err.
 	run func(batch []*operation)
 	// width is how many batches may run at once, and at least one. There is more
-	// than one when so many wait that the next batch could not take them all:
-	// smaller ones cost the database more than they save their callers.
+	// than one when enough operations wait.
 	width int
 
 	mu      sync.Mutex
@@ -40,7 +44,7 @@ func (g *group) do(ctx context.Context, o *operation) error {
 	o.lead, o.done = make(chan []*operation, 1), make(chan struct{})
 	g.mu.Lock()
 	g.waiting = append(g.waiting, o)
-	if g.leaders == 0 || g.leaders < g.width && len(g.waiting) >= most {
+	if g.leaders == 0 || g.leaders < g.width && len(g.waiting) >= enough {
 		g.leaders++
 		g.handOver()
 	}
@@ -94,7 +98,7 @@ func (g *group) handOver() {
 	case len(g.waiting) == 0:
 		g.waiting = nil
 		fallthrough
-	case g.leaders > 1 && len(g.waiting) < most:
+	case g.leaders > 1 && len(g.waiting) < enough:
 		g.leaders--
 		return
 	}

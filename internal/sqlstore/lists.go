@@ -16,7 +16,7 @@ func listsOf(events []router.Event) (RowsStatement, error) {
 		account := events[i].Principal.Account
 		ids[account] = append(ids[account], events[i].ID)
 	}
-	lists := RowsStatement{Text: addLists, Columns: listColumns(), Changed: int64(len(ids))}
+	lists := RowsStatement{Text: addLists, Columns: listColumns(), Changed: -1}
 	for _, account := range slices.Sorted(maps.Keys(ids)) {
 		text, err := encoded(ids[account])
 		if err != nil {
@@ -36,18 +36,19 @@ func scanList(rows Rows, dest ...any) (ids []string, err error) {
 	return decoded[[]string](text)
 }
 
-// someLists are the ids of the oldest lists, as many as hold foldAtOnce events.
-func someLists(ctx context.Context, tx Tx) (lists [][]any, err error) {
-	events := int64(0)
+// someLists are the ids of the oldest lists, as many as hold so many events.
+func someLists(ctx context.Context, tx Tx, most int) (lists [][]any, err error) {
+	events := 0
 	err = query(ctx, tx, func(rows Rows) error {
-		var id, size int64
+		var id int64
+		var size int
 		err := rows.Scan(&id, &size)
-		if events < foldAtOnce {
+		if events < most {
 			lists = append(lists, []any{id})
 		}
 		events += size
 		return err
-	}, oldLists, foldAtOnce)
+	}, oldLists, most)
 	return lists, err
 }
 

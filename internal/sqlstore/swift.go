@@ -71,8 +71,7 @@ func (l *Ledger) swift(ctx context.Context, batch []*operation) (rest []*operati
 	if err != nil {
 		return batch
 	}
-	err = l.db.Write(ctx, func(tx Tx) error { return l.db.RunRows(ctx, tx, statements...) })
-	if err != nil {
+	if err := l.db.WriteRows(ctx, statements...); err != nil {
 		for _, o := range done {
 			o.unsure = o.unsure || isUnknown(err)
 		}
@@ -179,8 +178,9 @@ func (s *swift) settlePart(whole uuid.UUID, part *router.Hold, cost router.Amoun
 	return true
 }
 
-// statements write the batch: what nobody else waits for first, then lines and
-// old holds, in the order of their ids, as everywhere.
+// statements write the batch: what nobody else waits for first, and lines last,
+// the youngest first, as everywhere: those of an account are older than those of
+// its keys, and the more callers wait for a line, the shorter it is locked.
 func (s *swift) statements(activity *Activity) ([]RowsStatement, error) {
 	var lines, taken [][]any
 	for id, c := range s.lines {
@@ -193,17 +193,18 @@ func (s *swift) statements(activity *Activity) ([]RowsStatement, error) {
 		taken = append(taken, []any{id.String(), int64(of.amount.Credit), int64(of.amount.Total), textOfLines(of.lines)})
 	}
 	sortRows[int64](lines)
+	slices.Reverse(lines)
 	sortRows[string](s.closed)
 	sortRows[string](taken)
 	recorded, err := activity.statements(s.events)
 	if len(recorded) > 0 {
-		recorded[0].Text = newEvents
+		recorded[0].Text, recorded[0].Changed = newEvents, -1
 	}
 	return append(recorded,
-		RowsStatement{Text: newHolds, Columns: holdColumns(), Rows: s.fresh, Changed: int64(len(s.fresh))},
-		RowsStatement{Text: changeLines, Columns: changeColumns(), Rows: lines, Changed: int64(len(lines))},
+		RowsStatement{Text: newHolds, Columns: holdColumns(), Rows: s.fresh, Changed: -1},
 		RowsStatement{Text: closeHolds, Columns: closingColumns(), Rows: s.closed, Changed: int64(len(s.closed))},
 		RowsStatement{Text: takeParts, Columns: partColumns(), Rows: taken, Changed: int64(len(taken))},
+		RowsStatement{Text: changeLines, Columns: changeColumns(), Rows: lines, Changed: int64(len(lines))},
 	), err
 }
 

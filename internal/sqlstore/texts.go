@@ -22,7 +22,7 @@ const (
 	addLines  = `INSERT INTO lines (owner, win) SELECT owner, win FROM {n} WHERE true ORDER BY owner, win
 		ON CONFLICT (owner, win) DO NOTHING`
 	loadLines = `SELECT id, spent_credit, spent_total, held_credit, held_total FROM lines
-		WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
+		WHERE id IN (SELECT n.id FROM {n}) ORDER BY id DESC FOR UPDATE`
 	saveLines = `UPDATE lines SET spent_credit = n.spent_credit, spent_total = n.spent_total,
 			held_credit = n.held_credit, held_total = n.held_total
 		FROM {n} WHERE lines.id = n.id`

@@ -7,13 +7,9 @@ import (
 )
 
 const (
-	// foldAtOnce is how many events one transaction adds to the roll-ups, and the
-	// rest of the last list. Others who write to a file wait for it; but the more
-	// there are, the fewer rows are changed for each.
-	foldAtOnce = 4096
 	// foldAt is how many events a process records before it adds some itself, where
 	// nobody calls Expire: whoever reads a roll-up reads all that are listed.
-	foldAt = 4 * foldAtOnce
+	foldAt = 16384
 	// foldMost is how many events are added at a time, by Expire and by others: who
 	// adds them has more to do, and there may always be new ones.
 	foldMost, foldOthers = 64 * foldAt, 2 * foldAt
@@ -66,7 +62,7 @@ func (s *Activity) recorded(ctx context.Context, n int) {
 
 // fold adds listed events to the roll-ups, oldest first, and at most so many.
 func (s *Activity) fold(ctx context.Context, events int) error {
-	for range events / foldAtOnce {
+	for range events / s.db.Portion() {
 		found := 0
 		err := s.db.Write(ctx, func(tx Tx) (err error) {
 			found, err = s.foldSome(ctx, tx)
@@ -75,7 +71,7 @@ func (s *Activity) fold(ctx context.Context, events int) error {
 		switch {
 		case isUnknown(err):
 			return nil // what is left goes the next time
-		case err != nil || found < foldAtOnce:
+		case err != nil || found < s.db.Portion():
 			return err
 		}
 	}
@@ -83,7 +79,7 @@ func (s *Activity) fold(ctx context.Context, events int) error {
 }
 
 func (s *Activity) foldSome(ctx context.Context, tx Tx) (int, error) {
-	oldest, err := someLists(ctx, tx)
+	oldest, err := someLists(ctx, tx, s.db.Portion())
 	if err != nil || len(oldest) == 0 {
 		return 0, err
 	}

@@ -36,11 +36,17 @@ type db struct {
 	plain bool // the database does not know the settings of byIndex
 	alone bool // of transactions that change one row at once, all but one fail
 	waits atomic.Uint64
-	texts sync.Map // of statements, with their rows, by the text of the package sqlstore
+	texts sync.Map // of statements, with their rows, by [statement]
+	typed bool     // arguments are sent as the server has described them
 }
 
+// newDB returns the database of a pool.
 func newDB(pool *pgxpool.Pool) *db {
-	return &db{begin: begins(pool), conns: int(pool.Stat().MaxConns())}
+	mode := pool.Config().ConnConfig.DefaultQueryExecMode
+	return &db{
+		begin: begins(pool), conns: int(pool.Stat().MaxConns()),
+		typed: mode != pgx.QueryExecModeExec && mode != pgx.QueryExecModeSimpleProtocol,
+	}
 }
 
 // prepareSchema makes the table of migrations, and finds out what the database
@@ -79,6 +85,9 @@ func (d *db) findIsolation(ctx context.Context) error {
 		return rows.Err()
 	})
 }
+
+// Portion implements [sqlstore.DB].
+func (d *db) Portion() int { return 16384 }
 
 // Writers implements [sqlstore.DB]: while one batch is written to the disk, the
 // next one is on its way.
@@ -124,11 +133,13 @@ func (d *db) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error {
 func (d *db) read(ctx context.Context, f func(sqlstore.Tx) error, begin ...string) error {
 	for found := 0; ; found++ {
 		dead := false
-		err := d.retry(ctx, func(t sqlstore.Tx) error {
-			err := f(t)
-			dead = err != nil && isDead(t)
-			return err
-		}, begin...)
+		err := d.retry(ctx, func() error {
+			return d.once(ctx, func(t sqlstore.Tx) error {
+				err := f(t)
+				dead = err != nil && isDead(t)
+				return err
+			}, begin...)
+		})
 		dead = dead || errors.Is(err, sqlstore.ErrUnknown) // it died when all was read
 		if err == nil || !dead || found >= d.conns || ctx.Err() != nil {
 			return err
@@ -145,17 +156,22 @@ func isDead(t sqlstore.Tx) bool {
 
 // Write implements [sqlstore.DB].
 func (d *db) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
-	if d.plain {
-		return d.retry(ctx, f, toWrite, inTime)
-	}
-	return d.retry(ctx, f, toWrite, byIndex)
+	return d.retry(ctx, func() error { return d.once(ctx, f, d.writing()...) })
 }
 
-// retry runs f until nobody stood in its way. There is no last try: the time is
+// writing is how transactions begin that write.
+func (d *db) writing() []string {
+	if d.plain {
+		return []string{toWrite, inTime}
+	}
+	return []string{toWrite, byIndex}
+}
+
+// retry runs once until nobody stood in its way. There is no last try: the time is
 // the caller's to limit.
-func (d *db) retry(ctx context.Context, f func(sqlstore.Tx) error, begin ...string) error {
+func (d *db) retry(ctx context.Context, once func() error) error {
 	for pause := time.Millisecond; ; pause = min(2*pause, longestPause) {
-		err := d.once(ctx, f, begin...)
+		err := once()
 		if !again(err) {
 			return err
 		}
@@ -190,16 +206,25 @@ func (d *db) once(ctx context.Context, f func(sqlstore.Tx) error, begin ...strin
 		return err
 	}
 	if err := f(&inTx{began}); err != nil {
-		// The server undoes it, at the latest when the connection closes.
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
-		defer cancel()
-		_ = began.Rollback(ending)
+		rollBack(ctx, began)
 		return err
 	}
 	// Who goes away now would not know what happened.
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
-	err = began.Commit(ending)
+	return outcome(began.Commit(ending))
+}
+
+// rollBack undoes a transaction. The server does it at the latest when the
+// connection closes.
+func rollBack(ctx context.Context, began session) {
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
+	defer cancel()
+	_ = began.Rollback(ending)
+}
+
+// outcome is what a commit has come to.
+func outcome(err error) error {
 	if err == nil || undone(err) {
 		return err
 	}

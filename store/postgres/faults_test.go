@@ -90,6 +90,7 @@ type faultyTx struct {
 	reads  bool
 	alone  bool
 	asked  bool
+	ended  bool // whatever was told
 }
 
 // twice says whether a query that was to be the only one has another after it,
@@ -168,34 +169,55 @@ func (r *tornRows) Next() bool {
 func (r *tornRows) Err() error { return told("40P01") }
 
 func (t *faultyTx) Commit(ctx context.Context) error {
-	var strikes fault
 	if t.reads { // it has no outcome that could be unknown
-		strikes = t.faults.strikes(3, refusedCommit)
-	} else {
-		strikes = t.faults.strikes(15, refusedCommit, lostBefore, lostAfter, shutBefore, shutAfter)
+		if t.faults.strikes(3, refusedCommit) != "" {
+			_ = t.Rollback(ctx)
+			return told("40001")
+		}
+		return t.Session.Commit(ctx)
 	}
-	switch strikes { //nolint:exhaustive // the others do not strike here
+	return t.commit(ctx, t.Session.Commit)
+}
+
+func (t *faultyTx) CommitWith(ctx context.Context, batch *pgx.Batch) error {
+	if t.faults.strikes(3*batch.Len(), refusedStatement) != "" {
+		return told("40001")
+	}
+	return t.commit(ctx, func(ctx context.Context) error { return t.Session.CommitWith(ctx, batch) })
+}
+
+func (t *faultyTx) commit(ctx context.Context, commit func(context.Context) error) error {
+	switch t.faults.strikes(15, refusedCommit, lostBefore, lostAfter, shutBefore, shutAfter) { //nolint:exhaustive // the others do not strike here
 	case refusedCommit:
 		_ = t.Rollback(ctx)
 		return told("40001")
 	case lostBefore:
 		_ = t.Conn().Close(ctx)
-		return t.Session.Commit(ctx)
 	case lostAfter:
-		if err := t.Session.Commit(ctx); err != nil {
+		if err := commit(ctx); err != nil {
 			return err
 		}
+		t.ended = true
 		return io.ErrUnexpectedEOF
 	case shutBefore:
 		_ = t.Rollback(ctx)
 		return told("57P01")
 	case shutAfter:
-		if err := t.Session.Commit(ctx); err != nil {
+		if err := commit(ctx); err != nil {
 			return err
 		}
+		t.ended = true
 		return told("57P01")
 	}
-	return t.Session.Commit(ctx)
+	return commit(ctx)
+}
+
+func (t *faultyTx) Rollback(ctx context.Context) error {
+	if t.ended {
+		return nil
+	}
+	t.ended = true
+	return t.Session.Rollback(ctx)
 }
 
 // The whole suite passes where transactions fail at random, and where nobody

@@ -102,7 +102,7 @@ func TestNoConnectionIsLeftInATransaction(t *testing.T) {
 			watched, err := pgxpool.NewWithConfig(t.Context(), cfg)
 			require.NoError(t, err)
 			t.Cleanup(watched.Close)
-			d := &db{begin: begins(watched)}
+			d := newDB(watched)
 			require.NoError(t, d.prepareSchema(t.Context()))
 			badBegin := []string{toWrite, "SELECT set_config('no_such_thing', 'off', true)"}
 			for name := range ended(nil) {

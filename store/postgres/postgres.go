@@ -7,11 +7,11 @@
 // It needs PostgreSQL 15 or newer, or a database that speaks its language, and
 // keeps to what CockroachDB and YugabyteDB take, too. Any isolation from READ
 // COMMITTED up will do. Tables are made in the first schema of the pool's
-// search_path. Calls that arrive together share a transaction; when there are
-// many, two such transactions of a process are at work at once, each on a
-// connection of the pool, and one at stricter isolations. A server that was
-// started anew is not noticed by who reads: connections that turn out to be dead
-// are replaced on the way.
+// search_path. Calls that arrive together share a transaction, which is sent whole,
+// its commit with it; when there are many, two such transactions of a process are
+// at work at once, each on a connection of the pool, and one at stricter
+// isolations. A server that was started anew is not noticed by who reads:
+// connections that turn out to be dead are replaced on the way.
 package postgres
 
 import (

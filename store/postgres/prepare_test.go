@@ -43,7 +43,7 @@ func TestWritersByIsolation(t *testing.T) {
 	t.Parallel()
 	for isolation, want := range map[string]int{"read committed": 2, "repeatable read": 1, "serializable": 1} {
 		pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"default_transaction_isolation": isolation}})
-		d := &db{begin: begins(pool)}
+		d := newDB(pool)
 		require.NoError(t, d.findIsolation(t.Context()))
 		assert.Equal(t, want, d.Writers(), isolation)
 	}
@@ -57,7 +57,7 @@ func TestOneQueryByIsolation(t *testing.T) {
 		"read committed": nil, "repeatable read": {toRead}, "serializable": {toRead},
 	} {
 		pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"default_transaction_isolation": isolation}})
-		d := &db{begin: begins(pool)}
+		d := newDB(pool)
 		require.NoError(t, d.findIsolation(t.Context()))
 		var began []string
 		d.begin = func(ctx context.Context, statements ...string) (session, error) {
@@ -135,7 +135,7 @@ func TestRollbackOfASilentServer(t *testing.T) {
 func TestStalledProcess(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
-	patient := &db{begin: begins(pool)}
+	patient := newDB(pool)
 	require.NoError(t, patient.prepareSchema(t.Context()))
 	stalls := &db{begin: func(ctx context.Context, statements ...string) (session, error) {
 		for i := range statements {

@@ -12,10 +12,7 @@ import (
 	"github.com/signalbox/signalbox/internal/sqlstore"
 )
 
-var (
-	errKind = errors.New("postgres: a value is not of its column's kind")
-	errTx   = errors.New("postgres: a transaction of another database")
-)
+var errTx = errors.New("postgres: a transaction of another database")
 
 // RunRows implements [sqlstore.DB]: it sends all statements, then reads all
 // answers.
@@ -24,22 +21,58 @@ func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.
 	if !ok {
 		return errTx
 	}
+	batch, err := d.batchOf(statements, false)
+	if err != nil || batch.Len() == 0 {
+		return err
+	}
+	return ours.SendBatch(ctx, batch).Close()
+}
+
+// WriteRows implements [sqlstore.DB]. All that it sends goes at once, the commit
+// with it: that is one wait for the server less, for those as well who wait for a
+// row that it changes. Whether each statement changed what it must, the server
+// sees itself.
+func (d *db) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement) error {
+	return d.retry(ctx, func() error {
+		batch, err := d.batchOf(statements, true)
+		if err != nil || batch.Len() == 0 {
+			return err
+		}
+		began, err := d.begin(ctx, d.writing()...)
+		if err != nil {
+			return err
+		}
+		err = began.CommitWith(ctx, batch)
+		if err != nil {
+			rollBack(ctx, began)
+		}
+		if isChanged(err) {
+			return sqlstore.ErrChanged
+		}
+		return outcome(err)
+	})
+}
+
+// batchOf are statements with their rows. Of those that are checked the server
+// makes an error where they change fewer than they must.
+func (d *db) batchOf(statements []sqlstore.RowsStatement, checked bool) (*pgx.Batch, error) {
 	batch := &pgx.Batch{}
 	for i := range statements {
 		s := &statements[i]
 		if len(s.Rows) == 0 {
 			continue
 		}
-		args, err := arrays(s.Columns, s.Rows)
+		args, err := d.arrays(s.Columns, s.Rows)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		answer(batch.Queue(d.withRows(s), args...), s)
+		if checked && s.Changed >= 0 {
+			batch.Queue(d.text(s, true), append(args, s.Changed)...)
+			continue
+		}
+		answer(batch.Queue(d.text(s, false), args...), s)
 	}
-	if batch.Len() == 0 {
-		return nil
-	}
-	return ours.SendBatch(ctx, batch).Close()
+	return batch, nil
 }
 
 // answer says what becomes of the answer to a statement.
@@ -63,15 +96,26 @@ func answer(queued *pgx.QueuedQuery, s *sqlstore.RowsStatement) {
 	})
 }
 
-// withRows is the text of a statement with the table of its rows. There are
-// finitely many, and each is always about the same columns.
-func (d *db) withRows(s *sqlstore.RowsStatement) string {
-	if known, ok := d.texts.Load(s.Text); ok {
+// statement is a text of the package sqlstore, and whether it is checked.
+type statement struct {
+	text    string
+	checked bool
+}
+
+// text is the text of a statement with the table of its rows. There are finitely
+// many, and each is always about the same columns.
+func (d *db) text(s *sqlstore.RowsStatement, checked bool) string {
+	key := statement{s.Text, checked}
+	if known, ok := d.texts.Load(key); ok {
 		text, _ := known.(string)
 		return text
 	}
 	text := strings.Replace(s.Text, "{n}", table(s.Columns), 1)
-	d.texts.Store(s.Text, text)
+	if checked {
+		text = fmt.Sprintf("WITH changed AS (%s RETURNING 1) SELECT CASE count(*) WHEN CAST($%d AS bigint) THEN 0 "+
+			"ELSE 1 / (count(*) - count(*)) END FROM changed", text, len(s.Columns)+1)
+	}
+	d.texts.Store(key, text)
 	return text
 }
 
@@ -87,31 +131,8 @@ func table(columns []string) string {
 	return "(SELECT " + strings.Join(selected, ", ") + ") AS n"
 }
 
-// arrays are the columns of rows.
-func arrays(columns []string, rows [][]any) ([]any, error) {
-	args := make([]any, len(columns))
-	for i, column := range columns {
-		var err error
-		if strings.HasSuffix(column, " bigint") {
-			args[i], err = array[int64](rows, i)
-		} else if args[i], err = array[string](rows, i); err != nil {
-			args[i], err = array[*string](rows, i)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%w: %s", err, column)
-		}
-	}
-	return args, nil
-}
-
-func array[T any](rows [][]any, column int) ([]T, error) {
-	values := make([]T, len(rows))
-	for i, row := range rows {
-		v, ok := row[column].(T)
-		if !ok {
-			return nil, errKind
-		}
-		values[i] = v
-	}
-	return values, nil
+// isChanged says whether a statement changed fewer rows than it must.
+func isChanged(err error) bool {
+	failed, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && failed.Code == "22012" // division by zero
 }

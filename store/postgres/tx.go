@@ -30,6 +30,7 @@ type session interface {
 	Query(ctx context.Context, query string, args ...any) (pgx.Rows, error)
 	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 	Commit(ctx context.Context) error
+	CommitWith(ctx context.Context, batch *pgx.Batch) error
 	Rollback(ctx context.Context) error
 	Conn() *pgx.Conn
 }
@@ -130,6 +131,22 @@ func (t *tx) Commit(ctx context.Context) error {
 	done, err := t.conn.Exec(ctx, "COMMIT")
 	if err == nil && done.String() == "ROLLBACK" {
 		return pgx.ErrTxCommitRollback
+	}
+	return err
+}
+
+// CommitWith sends statements and commits, all at once. When it fails
+// the transaction is to be rolled back.
+func (t *tx) CommitWith(ctx context.Context, batch *pgx.Batch) error {
+	batch.Queue("COMMIT").Exec(func(done pgconn.CommandTag) error {
+		if done.String() == "ROLLBACK" {
+			return pgx.ErrTxCommitRollback
+		}
+		return nil
+	})
+	err := t.SendBatch(ctx, batch).Close()
+	if err == nil {
+		t.conn.Release()
 	}
 	return err
 }

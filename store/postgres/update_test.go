@@ -20,7 +20,7 @@ import (
 func TestUpdateBesideAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
-	d := &db{begin: begins(pool)}
+	d := newDB(pool)
 	require.NoError(t, d.prepareSchema(t.Context()))
 	files, err := fs.Glob(migrations, "migrations/000*.sql")
 	require.NoError(t, err)

@@ -195,6 +195,9 @@ func (d *db) run(ctx context.Context, f func(sqlstore.Tx) error, before func(*sq
 	return began.Commit()
 }
 
+// Portion implements [sqlstore.DB].
+func (d *db) Portion() int { return 4096 }
+
 // Writers implements [sqlstore.DB].
 func (d *db) Writers() int { return 1 }
 

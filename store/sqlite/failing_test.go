@@ -67,6 +67,11 @@ func (f *failing) ReadOne(ctx context.Context, do func(sqlstore.Tx) error) error
 	return f.Read(ctx, do)
 }
 
+// WriteRows implements [sqlstore.DB].
+func (f *failing) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement) error {
+	return f.Write(ctx, func(tx sqlstore.Tx) error { return f.RunRows(ctx, tx, statements...) })
+}
+
 // Write implements [sqlstore.DB].
 func (f *failing) Write(ctx context.Context, do func(sqlstore.Tx) error) error {
 	if f.strikes(refused) {

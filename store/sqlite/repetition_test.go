@@ -40,6 +40,11 @@ func (d *fickle) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return d.Read(ctx, f)
 }
 
+// WriteRows implements [sqlstore.DB].
+func (d *fickle) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement) error {
+	return d.Write(ctx, func(tx sqlstore.Tx) error { return d.RunRows(ctx, tx, statements...) })
+}
+
 // Write implements [sqlstore.DB].
 func (d *fickle) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 	const golden = 0x9e3779b97f4a7c15 // spreads the count evenly, and yet without a pattern

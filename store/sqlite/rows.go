@@ -22,6 +22,11 @@ func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.
 	return nil
 }
 
+// WriteRows implements [sqlstore.DB].
+func (d *db) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement) error {
+	return d.Write(ctx, func(t sqlstore.Tx) error { return d.RunRows(ctx, t, statements...) })
+}
+
 func (d *db) runRows(ctx context.Context, t sqlstore.Tx, s *sqlstore.RowsStatement) error {
 	changed := int64(0)
 	err := d.inSteps(s.Text, s.Columns, s.Rows, func(text string, args []any) error {
