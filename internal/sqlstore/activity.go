@@ -14,9 +14,9 @@ import (
 var _ activity.Store = (*Activity)(nil)
 
 // Activity keeps events, and two roll-ups of them by the day: by key and by
-// account. A transaction only lists the events that it adds; [Activity.fold] adds
-// them to the roll-ups, and until then whoever reads these looks up what is
-// listed, too. Nothing is forgotten.
+// account. A transaction only lists the sums of the events that it adds;
+// [Activity.fold] adds them to the roll-ups, and until then whoever reads these
+// reads what is listed, too. Nothing is forgotten.
 type Activity struct {
 	db       DB
 	unfolded atomic.Int64 // events of this process since the last fold
@@ -92,54 +92,57 @@ func (s *Activity) Record(ctx context.Context, events []router.Event) error {
 
 // record adds those events that were not recorded before, and lists only those.
 func (s *Activity) record(ctx context.Context, tx Tx, events []router.Event) error {
-	rows := make(map[string]*router.Event, len(events))
-	for i := range events {
-		if rows[events[i].ID] == nil { // as eventRows: the first one counts
-			rows[events[i].ID] = &events[i]
-		}
+	rows := eventRows(events)
+	at := make(map[string]int, len(rows))
+	for i := range rows {
+		at[rows[i].ID] = i
 	}
-	var added []router.Event
+	var added []eventRow
 	err := queryRows(ctx, s.db, tx, func(found Rows) error {
 		id, err := scanText(found)
 		if err == nil {
-			added = append(added, *rows[id])
+			added = append(added, rows[at[id]])
 		}
 		return err
-	}, addEvents+` RETURNING id`, eventColumns(), eventRows(events))
+	}, addEvents+` RETURNING id`, eventColumns(), insertable(rows))
 	if err != nil {
 		return err
 	}
-	lists, err := listsOf(added)
-	if err != nil {
-		return err
-	}
-	return s.db.RunRows(ctx, tx, lists)
+	return s.db.RunRows(ctx, tx, listsOf(added))
 }
 
 // statements do what record does, for events of which none was recorded before:
 // otherwise they are [ErrChanged].
-func (s *Activity) statements(events []router.Event) ([]RowsStatement, error) {
+func (s *Activity) statements(events []router.Event) []RowsStatement {
 	if len(events) == 0 {
-		return nil, nil
+		return nil
 	}
-	lists, err := listsOf(events)
+	rows := eventRows(events)
 	return []RowsStatement{
-		{Text: addEvents, Columns: eventColumns(), Rows: eventRows(events), Changed: int64(len(events))}, lists,
-	}, err
+		{Text: addEvents, Columns: eventColumns(), Rows: insertable(rows), Changed: int64(len(rows))}, listsOf(rows),
+	}
 }
 
-// eventRows are events as rows, each ID once.
-func eventRows(events []router.Event) (rows [][]any) {
+// eventRows are events as rows, each ID once: the first one counts.
+func eventRows(events []router.Event) []eventRow {
+	rows := make([]eventRow, 0, len(events))
 	seen := make(map[string]bool, len(events))
 	for i := range events {
-		row := rowOfEvent(&events[i])
-		if seen[row.ID] {
-			continue
+		if id := events[i].ID; !seen[id] {
+			seen[id] = true
+			rows = append(rows, rowOfEvent(&events[i]))
 		}
-		seen[row.ID] = true
-		rows = append(rows, append([]any{row.ID, row.Admitted}, row.usage()...))
 	}
 	return rows
+}
+
+// insertable are rows as statements take them.
+func insertable(rows []eventRow) [][]any {
+	all := make([][]any, len(rows))
+	for i := range rows {
+		all[i] = append([]any{rows[i].ID, rows[i].Admitted}, rows[i].usage()...)
+	}
+	return all
 }
 
 // usage is the part of a row that has no identity.

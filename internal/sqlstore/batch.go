@@ -70,11 +70,7 @@ func (a *attempt) do(ctx context.Context, tx Tx) (err error) {
 		return err
 	}
 	if !a.careful {
-		recorded, err := a.activity.statements(a.events)
-		if err != nil {
-			return err
-		}
-		return a.db.RunRows(ctx, tx, append(statements, recorded...)...)
+		return a.db.RunRows(ctx, tx, append(statements, a.activity.statements(a.events)...)...)
 	}
 	if err := a.db.RunRows(ctx, tx, statements...); err != nil {
 		return err

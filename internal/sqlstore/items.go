@@ -38,17 +38,12 @@ func (s *Activity) Items(ctx context.Context, r activity.Range) (items []activit
 
 // listed are the events that the roll-ups do not count yet.
 func (s *Activity) listed(ctx context.Context, tx Tx, r activity.Range) (items []activity.Item, err error) {
-	var ids []string
-	err = query(ctx, tx, func(rows Rows) error {
-		some, err := scanList(rows)
-		ids = append(ids, some...)
-		return err
-	}, `SELECT events FROM events_new WHERE account = $1`, r.Account)
-	if err != nil {
+	var lists eventLists
+	if err := query(ctx, tx, lists.scan, theLists+` WHERE account = $1`, r.Account); err != nil {
 		return nil, err
 	}
 	var failed error
-	err = lookUpEvents(ctx, s.db, tx, ids, func(row eventRow) {
+	err = lists.each(ctx, s.db, tx, func(row eventRow) {
 		if row.Day < r.From || row.Day > r.To || r.KeyHash != "" && row.KeyHash != r.KeyHash || r.Member != "" && row.Member != r.Member {
 			return
 		}

@@ -2,38 +2,76 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/signalbox/signalbox/router"
+	"strings"
 )
 
-// listsOf lists events that the roll-ups do not count yet, those of each account
-// by themselves.
-func listsOf(events []router.Event) (RowsStatement, error) {
-	ids := map[string][]string{}
+// listsOf lists what the roll-ups do not count of events yet, that of each
+// account by itself.
+func listsOf(events []eventRow) RowsStatement {
+	of := map[string][]*eventRow{}
 	for i := range events {
-		account := events[i].Principal.Account
-		ids[account] = append(ids[account], events[i].ID)
+		account := events[i].Account
+		of[account] = append(of[account], &events[i])
 	}
 	lists := RowsStatement{Text: addLists, Columns: listColumns(), Changed: -1}
-	for _, account := range slices.Sorted(maps.Keys(ids)) {
-		text, err := encoded(ids[account])
-		if err != nil {
-			return lists, err
-		}
-		lists.Rows = append(lists.Rows, []any{account, int64(len(ids[account])), text})
+	for _, account := range slices.Sorted(maps.Keys(of)) {
+		t := tallyOf(of[account])
+		lists.Rows = append(lists.Rows, []any{account, t.events, t.String()})
 	}
-	return lists, nil
+	return lists
 }
 
-// scanList reads a list, whose text is the last column, behind those of dest.
-func scanList(rows Rows, dest ...any) (ids []string, err error) {
+// eventList is what a transaction has recorded of an account: sums, or the ids of
+// events that an earlier version has listed, which are to be looked up.
+type eventList struct {
+	id, size int64
+	account  string
+	events   int64 // how many there really are
+	sums     []eventRow
+	ids      []string
+}
+
+func scanList(rows Rows) (l eventList, err error) {
 	var text string
-	if err = rows.Scan(append(dest, &text)...); err != nil {
-		return nil, err
+	if err = rows.Scan(&l.id, &l.size, &l.account, &text); err != nil {
+		return l, err
 	}
-	return decoded[[]string](text)
+	if strings.HasPrefix(text, "[") {
+		l.ids, err = decoded[[]string](text)
+		l.events = int64(len(l.ids))
+	} else {
+		l.events, l.sums, err = tallied(text, l.account)
+	}
+	if err != nil {
+		err = fmt.Errorf("list %d of new events: %w", l.id, err)
+	}
+	return l, err
+}
+
+// eventLists are several together.
+type eventLists struct {
+	lists  [][]any // their ids
+	events int64
+	sums   []eventRow
+	ids    []string
+}
+
+func (all *eventLists) scan(rows Rows) error {
+	l, err := scanList(rows)
+	all.lists, all.events = append(all.lists, []any{l.id}), all.events+l.events
+	all.sums, all.ids = append(all.sums, l.sums...), append(all.ids, l.ids...)
+	return err
+}
+
+// each gives what is listed to add.
+func (all *eventLists) each(ctx context.Context, db DB, tx Tx, add func(eventRow)) error {
+	for i := range all.sums {
+		add(all.sums[i])
+	}
+	return lookUpEvents(ctx, db, tx, all.ids, add)
 }
 
 // someLists are the ids of the oldest lists, as many as hold so many events.

@@ -67,11 +67,7 @@ func (l *Ledger) swift(ctx context.Context, batch []*operation) (rest []*operati
 	if len(done) == 0 {
 		return batch
 	}
-	statements, err := s.statements(l.activity)
-	if err != nil {
-		return batch
-	}
-	if err := l.db.WriteRows(ctx, statements...); err != nil {
+	if err := l.db.WriteRows(ctx, s.statements(l.activity)...); err != nil {
 		for _, o := range done {
 			o.unsure = o.unsure || isUnknown(err)
 		}
@@ -181,7 +177,7 @@ func (s *swift) settlePart(whole uuid.UUID, part *router.Hold, cost router.Amoun
 // statements write the batch: what nobody else waits for first, and lines last,
 // the youngest first, as everywhere: those of an account are older than those of
 // its keys, and the more callers wait for a line, the shorter it is locked.
-func (s *swift) statements(activity *Activity) ([]RowsStatement, error) {
+func (s *swift) statements(activity *Activity) []RowsStatement {
 	var lines, taken [][]any
 	for id, c := range s.lines {
 		lines = append(lines, []any{
@@ -196,7 +192,7 @@ func (s *swift) statements(activity *Activity) ([]RowsStatement, error) {
 	slices.Reverse(lines)
 	sortRows[string](s.closed)
 	sortRows[string](taken)
-	recorded, err := activity.statements(s.events)
+	recorded := activity.statements(s.events)
 	if len(recorded) > 0 {
 		recorded[0].Text, recorded[0].Changed = newEvents, -1
 	}
@@ -205,7 +201,7 @@ func (s *swift) statements(activity *Activity) ([]RowsStatement, error) {
 		RowsStatement{Text: closeHolds, Columns: closingColumns(), Rows: s.closed, Changed: int64(len(s.closed))},
 		RowsStatement{Text: takeParts, Columns: partColumns(), Rows: taken, Changed: int64(len(taken))},
 		RowsStatement{Text: changeLines, Columns: changeColumns(), Rows: lines, Changed: int64(len(lines))},
-	), err
+	)
 }
 
 // sortRows sorts rows by their first column.

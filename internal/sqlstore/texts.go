@@ -62,10 +62,11 @@ const (
 	addEvents = newEvents + unlessThere
 	usage     = `day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + figures
 	theEvents = `SELECT events.id, ` + usage + ` FROM {n} JOIN events ON events.id = n.id`
-	// Lists of events that the roll-ups do not count yet.
+	// Lists of what the roll-ups do not count yet.
 	addLists  = `INSERT INTO events_new (account, size, events) SELECT account, size, events FROM {n} WHERE true`
 	oldLists  = `SELECT id, size FROM events_new ORDER BY id LIMIT $1`
-	loadLists = `SELECT id, events FROM events_new WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
+	theLists  = `SELECT id, size, account, events FROM events_new`
+	loadLists = theLists + ` WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
 	dropLists = `DELETE FROM events_new WHERE id IN (SELECT n.id FROM {n})`
 	byKey     = `account, key_hash, day, member, workspace, model, permaslug, endpoint, provider`
 	addByKey  = `INSERT INTO usage_by_key AS u (` + byKey + `, ` + figures + `)

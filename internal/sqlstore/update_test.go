@@ -25,7 +25,7 @@ import (
 
 // What each version of the schema has added, as its programs left it: an account
 // that has paid in, an event that is summed up, a line with the event's cost and
-// an open hold, and sums that are to be added.
+// an open hold, and sums or a list of ids that are to be added.
 const (
 	leftPayment = `INSERT INTO accounts (id, name, personal, default_workspace, filtered_catalog, allowed, ignored, zdr, prepaid,
 			credits_nano, created_at, updated_at, version) VALUES ('acme', 'Acme', %[1]s, 'home', %[1]s, '[]', '[]', %[2]s, %[1]s, 7, 1, 1, 1);
@@ -36,8 +36,12 @@ const (
 		INSERT INTO usage_by_account (day, account, workspace, model, permaslug, endpoint, provider, requests, prompt, completion, reasoning, cached, credit, total)
 			VALUES (` + leftAll + `, %[1]d, %[1]d)`
 	leftEvent = `INSERT INTO events (id, admitted, ` + usageColumns + `) VALUES ('%[2]s', 1795262400000000, ` + leftNames + `, %[1]d, %[1]d)`
+	leftList  = `INSERT INTO events_new (account, size, events) VALUES ('acme', 1, '["%s"]')`
 	leftNews  = `INSERT INTO usage_new (` + usageColumns + `) VALUES (` + leftNames + `, %[1]d, %[1]d)`
 )
+
+// leavesNews says whether a version leaves something to be added to the roll-ups.
+func leavesNews(version int) bool { return version == 9 || version == 10 }
 
 // left are the statements of a version's programs. What an event costs is on
 // lines from the version on that has them.
@@ -53,9 +57,15 @@ func left(version int, held router.Hold) (statements []string) {
 		statements = append(statements, fmt.Sprintf(leftEvent, cost, "a"), fmt.Sprintf(leftSums, cost))
 	}
 	spent := cost
-	if version == 9 {
+	if leavesNews(version) {
 		spent += cost
-		statements = append(statements, fmt.Sprintf(leftEvent, cost, "b"), fmt.Sprintf(leftNews, cost))
+		statements = append(statements, fmt.Sprintf(leftEvent, cost, "b"))
+	}
+	switch version {
+	case 9:
+		statements = append(statements, fmt.Sprintf(leftNews, cost))
+	case 10:
+		statements = append(statements, fmt.Sprintf(leftList, "b"))
 	}
 	if version < 7 {
 		return statements
@@ -159,7 +169,7 @@ func (e *earlier) adopted(t *testing.T, version int, held router.Hold) {
 		require.True(t, ok)
 		require.NoError(t, recorder.SettleWith(t.Context(), held.ID, router.Amount{Credit: 2, Total: 2}, []router.Event{used(held, 2)}))
 		total = 7
-		if version == 9 {
+		if leavesNews(version) {
 			total = 12
 		}
 	}

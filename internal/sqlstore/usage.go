@@ -83,19 +83,12 @@ func (s *Activity) foldSome(ctx context.Context, tx Tx) (int, error) {
 	if err != nil || len(oldest) == 0 {
 		return 0, err
 	}
-	var lists [][]any // those that no rival has taken
-	var ids []string
-	err = queryRows(ctx, s.db, tx, func(rows Rows) error {
-		var id int64
-		listed, err := scanList(rows, &id)
-		lists, ids = append(lists, []any{id}), append(ids, listed...)
-		return err
-	}, loadLists, numberColumns(), oldest)
-	if err != nil {
+	var taken eventLists // those that no rival has taken
+	if err := queryRows(ctx, s.db, tx, taken.scan, loadLists, numberColumns(), oldest); err != nil {
 		return 0, err
 	}
 	byKey, byAccount := sums{}, sums{}
-	err = lookUpEvents(ctx, s.db, tx, ids, func(row eventRow) {
+	err = taken.each(ctx, s.db, tx, func(row eventRow) {
 		row.ID = ""
 		byKey.add(row)
 		row.Member, row.KeyHash = "", ""
@@ -104,8 +97,8 @@ func (s *Activity) foldSome(ctx context.Context, tx Tx) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.db.RunRows(ctx, tx,
-		RowsStatement{Text: dropLists, Columns: numberColumns(), Rows: lists, Changed: int64(len(lists))},
+	return int(taken.events), s.db.RunRows(ctx, tx,
+		RowsStatement{Text: dropLists, Columns: numberColumns(), Rows: taken.lists, Changed: int64(len(taken.lists))},
 		RowsStatement{Text: addByKey + added(), Columns: usageColumns(), Rows: byKey.rows(), Changed: -1},
 		RowsStatement{Text: addByAccount + added(), Columns: usageColumns(), Rows: byAccount.rows(), Changed: -1})
 }

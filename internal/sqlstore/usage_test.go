@@ -158,3 +158,55 @@ func TestFoldWithoutExpire(t *testing.T) {
 		assert.Equal(t, int64(most), b.items(t, activity.Range{})[0].Requests)
 	})
 }
+
+// Lists of ids, which a program of an earlier version may still add, are read and
+// added beside those of sums.
+func TestListsOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, b books) {
+		t.Helper()
+		for n := range router.USD(4) {
+			require.NoError(t, b.settle(t.Context(), someone(), noon(), 1<<n))
+			if n < 2 {
+				require.NoError(t, b.exec(t.Context(), `UPDATE events_new SET events =
+					(SELECT '["' || id || '"]' FROM events WHERE credit = `+strconv.Itoa(1<<n)+`) WHERE id = (SELECT max(id) FROM events_new)`))
+			}
+		}
+		other := someone()
+		other.KeyHash, other.Member = "k2", "bob"
+		require.NoError(t, b.settle(t.Context(), other, noon(), 16))
+		costs := func() (costs []router.USD) {
+			for _, r := range []activity.Range{{}, {KeyHash: "k1"}, {Member: "ada"}, {KeyHash: "k2", Member: "bob"}, {KeyHash: "k1", Member: "bob"}} {
+				total := router.USD(0)
+				for _, item := range b.items(t, r) {
+					total += item.Cost.Total
+				}
+				costs = append(costs, total)
+			}
+			return costs
+		}
+		assert.Equal(t, []router.USD{31, 15, 15, 16, 0}, costs())
+		b.fold(t)
+		assert.Equal(t, []router.USD{31, 15, 15, 16, 0}, costs())
+		assert.False(t, b.left(t))
+	})
+}
+
+// A list that cannot be read is named, and stays.
+func TestListsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, b books) {
+		t.Helper()
+		for _, text := range []string{"", "[", `{"events":1,"texts":[],"sums":[[0`} {
+			b.empty(t)
+			require.NoError(t, b.exec(t.Context(), `INSERT INTO events_new (id, account, size, events) VALUES (77, 'acme', 1, '`+text+`')`))
+			_, err := b.Activity.Items(t.Context(), activity.Range{Account: "acme", From: "2026-11-21", To: "2026-11-21"})
+			require.ErrorContains(t, err, "list 77 of new events", text)
+			_, err = b.Ledger.Expire(t.Context(), noon(), 0, router.ExpireVoid)
+			require.ErrorContains(t, err, "list 77 of new events", text)
+			_, err = b.verify(t.Context())
+			require.ErrorContains(t, err, "list 77 of new events", text)
+			assert.True(t, b.left(t), text)
+		}
+	})
+}

@@ -181,6 +181,7 @@ func TestVerifyFinds(t *testing.T) {
 	const (
 		first   = ` WHERE id = (SELECT min(id) FROM events_new)`
 		line    = ` WHERE owner = 'key:k1' AND win = '2026-11-21'`
+		ids     = `(SELECT '["' || id || '"]' FROM events WHERE day = '2026-11-21')`
 		dayKey  = `account="acme" key_hash="k1" day="2026-11-21" member="ada" workspace="home" model="acme/judge" permaslug="acme/judge-1" endpoint="01000000-0000-0000-0000-000000000000" provider="Ant"`
 		dayAll  = `account="acme" day="2026-11-21" workspace="home" model="acme/judge" permaslug="acme/judge-1" endpoint="01000000-0000-0000-0000-000000000000" provider="Ant"`
 		ofKey   = `held of owner="key:k1" window="2026-11-21": `
@@ -221,14 +222,32 @@ func TestVerifyFinds(t *testing.T) {
 			`usage_by_key of ` + dayKey + `: stored is prompt=100, computed is prompt=99`,
 			`usage_by_account of ` + dayAll + `: stored is prompt=100, computed is prompt=99`,
 		}},
-		"event, cost":   {statement: `UPDATE events SET credit = 0 WHERE day = '2026-11-21'`, want: []string{`usage_by_key`, `usage_by_account`}, spent: 16},
-		"list, lost":    {unfolded: true, statement: `DELETE FROM events_new` + first, want: []string{`usage_by_key of ` + dayKey + `: stored is nothing, computed is ` + figures, `usage_by_account of ` + dayAll}},
-		"list, size":    {unfolded: true, statement: `UPDATE events_new SET size = 7` + first, want: []string{`events_new of id=`}},
-		"list, account": {unfolded: true, statement: `UPDATE events_new SET account = 'x'` + first, want: []string{`events_new of event="gen-dec-`}},
-		"list, no such event": {unfolded: true, statement: `UPDATE events_new SET events = '["x"]'` + first, want: []string{
-			`events_new of all lists: stored is events=2, computed is events=1`, `usage_by_key of ` + dayKey, `usage_by_account of ` + dayAll,
+		"event, cost": {statement: `UPDATE events SET credit = 0 WHERE day = '2026-11-21'`, want: []string{`usage_by_key`, `usage_by_account`}, spent: 16},
+		"list, lost":  {unfolded: true, statement: `DELETE FROM events_new` + first, want: []string{`usage_by_key of ` + dayKey + `: stored is nothing, computed is ` + figures, `usage_by_account of ` + dayAll}},
+		"list, size":  {unfolded: true, statement: `UPDATE events_new SET size = 7` + first, want: []string{`events_new of id=`}},
+		"list, account": {unfolded: true, statement: `UPDATE events_new SET account = 'x'` + first, want: []string{
+			`usage_by_key of ` + dayKey + `: stored is nothing, computed is ` + figures, `usage_by_key, to be added of account="x"`,
+			`usage_by_account of ` + dayAll + `: stored is nothing, computed is ` + figures, `usage_by_account, to be added of account="x"`,
 		}},
-		"list, added": {
+		"list, figure": {unfolded: true, statement: `UPDATE events_new SET events = replace(events, ',100,10,', ',100,11,')` + first, want: []string{
+			`usage_by_key of ` + dayKey + `: stored is completion=11, computed is completion=10`,
+			`usage_by_account of ` + dayAll + `: stored is completion=11, computed is completion=10`,
+		}},
+		"list, no such key": {unfolded: true, statement: `UPDATE events_new SET events = replace(events, 'k1', 'k2')` + first, want: []string{
+			`usage_by_key of ` + dayKey, `usage_by_key, to be added of account="acme" key_hash="k2"`,
+		}},
+		"list, events": {unfolded: true, statement: `UPDATE events_new SET events = replace(events, '"events":1,', '"events":2,')` + first, want: []string{`events_new of id=`}},
+		"list, twice": {unfolded: true, statement: `INSERT INTO events_new (account, size, events) SELECT account, size, events FROM events_new` + first, want: []string{
+			`usage_by_key of ` + dayKey + `: stored is requests=2 prompt=200`, `usage_by_account of ` + dayAll,
+		}},
+
+		"list of ids":          {unfolded: true, statement: `UPDATE events_new SET events = ` + ids + first},
+		"list of ids, size":    {unfolded: true, statement: `UPDATE events_new SET size = 7, events = ` + ids + first, want: []string{`events_new of id=`}},
+		"list of ids, account": {unfolded: true, statement: `UPDATE events_new SET account = 'x', events = ` + ids + first, want: []string{`events_new of event="gen-dec-`}},
+		"list of ids, no such event": {unfolded: true, statement: `UPDATE events_new SET events = '["x"]'` + first, want: []string{
+			`events_new of all lists of ids: stored is events=1, computed is events=0`, `usage_by_key of ` + dayKey, `usage_by_account of ` + dayAll,
+		}},
+		"list of ids, added": {
 			statement: `INSERT INTO events_new (account, size, events) SELECT account, 1, '["' || id || '"]' FROM events WHERE day = '2026-11-21'`,
 			want: []string{
 				`usage_by_key, to be added of ` + dayKey + `: stored is ` + figures + `, computed is nothing`,
