@@ -13,13 +13,9 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-const (
-	// batchTime is what a transaction of several callers may take, whoever of
-	// them has stopped waiting.
-	batchTime = 10 * time.Second
-	// remembered is how long a closed hold is known after its deadline.
-	remembered = 24 * time.Hour
-)
+// batchTime is what a transaction of several callers may take, whoever of them
+// has stopped waiting.
+const batchTime = 10 * time.Second
 
 var (
 	errHold = fmt.Errorf("sqlstore: a hold needs lines, no two alike, and amounts of which the credit is at most the total (%w)",
@@ -39,6 +35,7 @@ type Ledger struct {
 	ids      lineIDs
 	known    known
 	group    group
+	lap      lap
 	activity *Activity
 }
 
@@ -163,6 +160,9 @@ func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 	var due []string
 	now = after(now)
 	failed := l.forget(ctx, now, limit)
+	if isUnknown(failed) {
+		failed = nil // what is left goes the next time
+	}
 	err := l.db.ReadOne(ctx, func(tx Tx) (err error) {
 		due, err = list(ctx, tx, scanText, dueHolds, micros(now), max(limit, 0))
 		return err
@@ -202,25 +202,6 @@ func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy
 		}
 	}
 	return n, failed
-}
-
-// forget drops closed holds that nobody may ask for any more: all there are, at
-// most limit in one transaction. Were it limit each time, a busy program would
-// make them faster than it forgets them.
-func (l *Ledger) forget(ctx context.Context, now time.Time, limit int) error {
-	for {
-		var dropped int64
-		err := l.db.Write(ctx, func(tx Tx) (err error) {
-			dropped, err = tx.Exec(ctx, forgetHolds, micros(now.Add(-remembered)), max(limit, 0))
-			return err
-		})
-		switch {
-		case isUnknown(err):
-			return nil // what is left goes the next time
-		case err != nil || dropped == 0:
-			return err
-		}
-	}
 }
 
 // Balances implements [router.Ledger].

@@ -12,11 +12,10 @@ const (
 	saveHolds = `UPDATE holds SET state = n.state, credit = n.credit, total = n.total, deadline = n.deadline, event = n.event
 		FROM {n} WHERE holds.id = n.id`
 	dueHolds = `SELECT id FROM holds WHERE state = 0 AND deadline < $1 ORDER BY deadline LIMIT $2`
-	// forgetHolds looks at the oldest holds only: those that are to be forgotten
-	// are among them.
-	forgetHolds = `DELETE FROM holds WHERE id IN (
-		SELECT id FROM (SELECT id, state, deadline FROM holds ORDER BY seq LIMIT $2) AS oldest
-		WHERE state <> 0 AND deadline < $1)`
+	// nextHolds are the last of them, how many they are and how many of them are over.
+	nextHolds = `SELECT coalesce(max(id), ''), count(*), count(CASE WHEN state <> 0 AND deadline < $3 THEN 1 END)
+		FROM (SELECT id, state, deadline FROM holds WHERE id > $1 ORDER BY id LIMIT $2) AS next`
+	forgetHolds = `DELETE FROM holds WHERE id > $1 AND id <= $2 AND state <> 0 AND deadline < $3`
 
 	findLines = `SELECT lines.id, lines.owner, lines.win FROM {n} JOIN lines ON lines.owner = n.owner AND lines.win = n.win`
 	addLines  = `INSERT INTO lines (owner, win) SELECT owner, win FROM {n} WHERE true ORDER BY owner, win

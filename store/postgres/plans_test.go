@@ -61,3 +61,52 @@ func TestHoldsAreFoundByTheirIDs(t *testing.T) {
 	}
 	assert.NotZero(t, scans(t, pool, "holds_pkey"), "there are statistics")
 }
+
+// However many holds there are, and whatever the server knows about them, those
+// that are to be forgotten are looked for among the next ones by ID.
+func TestForgettingReadsNoMoreThanItLooksAt(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"pool_max_conns": "1"}})
+	set, err := postgres.New(t.Context(), pool)
+	require.NoError(t, err)
+	const limit = 10
+	now := time.Unix(60, 0)
+	expire := func() {
+		n, err := set.Ledger.Expire(t.Context(), now, limit, router.ExpirePost)
+		require.NoError(t, err)
+		require.Zero(t, n)
+	}
+	expire() // its plans are made while there are none
+	for _, prepare := range []string{
+		`INSERT INTO holds (id, state, lines, credit, total, deadline)
+			SELECT CAST(gen_random_uuid() AS text), 3, '', 1, 1, 60000000 FROM generate_series(1, 5000)`,
+		"ANALYZE holds",
+	} {
+		_, err := pool.Exec(t.Context(), prepare)
+		require.NoError(t, err)
+		before := holdsRead(t, pool)
+		for range 7 { // of which the server plans some anew, unless it is told to keep a plan
+			expire()
+		}
+		assert.LessOrEqual(t, holdsRead(t, pool)-before, 7*2*limit)
+	}
+	// Of those that are over, each is read to be counted, and to be dropped.
+	before := holdsRead(t, pool)
+	now = now.Add(25 * time.Hour)
+	expire()
+	assert.LessOrEqual(t, holdsRead(t, pool)-before, 2*5000)
+	var left int
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT count(*) FROM holds").Scan(&left))
+	assert.Zero(t, left)
+}
+
+// holdsRead is how many rows of holds, and entries of their indexes, the server has
+// read.
+func holdsRead(t *testing.T, pool *pgxpool.Pool) (n int) {
+	t.Helper()
+	_, err := pool.Exec(t.Context(), "SELECT pg_stat_force_next_flush()")
+	require.NoError(t, err)
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT seq_tup_read + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes AS i WHERE i.relid = t.relid)
+		FROM pg_stat_user_tables AS t WHERE schemaname = current_schema() AND relname = 'holds'`).Scan(&n))
+	return n
+}
