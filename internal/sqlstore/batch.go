@@ -79,19 +79,24 @@ func (a *attempt) do(ctx context.Context, tx Tx) (err error) {
 }
 
 // load locks and loads the lines and the holds that the batch touches, lines from
-// the youngest to the oldest, holds in the order of their ids. The lines come
-// first: a rival that reserves the same hold has them too, so that once they are
-// ours its hold is seen. Otherwise a hold could find no room beside itself. Of
-// holds that other processes made, the lines are looked up before, without a
-// lock: they never change.
+// the youngest to the oldest, holds in the order of their ids. Holds that are not
+// new are locked before the lines, as by those who do not look: otherwise rivals
+// that close one hold would wait for each other in a circle. All holds are loaded
+// after them: a rival that reserves the same hold has the lines too, so that once
+// they are ours its hold is seen. Otherwise a hold could find no room beside
+// itself. Of holds that other processes made, the lines are looked up before,
+// without a lock: they never change.
 func (a *attempt) load(ctx context.Context, tx Tx) error {
 	touched := map[int64]bool{}
 	ids := make([][]any, 0, len(a.batch))
-	var foreign [][]any
+	var old, foreign [][]any
 	add := func(id uuid.UUID, fresh bool) {
 		row := []any{id.String()}
 		ids = append(ids, row)
 		known, _ := a.known.of(id)
+		if known.lines != nil || !fresh {
+			old = append(old, row)
+		}
 		if known.lines == nil && !fresh {
 			foreign = append(foreign, row)
 		}
@@ -114,6 +119,7 @@ func (a *attempt) load(ctx context.Context, tx Tx) error {
 		return err
 	}
 	err := a.db.RunRows(ctx, tx,
+		RowsStatement{Text: lockHolds, Columns: idColumns(), Rows: old, Scan: func(Rows) error { return nil }},
 		a.loading(touched),
 		RowsStatement{Text: loadHolds, Columns: idColumns(), Rows: ids, Scan: func(rows Rows) error {
 			h, err := scanHold(rows)

@@ -176,7 +176,9 @@ func (s *swift) settlePart(whole uuid.UUID, part *router.Hold, cost router.Amoun
 
 // statements write the batch: what nobody else waits for first, and lines last,
 // the youngest first, as everywhere: those of an account are older than those of
-// its keys, and the more callers wait for a line, the shorter it is locked.
+// its keys, and the more callers wait for a line, the shorter it is locked. A hold
+// is closed before its events are recorded, as everywhere, too: rivals that do both
+// meet at the hold.
 func (s *swift) statements(activity *Activity) []RowsStatement {
 	var lines, taken [][]any
 	for id, c := range s.lines {
@@ -196,9 +198,11 @@ func (s *swift) statements(activity *Activity) []RowsStatement {
 	if len(recorded) > 0 {
 		recorded[0].Text, recorded[0].Changed = newEvents, -1
 	}
-	return append(recorded,
-		RowsStatement{Text: newHolds, Columns: holdColumns(), Rows: s.fresh, Changed: -1},
-		RowsStatement{Text: closeHolds, Columns: closingColumns(), Rows: s.closed, Changed: int64(len(s.closed))},
+	statements := append([]RowsStatement{
+		{Text: newHolds, Columns: holdColumns(), Rows: s.fresh, Changed: -1},
+		{Text: closeHolds, Columns: closingColumns(), Rows: s.closed, Changed: int64(len(s.closed))},
+	}, recorded...)
+	return append(statements,
 		RowsStatement{Text: takeParts, Columns: partColumns(), Rows: taken, Changed: int64(len(taken))},
 		RowsStatement{Text: changeLines, Columns: changeColumns(), Rows: lines, Changed: int64(len(lines))},
 	)

@@ -5,6 +5,7 @@ package sqlstore
 const (
 	loadHolds = `SELECT id, state, lines, credit, total, deadline, event FROM holds
 		WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
+	lockHolds    = `SELECT id FROM holds WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
 	linesOfHolds = `SELECT lines FROM holds WHERE id IN (SELECT n.id FROM {n})`
 	newHolds     = `INSERT INTO holds (id, state, lines, credit, total, deadline, event)
 		SELECT id, state, lines, credit, total, deadline, event FROM {n} WHERE true ORDER BY id`
