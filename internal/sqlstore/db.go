@@ -9,6 +9,9 @@ import (
 // connection broke while it was being committed.
 var ErrUnknown = errors.New("sqlstore: the outcome of the transaction is unknown")
 
+// ErrAway is a transaction that did not begin, for want of a connection.
+var ErrAway = errors.New("sqlstore: no connection to the database")
+
 // Rows are what a query found. They must be closed before the next statement
 // of the same [Tx].
 type Rows interface {
@@ -51,7 +54,7 @@ type DB interface {
 	ReadOne(ctx context.Context, f func(Tx) error) error
 	// Write runs f in a transaction that is on stable storage when Write returns
 	// nil, and undone when it returns an error, but for ErrUnknown. It runs f
-	// again when the database asks for it.
+	// again when the database asks for it. ErrAway says that it did not begin.
 	//
 	// A query that ends with "FOR UPDATE" locks the rows that it returns, in the
 	// order of ORDER BY.

@@ -139,12 +139,12 @@ func (l *Ledger) together(batch []*operation) {
 
 // apart carries a batch out and sets each operation's err. Where it fails as a
 // whole its halves are tried, so that what the database refuses of one
-// operation fails that one alone.
+// operation fails that one alone; but not where nobody is there to refuse it.
 func (l *Ledger) apart(ctx context.Context, batch []*operation) {
 	err := l.carryOut(ctx, batch)
 	switch half := len(batch) / 2; {
 	case err == nil:
-	case half == 0 || ctx.Err() != nil:
+	case half == 0 || ctx.Err() != nil || errors.Is(err, ErrAway):
 		for _, o := range batch {
 			o.err = err
 		}

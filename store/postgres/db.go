@@ -203,7 +203,7 @@ func again(err error) bool {
 func (d *db) once(ctx context.Context, f func(sqlstore.Tx) error, begin ...string) error {
 	began, err := d.begin(ctx, begin...)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", sqlstore.ErrAway, err)
 	}
 	if err := f(&inTx{began}); err != nil {
 		rollBack(ctx, began)
