@@ -171,3 +171,21 @@ func TestTheLastTryTellsWhy(t *testing.T) {
 		assert.Equal(t, 3, tries)
 	})
 }
+
+// TestALedgerThatIsSlowHoldsNoPlace: while an answer is charged, however long that
+// takes, others are asked at its endpoint.
+func TestALedgerThatIsSlowHoldsNoPlace(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	meanwhile := 0
+	settle := func(ctx context.Context) error {
+		meanwhile++
+		_, err := r.router.Decide(ctx, &router.Call{Request: decision(byPrice)})
+		return err
+	}
+	one := func(e *router.Endpoint) { e.Limits.Concurrency = 1 }
+	r = newRig(t, "ant", func(cfg *router.Config) { cfg.Ledger = &slowBooks{memory.New().Ledger, settle} }, fee(cent), one)
+	_, err := r.router.Decide(t.Context(), &router.Call{Request: decision(byPrice), Principal: who()})
+	require.NoError(t, err)
+	assert.Equal(t, 1, meanwhile)
+}

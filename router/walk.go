@@ -48,9 +48,22 @@ func (r *Router) walk(ctx context.Context, c *Call, models []ModelRef, now time.
 	return nil, w.failure(ctx)
 }
 
-// ask makes an attempt at a candidate, if it can be made. It returns the
-// result, or whether the walk ends here.
+// ask makes an attempt at a candidate, if it can be made, and charges its answer.
+// It returns the result, or whether the walk ends here.
 func (w *walk) ask(ctx context.Context, by *Candidate) (res *Result, ended bool, err error) {
+	res, ended, err = w.try(ctx, by)
+	if res == nil || err != nil {
+		return nil, ended, err
+	}
+	if err := w.money.settle(ctx, w.call, res); err != nil {
+		return nil, true, &Error{Class: Server, Err: err}
+	}
+	return res, true, nil
+}
+
+// try makes an attempt at a candidate, if it can be made. Its place at the endpoint
+// is free afterwards: the ledger, which may take long, is none of its business.
+func (w *walk) try(ctx context.Context, by *Candidate) (res *Result, ended bool, err error) {
 	s := w.call.world.byEndpoint[by.Endpoint.ID]
 	if !s.acquire() {
 		return nil, false, nil
@@ -74,13 +87,7 @@ func (w *walk) ask(ctx context.Context, by *Candidate) (res *Result, ended bool,
 		w.retries.forget(attempts, now)
 		return nil, false, nil
 	}
-	if res == nil {
-		return nil, ended, nil
-	}
-	if err := w.money.settle(ctx, w.call, res); err != nil {
-		return nil, true, &Error{Class: Server, Err: err}
-	}
-	return res, true, nil
+	return res, ended, nil
 }
 
 // skip passes a candidate over that a budget has no room for.
