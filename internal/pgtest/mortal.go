@@ -2,7 +2,6 @@ package pgtest
 
 import (
 	"maps"
-	"os"
 	"testing"
 )
 
@@ -16,9 +15,9 @@ type Mortal struct {
 }
 
 // NewMortal returns a running server, which ends with the test. It is one of the
-// test process even where the environment names another: nobody kills that.
-// Without the binaries such a test is skipped there. Unless it is Synced, it
-// forgets commits when it dies.
+// test process even where the environment names another, which nobody kills, so
+// that it needs the binaries there, too. Unless it is Synced, it forgets commits
+// when it dies.
 func NewMortal(t testing.TB, cfg Config) *Mortal {
 	t.Helper()
 	folder, err := shared.find()
@@ -27,9 +26,6 @@ func NewMortal(t testing.TB, cfg Config) *Mortal {
 		m.server, err = start(folder, cfg.Synced)
 	}
 	if err != nil {
-		if os.Getenv("SIGNALBOX_TEST_POSTGRES") != "" {
-			t.Skipf("needs a PostgreSQL that may be killed: %v", err)
-		}
 		missing(t, err)
 	}
 	t.Cleanup(func() {

@@ -156,7 +156,7 @@ func missing(t testing.TB, err error) {
 	if os.Getenv("SIGNALBOX_TEST_NOSKIP") == "1" {
 		t.Fatalf("pgtest: PostgreSQL is promised here: %v", err)
 	}
-	t.Skipf("needs PostgreSQL, or its DSN in SIGNALBOX_TEST_POSTGRES: %v", err)
+	t.Skipf("needs PostgreSQL, or for most tests its DSN in SIGNALBOX_TEST_POSTGRES: %v", err)
 }
 
 var errNotOpen = errors.New("the package's TestMain does not call pgtest.Main")

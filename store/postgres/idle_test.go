@@ -33,15 +33,7 @@ func ended(cancel func()) map[string]func(ctx context.Context, t sqlstore.Tx) er
 			return exec(ctx, t, "SELECT 1 / (version - version) FROM migrations")
 		},
 		"the first query fails": func(ctx context.Context, t sqlstore.Tx) error {
-			rows, err := t.Query(ctx, "SELECT 1 / (version - version) FROM migrations")
-			if err != nil {
-				return err
-			}
-			defer rows.Close()
-			for rows.Next() {
-				continue
-			}
-			return rows.Err()
+			return selects(ctx, t, "SELECT 1 / (version - version) FROM migrations")
 		},
 		"a query is not read": func(ctx context.Context, t sqlstore.Tx) error {
 			_, err := t.Query(ctx, "SELECT version FROM migrations")
