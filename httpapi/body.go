@@ -6,6 +6,7 @@ import (
 	"math"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,11 +14,8 @@ import (
 )
 
 const (
-	// firstRead is how much is set aside for a body before any of it has come:
-	// what a caller announces costs nothing until it is sent.
-	firstRead = 64 << 10
-	// unknownRead is the same of a body that does not say how long it is.
-	unknownRead = 4 << 10
+	// firstRead is how much is set aside for a body when its first byte has come.
+	firstRead = 4 << 10
 	// drainBytes and drainTime bound what is read and dropped of a body that is
 	// refused. A client that is still sending when the connection is closed sees
 	// a reset instead of the reply.
@@ -32,55 +30,93 @@ func (x *exchange) body() ([]byte, error) {
 	if err := checkContent(x.r.Header); err != nil {
 		return nil, err
 	}
-	limit, size := x.s.MaxBytes, x.r.ContentLength
-	if size > limit {
+	size := x.r.ContentLength
+	if size > x.s.MaxBytes {
 		return nil, x.refuse(errTooLarge, 0)
 	}
-	first, most := min(size, firstRead), size
-	if size < 0 { // it does not say how long it is; one byte more shows that it is too long
-		first, most = unknownRead, min(limit, math.MaxInt-1)+1
+	p := x.watch(paceEvery, min(x.s.MinBodyRate, math.MaxInt64/paceSeconds)*paceSeconds)
+	buf, err := x.read(p, size)
+	switch slow := p.end(err == nil); {
+	case slow:
+		if x.r.ProtoMajor == 1 { // or net/http would wait for more of the body before it replies
+			x.w.Header()["Connection"] = []string{"close"}
+		}
+		return nil, badRequest("", "the body came too slowly: it must bring "+strconv.FormatInt(x.s.MinBodyRate, 10)+" bytes a second")
+	case errors.Is(err, errTooLarge), errors.Is(err, errNoRoom), errors.Is(err, errShare):
+		return nil, x.refuse(err, len(buf))
+	case err != nil:
+		return nil, badRequest("", "the body could not be read to its end")
 	}
-	if !x.hold(first) {
-		return nil, x.refuse(errNoRoom, 0)
+	return buf, nil
+}
+
+// read reads a body of size bytes, or of -1 where it does not say. It holds
+// what has come, and at most as much again: what a caller announces costs
+// nothing until it is sent, but for one byte, so that a caller that waits for a
+// 100 is not invited where there is no room at all. With an error it returns
+// what it has read.
+func (x *exchange) read(from io.Reader, size int64) ([]byte, error) {
+	limit, most := x.s.MaxBytes, size
+	if size < 0 {
+		most = mostRead(limit)
 	}
-	buf := make([]byte, 0, first)
+	var buf []byte
 	for int64(len(buf)) != size { // a size of -1 is never reached
 		if len(buf) == cap(buf) {
-			more := min(int64(cap(buf)), most-int64(cap(buf)))
-			if !x.hold(more) {
-				return nil, x.refuse(errNoRoom, len(buf))
+			var err error
+			if buf, err = x.grow(buf, most); err != nil {
+				return buf, err
 			}
-			buf = append(make([]byte, 0, int64(cap(buf))+more), buf...)
 		}
-		n, err := x.r.Body.Read(buf[len(buf):cap(buf)])
+		n, err := from.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		switch {
 		case int64(len(buf)) > limit:
-			return nil, x.refuse(errTooLarge, len(buf))
+			return buf, errTooLarge
 		case errors.Is(err, io.EOF) && (size < 0 || int64(len(buf)) == size):
 			return buf, nil
-		case err != nil:
-			return nil, badRequest("", "the body could not be read to its end")
+		case err != nil && int64(len(buf)) != size:
+			return buf, err
 		}
 	}
 	return buf, nil
 }
 
-// hold takes n bytes for the body from what all of them may hold, or says that
-// there is no room.
-func (x *exchange) hold(n int64) bool {
-	if x.s.inFlight.Add(n) > x.s.MaxInFlightBytes {
-		x.s.inFlight.Add(-n)
-		return false
+// mostRead is how much is read of a body of unknown length: one byte more than
+// the limit shows that it is too long.
+func mostRead(limit int64) int64 { return min(limit, math.MaxInt-1) + 1 }
+
+// grow returns buf with more room, to a byte, to firstRead and then to twice as
+// much each time, up to most bytes. Where that cannot be held it returns buf.
+func (x *exchange) grow(buf []byte, most int64) ([]byte, error) {
+	have := int64(cap(buf))
+	want := max(2*have, firstRead)
+	if have == 0 {
+		want = 1
+	}
+	want = min(want, most)
+	if err := x.hold(want - have); err != nil {
+		return buf, err
+	}
+	return append(make([]byte, 0, want), buf...), nil
+}
+
+// hold takes n bytes from what bodies may hold, or returns why it cannot:
+// errShare or errNoRoom.
+func (x *exchange) hold(n int64) error {
+	if err := x.s.room.take(&x.principal, n); err != nil {
+		return err
 	}
 	x.held += n
-	return true
+	return nil
 }
 
 // letGo gives back what hold took.
 func (x *exchange) letGo() {
-	x.s.inFlight.Add(-x.held)
-	x.held = 0
+	if x.held > 0 {
+		x.s.room.give(&x.principal, x.held)
+		x.held = 0
+	}
 }
 
 // refuse gives up a body, of which some bytes have been read, and returns why.
@@ -92,20 +128,9 @@ func (x *exchange) refuse(why error, read int) error {
 	if read == 0 && x.r.Header.Get("Expect") != "" || x.r.ContentLength > drainBytes {
 		return why
 	}
-	// The end comes by a timer and not by a deadline, which would have to be
-	// made from the real clock. A connection that knows no deadlines is still
-	// bounded by drainBytes.
-	connection, ended := http.NewResponseController(x.w), make(chan struct{})
-	timer := time.AfterFunc(drainTime, func() {
-		defer close(ended)
-		_ = connection.SetReadDeadline(time.Unix(1, 0)) // long past
-	})
-	defer func() {
-		if !timer.Stop() {
-			<-ended // nobody touches the connection when the handler has returned
-		}
-	}()
-	_, _ = io.CopyN(io.Discard, x.r.Body, drainBytes)
+	p := x.watch(drainTime, math.MaxInt64)
+	defer p.end(false)
+	_, _ = io.CopyN(io.Discard, p, drainBytes)
 	return why
 }
 

@@ -83,9 +83,24 @@ type Config struct {
 	MaxBytes int64
 	// MaxInFlightBytes bounds what the bodies of all requests of a Handler, the
 	// native ones among them, hold together until they are answered; default
-	// 256 MiB. A body that needs more than is left is refused with a 503, one
+	// 256 MiB. A body counts with what has come of it, never with what was
+	// announced, and a decision with what its questions take in memory where that
+	// is more. A body that needs more than is left is refused with a 503, one
 	// that is larger than all of it always, so make it many times MaxBytes.
+	// Clients of upstreams bound their own copies of bodies by themselves.
 	MaxInFlightBytes int64
+	// MaxInFlightPerKey and MaxInFlightPerAccount bound what the bodies of one
+	// key, and of all keys of an account, hold of MaxInFlightBytes, so that the
+	// others find room; default a quarter and a half of it, and never less than
+	// MaxBytes. A body beyond is refused with a 429, because it is the caller's
+	// own requests that it waits for. MaxInFlightBytes sets no bound of its own. Callers
+	// without a key, where the handler is Open, share all of it.
+	MaxInFlightPerKey, MaxInFlightPerAccount int64
+	// MinBodyRate is how many bytes a second a body must bring; default 1 KiB. It
+	// is looked at every ten seconds until the body is whole; one that is too
+	// slow is refused with a 400. Bound the whole time of a request by the
+	// ReadTimeout of the http.Server.
+	MinBodyRate int64
 	// Limits bound the shape of a request; they should be those of the Router.
 	Limits systemone.Limits
 	// DualErrors adds a detail member next to error, as clients of the native
@@ -113,6 +128,7 @@ const (
 	defaultBrand         = "router"
 	defaultMaxBytes      = 4 << 20
 	defaultMaxInFlight   = 256 << 20
+	defaultMinBodyRate   = 1 << 10
 	defaultNativeTimeout = 9 * time.Second
 )
 
@@ -127,8 +143,10 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("%w: Keys and Open exclude each other", ErrConfig)
 	case c.MaxBytes < 0:
 		return c, fmt.Errorf("%w: MaxBytes is negative", ErrConfig)
-	case c.MaxInFlightBytes < 0:
-		return c, fmt.Errorf("%w: MaxInFlightBytes is negative", ErrConfig)
+	case c.MaxInFlightBytes < 0, c.MaxInFlightPerKey < 0, c.MaxInFlightPerAccount < 0:
+		return c, fmt.Errorf("%w: MaxInFlightBytes and the shares of it must not be negative", ErrConfig)
+	case c.MinBodyRate < 0:
+		return c, fmt.Errorf("%w: MinBodyRate is negative", ErrConfig)
 	case c.NativeTimeout < 0:
 		return c, fmt.Errorf("%w: NativeTimeout is negative", ErrConfig)
 	case !validBrand(c.Brand):
@@ -142,6 +160,16 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.MaxInFlightBytes == 0 {
 		c.MaxInFlightBytes = defaultMaxInFlight
+	}
+	one := mostRead(c.MaxBytes)
+	if c.MaxInFlightPerKey == 0 {
+		c.MaxInFlightPerKey = max(c.MaxInFlightBytes/4, one)
+	}
+	if c.MaxInFlightPerAccount == 0 {
+		c.MaxInFlightPerAccount = max(c.MaxInFlightBytes/2, one)
+	}
+	if c.MinBodyRate == 0 {
+		c.MinBodyRate = defaultMinBodyRate
 	}
 	if c.NativeTimeout == 0 {
 		c.NativeTimeout = defaultNativeTimeout

@@ -26,6 +26,11 @@ func (x *exchange) decide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if more := decodedBytes(req) - int64(len(body)); more > 0 {
+		if err := x.hold(more); err != nil {
+			return err
+		}
+	}
 	x.call = &router.Call{Request: req, Principal: x.principal, RequestID: x.requestID, Timeout: timeout}
 	if x.s.Limits == x.s.Router.Limits() {
 		x.call.Validated = req
@@ -39,6 +44,24 @@ func (x *exchange) decide(ctx context.Context) error {
 		x.out = append(x.appendMetadata(x.out[:n], res.Endpoint), '}')
 	}
 	return nil
+}
+
+// What the parts of a request take in memory until it is answered, in bytes:
+// their place in the request, their names, and their answers. The texts of a
+// request lie in its body.
+const (
+	questionBytes = 512
+	partBytes     = 128 // of an option or a level
+)
+
+// decodedBytes is about what a request takes in memory beside its body. A body
+// of short names takes several times its length.
+func decodedBytes(r *systemone.Request) int64 {
+	n := len(r.Questions) * questionBytes
+	for i := range r.Questions {
+		n += (len(r.Questions[i].Options) + len(r.Questions[i].Levels)) * partBytes
+	}
+	return int64(n)
 }
 
 // timeLeft returns what is left of the surface's deadline, which begins with

@@ -49,6 +49,9 @@ func (x *exchange) fail(ctx context.Context, err error) {
 	if e, ok := errors.AsType[*keys.RateLimitError](err); ok {
 		x.rate, x.retryAfter = e, retrySeconds(p.status, e.RetryAfter)
 	}
+	if errors.Is(err, errNoRoom) || errors.Is(err, errShare) {
+		x.retryAfter = retrySeconds(p.status, retryRoom)
+	}
 	x.logFailure(ctx, p, err)
 
 	x.out = append(x.out, `{"error":`...)

@@ -24,7 +24,9 @@ var (
 	errNoUpdate      = errors.New("httpapi: no accepted member in the body")
 	errMethod        = errors.New("httpapi: method not allowed")
 	errTooLarge      = errors.New("httpapi: body too large")
+	errTooSlow       = errors.New("httpapi: body too slow")
 	errNoRoom        = errors.New("httpapi: the bodies in flight hold all of MaxInFlightBytes")
+	errShare         = errors.New("httpapi: the bodies in flight of this key or account hold all of its share")
 	errPanic         = errors.New("httpapi: panic")
 )
 
@@ -42,6 +44,10 @@ const (
 
 // maxRetryAfter bounds the wait that a reply asks for.
 const maxRetryAfter = time.Hour
+
+// retryRoom is the wait that is asked for where bodies hold all the room there
+// is: nothing tells when one of them ends.
+const retryRoom = time.Second
 
 // problem is what a stranger is told of an error.
 type problem struct {
@@ -99,6 +105,7 @@ var refusals = []struct {
 	{errMethod, problem{http.StatusMethodNotAllowed, methodNotAllowed, "Method not allowed"}},
 	{errTooLarge, problem{http.StatusRequestEntityTooLarge, router.PayloadTooLarge, "Request payload too large"}},
 	{errNoRoom, problem{http.StatusServiceUnavailable, router.NoCapacity, "Service temporarily unavailable"}},
+	{errShare, problem{http.StatusTooManyRequests, router.RateLimitExceeded, "Rate limit exceeded"}},
 	{context.DeadlineExceeded, problem{statusTimeout, router.Timeout, "Request timed out. Please try again later."}},
 
 	{nil, problem{http.StatusInternalServerError, router.Server, "Internal Server Error"}},

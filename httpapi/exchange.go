@@ -23,7 +23,7 @@ type exchange struct {
 	began     time.Time // when the request came; zero where the surface has no deadline
 	principal router.Principal
 	call      *router.Call // nil until a decision was asked for
-	held      int64        // bytes of the server's inFlight
+	held      int64        // bytes of the server's room
 	release   func()       // tells the Admitter that the exchange is over; may be nil
 
 	status     int

@@ -18,7 +18,20 @@ func Routes(h *Handler) (api, native []string) {
 }
 
 // InFlight returns how many bytes of bodies a handler holds.
-func InFlight(h *Handler) int64 { return h.api.inFlight.Load() }
+func InFlight(h *Handler) int64 {
+	r := &h.api.room
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.held
+}
+
+// Sharers returns how many keys and accounts a handler holds bodies of.
+func Sharers(h *Handler) int {
+	r := &h.api.room
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.shares)
+}
 
 // AddClosedRoutes adds what no table has yet: a route for management keys and
 // one whose entry forgot to say which keys it takes.

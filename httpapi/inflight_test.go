@@ -18,9 +18,12 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// room bounds what the bodies of a rig hold together.
+// room bounds what the bodies of a rig hold together, and lets one key have
+// all of it.
 func room(n int64) option {
-	return func(c *httpapi.Config, _ *router.Config) { c.MaxInFlightBytes = n }
+	return func(c *httpapi.Config, _ *router.Config) {
+		c.MaxInFlightBytes, c.MaxInFlightPerKey, c.MaxInFlightPerAccount = n, n, n
+	}
 }
 
 // padded is a sound body of n bytes.

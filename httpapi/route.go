@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/signalbox/signalbox/systemone"
@@ -71,8 +70,8 @@ type server struct {
 	metadataMember string // router_metadata
 	metadataHeader string // X-Router-Metadata, canonical
 	exchanges      sync.Pool
-	inFlight       atomic.Int64 // bytes that bodies hold
-	admitter       Admitter     // nil: no rate is limited
+	room           room     // of bodies
+	admitter       Admitter // nil: no rate is limited
 }
 
 func newServer(cfg Config) *server {
@@ -80,6 +79,10 @@ func newServer(cfg Config) *server {
 		Config:         cfg,
 		metadataMember: cfg.Brand + "_metadata",
 		metadataHeader: http.CanonicalHeaderKey("X-" + cfg.Brand + "-Metadata"),
+		room: room{
+			whole: cfg.MaxInFlightBytes, key: cfg.MaxInFlightPerKey, account: cfg.MaxInFlightPerAccount,
+			shares: map[owner]int64{},
+		},
 	}
 	s.admitter, _ = cfg.Keys.(Admitter)
 	return s

@@ -1,0 +1,62 @@
+package httpapi
+
+import (
+	"sync"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// room is what the bodies of all requests may hold together, and the share of
+// it that one key and one account may have. It is safe for concurrent use.
+type room struct {
+	whole, key, account int64 // bounds, in bytes
+
+	mu     sync.Mutex
+	held   int64
+	shares map[owner]int64 // of those that hold something
+}
+
+// owner is whose bodies are counted together.
+type owner struct {
+	account bool // else a key
+	id      string
+}
+
+// take sets n bytes aside for a body of p. It returns errNoRoom where all bodies
+// together would hold too much, errShare where those of p's key or account
+// would, and takes nothing then. A key or an account without a name, as in a
+// handler that is open, has no share of its own.
+func (r *room) take(p *router.Principal, n int64) error {
+	key, account := owner{id: p.KeyHash}, owner{account: true, id: p.Account}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.held > r.whole-n:
+		return errNoRoom
+	case key.id != "" && r.shares[key] > r.key-n, account.id != "" && r.shares[account] > r.account-n:
+		return errShare
+	}
+	r.add(key, account, n)
+	return nil
+}
+
+// give returns n bytes that take has set aside for p.
+func (r *room) give(p *router.Principal, n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.add(owner{id: p.KeyHash}, owner{account: true, id: p.Account}, -n)
+}
+
+// add counts n bytes, and forgets an owner that holds nothing any more, so that
+// there are never more of them than requests.
+func (r *room) add(key, account owner, n int64) {
+	r.held += n
+	for _, o := range [...]owner{key, account} {
+		if o.id == "" {
+			continue
+		}
+		if r.shares[o] += n; r.shares[o] == 0 {
+			delete(r.shares, o)
+		}
+	}
+}

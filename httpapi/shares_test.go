@@ -1,0 +1,238 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/httpapi"
+	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/router"
+)
+
+// owners knows every key of the form ACCOUNT/KEY, and "/", which belongs to
+// nobody in particular.
+type owners struct{}
+
+func (owners) Authenticate(_ context.Context, secret router.Secret) (router.Principal, error) {
+	account, key, ok := strings.Cut(string(secret), "/")
+	if !ok {
+		return router.Principal{}, keys.ErrRefused
+	}
+	return router.Principal{Account: account, KeyHash: key}, nil
+}
+
+// headOf is the head of a request with such a key.
+func headOf(key string, extra ...string) string {
+	lines := append([]string{"POST /systemone HTTP/1.1", "Host: x", "X-Api-Key: " + key}, extra...)
+	return strings.Join(lines, "\r\n") + "\r\n\r\n"
+}
+
+// length is the header that announces n bytes.
+func length(n int) string { return "Content-Length: " + strconv.Itoa(n) }
+
+// Thousands of callers that announce the largest body and send nothing, or its
+// first byte, keep nobody out.
+func TestWhatIsAnnouncedTakesNoRoom(t *testing.T) {
+	const silent = 500
+	for name, c := range map[string]struct {
+		announced, sent string
+		most            int64 // held of each
+	}{
+		"silent":           {length(4 << 20), "", 1},
+		"silent, chunked":  {"Transfer-Encoding: chunked", "", 1},
+		"first byte":       {length(4 << 20), "{", 4 << 10},
+		"first chunk":      {"Transfer-Encoding: chunked", "1\r\n{\r\n", 4 << 10},
+		"waits for a 100":  {length(4<<20) + "\r\nExpect: 100-continue", "", 1},
+		"a chunk's length": {"Transfer-Encoding: chunked", "400000\r\n", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newRig(t, quiet, room(silent*c.most+8<<10), func(cfg *httpapi.Config, _ *router.Config) { cfg.Keys = owners{} })
+				for range silent {
+					conn := g.dial(t)
+					go func() { _, _ = io.Copy(io.Discard, conn) }() // ends with the connection
+					_, err := io.WriteString(conn, headOf("acme/one", c.announced)+c.sent)
+					require.NoError(t, err)
+				}
+				synctest.Wait()
+				assert.LessOrEqual(t, httpapi.InFlight(g.handler), silent*c.most)
+				got := talk(t, g.dial(t), headOf("other/two", length(len(sound)))+sound)
+				assert.Equal(t, 200, got.status)
+				time.Sleep(10 * time.Second)
+				synctest.Wait()
+				assert.Zero(t, httpapi.InFlight(g.handler), "silent bodies end")
+				assert.Zero(t, httpapi.Sharers(g.handler))
+			})
+		})
+	}
+}
+
+// A body holds what has come of it and at most as much again.
+func TestABodyHoldsWhatHasCome(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 12))
+	for range 40 {
+		come := 1 + random.IntN(1<<random.IntN(21))
+		for _, announced := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%d of %t", come, announced), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					g := newRig(t, quiet)
+					sent := g.head(length(4<<20)) + strings.Repeat(" ", come)
+					if !announced {
+						sent = g.head("Transfer-Encoding: chunked") + "400000\r\n" + strings.Repeat(" ", come)
+					}
+					c := g.dial(t)
+					_, err := io.WriteString(c, sent)
+					require.NoError(t, err)
+					synctest.Wait()
+					assert.GreaterOrEqual(t, httpapi.InFlight(g.handler), int64(come))
+					assert.LessOrEqual(t, httpapi.InFlight(g.handler), int64(max(2*come, 4<<10)))
+					require.NoError(t, c.Close()) // hangs up in the middle
+					synctest.Wait()
+					assert.Zero(t, httpapi.InFlight(g.handler))
+				})
+			})
+		}
+	}
+}
+
+// One key gets a quarter of the room and one account half of it, and whoever
+// has less gets in beside them, until all of it is taken.
+func TestEveryoneHasAShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 16 << 10
+		body := padded(size)
+		g := newRig(t, quiet, func(c *httpapi.Config, _ *router.Config) {
+			c.Keys, c.MaxBytes, c.MaxInFlightBytes = owners{}, size, 8*size
+		})
+		ask := func(key string, status int) {
+			t.Helper()
+			got := talk(t, g.dial(t), headOf(key, length(size))+body)
+			assert.Equal(t, status, got.status, key)
+			if status == 200 {
+				return
+			}
+			assert.Equal(t, "1", got.header.Get("Retry-After"), key)
+			assert.Equal(t, map[int]any{429: "rate_limit_exceeded", 503: "no_capacity"}[status], at(t, got.body, "error.metadata.error_type"), key)
+			assert.Equal(t, map[int]any{429: "Rate limit exceeded", 503: "Service temporarily unavailable"}[status], at(t, got.body, "error.message"), key)
+		}
+		var finish []func()
+		hold := func(key string, n int) {
+			t.Helper()
+			for range n {
+				c := g.dial(t)
+				_, err := io.WriteString(c, headOf(key, length(size))+body[:size-1])
+				require.NoError(t, err)
+				finish = append(finish, func() {
+					assert.Equal(t, 200, talk(t, c, body[size-1:]).status, "%s has its room", key)
+				})
+			}
+			synctest.Wait()
+		}
+		hold("acme/1", 2)
+		ask("acme/1", 429)
+		ask("acme/2", 200)
+		ask("emca/3", 200)
+		hold("acme/2", 2)
+		ask("acme/1", 429)
+		ask("acme/4", 429) // the account's share
+		ask("emca/3", 200)
+		hold("emca/3", 2)
+		hold("/", 1) // belongs to none of them, but takes room
+		ask("emca/5", 200)
+		hold("emca/5", 1)
+		ask("emca/5", 503)
+		ask("third/6", 503)
+		ask("/", 503)
+		assert.EqualValues(t, 8*size, httpapi.InFlight(g.handler))
+		for _, f := range finish {
+			f()
+		}
+		synctest.Wait()
+		assert.Zero(t, httpapi.InFlight(g.handler))
+		assert.Zero(t, httpapi.Sharers(g.handler), "nothing is kept of who holds nothing")
+		ask("acme/1", 200)
+	})
+}
+
+// A connection whose body was refused and read to its end serves on.
+func TestARefusedBodyLeavesTheConnectionSound(t *testing.T) {
+	for name, sent := range map[string]func(body string) string{
+		"announced": func(body string) string { return headOf("acme/1", length(len(body))) + body },
+		"chunked": func(body string) string {
+			return headOf("acme/1", "Transfer-Encoding: chunked") + strconv.FormatInt(int64(len(body)), 16) + "\r\n" + body + "\r\n0\r\n\r\n"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newRig(t, quiet, func(c *httpapi.Config, _ *router.Config) {
+					c.Keys, c.MaxInFlightPerKey = owners{}, 16<<10
+				})
+				c := g.dial(t)
+				for range 3 {
+					assert.Equal(t, 429, talk(t, c, sent(padded(40<<10))).status)
+					assert.Equal(t, 200, talk(t, c, sent(sound)).status)
+				}
+			})
+		})
+	}
+}
+
+// A caller that waits to be told to send is not, where there is no room.
+func TestNobodyIsInvitedWhereThereIsNoRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 16 << 10
+		body := padded(size)
+		g := newRig(t, quiet, room(size))
+		c := g.dial(t)
+		_, err := io.WriteString(c, g.head(length(size))+body[:size-1])
+		require.NoError(t, err)
+		synctest.Wait()
+		assert.Equal(t, 503, talk(t, g.dial(t), g.head(length(100), "Expect: 100-continue")).status)
+		assert.Equal(t, 200, talk(t, c, body[size-1:]).status)
+		synctest.Wait()
+		assert.Equal(t, 100, talk(t, g.dial(t), g.head(length(100), "Expect: 100-continue")).status)
+	})
+}
+
+// manyOptions is a body of short names, which takes many times its length when
+// it is decoded.
+func manyOptions(questions int) string {
+	var options, all strings.Builder
+	for i := range 255 {
+		fmt.Fprintf(&options, `%q:null,`, strconv.FormatInt(int64(i), 36))
+	}
+	criteria := strings.TrimSuffix(options.String(), ",")
+	for i := range questions {
+		fmt.Fprintf(&all, `%q:{"type":"choice","instructions":"?","criteria":{%s}},`, strconv.Itoa(i), criteria)
+	}
+	return `{"model":"acme/judge","state":"s","questions":{` + strings.TrimSuffix(all.String(), ",") + `}}`
+}
+
+// What a request takes when it is decoded counts as well.
+func TestQuestionsTakeRoom(t *testing.T) {
+	body := manyOptions(20) // 45 KB
+	const parts = 20 * 255
+	var during int64
+	g := newRig(t, quiet)
+	g.ant.took = func() { during = httpapi.InFlight(g.handler) }
+	assert.Equal(t, 200, send(t, g, g.handler, []byte(body)))
+	assert.Greater(t, during, int64(parts*100))
+	assert.Zero(t, httpapi.InFlight(g.handler))
+
+	g = newRig(t, quiet, room(during-1))
+	r := g.request(t, http.MethodPost, "/systemone", body, "inference")
+	assert.Equal(t, 503, g.serve(t, g.handler, r).Code)
+	assert.Empty(t, g.ant.seen)
+	assert.Zero(t, httpapi.InFlight(g.handler))
+}
