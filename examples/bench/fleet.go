@@ -62,8 +62,9 @@ func start(ctx context.Context) (f *fleet, err error) {
 	return f, nil
 }
 
-// server builds examples/server and starts it in front of the upstream.
-func (f *fleet) server(ctx context.Context, upstream string) (gateway, error) {
+// server builds examples/server and starts it in front of the upstream, with
+// flags beside those that it needs.
+func (f *fleet) server(ctx context.Context, upstream string, flags ...string) (gateway, error) {
 	binary := filepath.Join(f.dir, "server")
 	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/signalbox/signalbox/examples/server") //nolint:gosec // fixed arguments
 	if out, err := build.CombinedOutput(); err != nil {
@@ -77,7 +78,8 @@ func (f *fleet) server(ctx context.Context, upstream string) (gateway, error) {
 	if err := os.WriteFile(config, []byte(catalog), 0o600); err != nil {
 		return gateway{}, err
 	}
-	pid, _, err := f.spawn(ctx, binary, "-addr", "127.0.0.1:0", "-config", config, "-keys-file", keysFile)
+	flags = append([]string{"-addr", "127.0.0.1:0", "-config", config, "-keys-file", keysFile}, flags...)
+	pid, _, err := f.spawn(ctx, binary, flags...)
 	if err != nil {
 		return gateway{}, err
 	}

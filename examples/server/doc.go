@@ -28,6 +28,17 @@
 //	                  password
 //	-leases           with PostgreSQL, admit calls from slices of the budgets that
 //	                  this process leases, without a wait for the database
+//	-bodies SIZE      hold at most SIZE of request bodies at a time, in bytes or
+//	                  with KiB, MiB or GiB (default 256MiB)
+//	-key-bodies SIZE  of these at most SIZE of one key (default a quarter)
+//	-account-bodies SIZE
+//	                  of these at most SIZE of all keys of an account (default half)
+//	-key-rate N/DURATION, -workspace-rate N/DURATION, -account-rate N/DURATION
+//	                  take at most N requests in any DURATION, as in 100/1s, of one
+//	                  key, of all keys of a workspace, of all keys of an account
+//	                  (default: no bound)
+//	-key-concurrent N, -workspace-concurrent N, -account-concurrent N
+//	                  answer at most N of their requests at a time (default: no bound)
 //
 // SIGINT and SIGTERM finish the requests in flight, close the storage and exit
 // with 0. A mistake in the flags, the configuration or what is kept (a folder
@@ -40,6 +51,13 @@
 // another provider answered then. Answers are not: a line for each would cost
 // about a tenth of a request's processor time. They are there at level Info,
 // and a router.Observer sees every outcome.
+//
+// Unless the environment sets GOMEMLIMIT, the runtime is told to get along with
+// two and a quarter times -bodies and 128 MiB: a body, its copy on the way
+// upstream, and what is not collected yet. In a quiet process, one that allocates
+// less than 64 MiB in ten seconds, memory goes back to the operating system. A
+// caller that opens a connection, shows its key and sends no body costs some
+// 18 KB for ten seconds; -key-concurrent bounds how many of those one key has.
 //
 // Unless the environment sets GOGC, the heap grows to five times what is live
 // before it is collected (GOGC=400): little is live, so that costs megabytes,

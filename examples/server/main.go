@@ -46,6 +46,7 @@ type options struct {
 	addr, keysFile, config string
 	data, postgres         string // at most one; where neither is, in memory
 	leases                 bool
+	limits                 limits
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -58,6 +59,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.data, "data", "", "keep everything in `FOLDER`, which is made when missing")
 	flags.StringVar(&o.postgres, "postgres", "", "keep everything in the PostgreSQL database `DSN`, else that of "+postgresEnv)
 	flags.BoolVar(&o.leases, "leases", false, "admit calls from slices of the budgets, leased from PostgreSQL")
+	o.limits.define(flags)
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(stderr)
 		flags.Usage()
@@ -69,6 +71,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	if err := o.checkStorage(flags); err != nil {
+		return o, err
+	}
+	if err := o.limits.check(); err != nil {
 		return o, err
 	}
 	_, port, err := net.SplitHostPort(o.addr)
@@ -150,12 +155,13 @@ func start(
 			err = nil // stopped while it started
 		}
 	}()
+	defer limitMemory(o.limits.bodies, getenv)()
 	kept, err := openStorage(ctx, o, getenv)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.close()) }()
-	s, err := newService(ctx, catalog, kept, time.Now, logs)
+	s, err := newService(ctx, catalog, kept, o.limits, time.Now, logs)
 	if err != nil {
 		return err
 	}

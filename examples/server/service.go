@@ -27,13 +27,16 @@ type service struct {
 	log     *slog.Logger
 }
 
-func newService(ctx context.Context, catalog *router.Catalog, kept *storage, now func() time.Time, log *slog.Logger) (*service, error) {
+func newService(
+	ctx context.Context, catalog *router.Catalog, kept *storage, l limits, now func() time.Time, log *slog.Logger,
+) (*service, error) {
 	userKey, err := kept.userKey()
 	if err != nil {
 		return nil, err
 	}
 	st, err := stack.New(stack.Config{
 		Catalog: catalog, Stores: kept.set, SealingKey: kept.sealingKey, UserKey: userKey, Log: log, Now: now,
+		Rates: l.rates, Bodies: int64(l.bodies), KeyBodies: int64(l.keyBodies), AccountBodies: int64(l.accountBodies),
 	})
 	if err != nil {
 		return nil, err
@@ -100,6 +103,7 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	sweeping, endSweeping := context.WithCancel(context.WithoutCancel(ctx))
 	var sweeper sync.WaitGroup
 	sweeper.Go(func() { s.stack.Sweep(sweeping) })
+	sweeper.Go(func() { tidy(sweeping) })
 	defer sweeper.Wait()
 	defer endSweeping()
 

@@ -8,10 +8,11 @@ import (
 )
 
 const (
-	firstBytes  = 4 << 10 // of a fresh buffer
-	pooledBytes = 1 << 20 // larger buffers are left to the garbage collector,
-	pooledShare = 64      // and those that are more than this part of the limit
-	stepBytes   = 1 << 20 // a buffer never grows by more at once
+	firstBytes  = 4 << 10  // of a fresh buffer
+	pooledBytes = 1 << 20  // larger buffers are left to the garbage collector,
+	pooledShare = 64       // and those that are more than this part of the limit
+	stepBytes   = 1 << 20  // a buffer never grows by more at once
+	besideState = 16 << 10 // what mostly stands in a request beside its state
 )
 
 // Buffer is a body: for a request append to B, then hand it to [Client.Post].
@@ -35,6 +36,15 @@ func (p *pool) lend() *Buffer {
 		return b
 	}
 	return &Buffer{B: make([]byte, 0, firstBytes), from: p}
+}
+
+// Grow makes place for the body of a request about a state of so many bytes. A
+// large state would be allocated twice otherwise, the second time with a quarter
+// to spare, which counts as in flight.
+func (b *Buffer) Grow(state int) {
+	if state > besideState {
+		b.B = slices.Grow(b.B, state+besideState)
+	}
 }
 
 // keep leaves the buffer to whoever reads it now: an http.Transport may read a

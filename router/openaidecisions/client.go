@@ -87,6 +87,7 @@ func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 		return router.Reply{Answers: sole}, nil
 	}
 	body := c.http.Buffer()
+	body.Grow(len(a.Request.State))
 	body.B = appendRequest(body.B, a, asked)
 	raw, err := c.http.Post(ctx, c.target, &a, body)
 	if err != nil {

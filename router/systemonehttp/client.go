@@ -103,6 +103,7 @@ func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 		return router.Reply{}, err
 	}
 	body := c.http.Buffer()
+	body.Grow(len(a.Request.State))
 	body.B = c.appendBody(body.B, sent, a)
 	raw, err := c.http.Post(ctx, target, &a, body)
 	if err != nil {

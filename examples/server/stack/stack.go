@@ -37,9 +37,14 @@ type Config struct {
 	// UserKey is what users are hashed with before they go upstream; default
 	// random.
 	UserKey []byte
-	Rates   keys.RateLimits  // off by default
-	Log     *slog.Logger     // default slog.Default()
-	Now     func() time.Time // default time.Now
+	Rates   keys.RateLimits // off by default
+	// Bodies bounds what the bodies of all requests hold together, KeyBodies and
+	// AccountBodies those of one key and of one account, in bytes; defaults are
+	// those of httpapi.Config.
+	Bodies, KeyBodies, AccountBodies int64
+
+	Log *slog.Logger     // default slog.Default()
+	Now func() time.Time // default time.Now
 }
 
 // Stack is a whole service.
@@ -88,8 +93,10 @@ func New(cfg Config) (*Stack, error) {
 		Activity:        s.Activity,
 		Policy:          s.rules,
 		FilteredCatalog: s.Organization.FilteredCatalog,
-		Logger:          cfg.Log,
-		Now:             cfg.Now,
+
+		MaxInFlightBytes: cfg.Bodies, MaxInFlightPerKey: cfg.KeyBodies, MaxInFlightPerAccount: cfg.AccountBodies,
+		Logger: cfg.Log,
+		Now:    cfg.Now,
 	}); err != nil {
 		return nil, err
 	}
