@@ -16,6 +16,8 @@ import (
 const (
 	// firstRead is how much is set aside for a body when its first byte has come.
 	firstRead = 4 << 10
+	// smallBody is how large a body may be that is taken apart without waiting.
+	smallBody = 64 << 10
 	// drainBytes and drainTime bound what is read and dropped of a body that is
 	// refused. A client that is still sending when the connection is closed sees
 	// a reset instead of the reply.
@@ -132,6 +134,21 @@ func (x *exchange) refuse(why error, read int) error {
 	defer p.end(false)
 	_, _ = io.CopyN(io.Discard, p, drainBytes)
 	return why
+}
+
+// parse runs f, which takes a body of n bytes apart. What that takes meanwhile can
+// be many times the body, so of large ones no more are taken apart at a time than
+// there are processors, which is as fast.
+func (x *exchange) parse(n int, f func() error) error {
+	if n > smallBody {
+		select {
+		case x.s.parsing <- struct{}{}:
+			defer func() { <-x.s.parsing }()
+		case <-x.r.Context().Done():
+			return x.r.Context().Err()
+		}
+	}
+	return f()
 }
 
 // checkContent refuses bodies that are announced as something other than

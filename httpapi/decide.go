@@ -22,7 +22,11 @@ func (x *exchange) decide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	req, err := systemone.Decoder{Dialect: x.s.dialect, Limits: x.s.Limits, SessionID: session}.Decode(body)
+	var req *systemone.Request
+	err = x.parse(len(body), func() (err error) {
+		req, err = systemone.Decoder{Dialect: x.s.dialect, Limits: x.s.Limits, SessionID: session}.Decode(body)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,19 @@ func Sharers(h *Handler) int {
 	return len(r.shares)
 }
 
+// Parse takes the place of as many large bodies as may be taken apart at a time.
+// done gives it back.
+func Parse(h *Handler) (done func()) {
+	for range cap(h.api.parsing) {
+		h.api.parsing <- struct{}{}
+	}
+	return func() {
+		for range cap(h.api.parsing) {
+			<-h.api.parsing
+		}
+	}
+}
+
 // AddClosedRoutes adds what no table has yet: a route for management keys and
 // one whose entry forgot to say which keys it takes.
 func AddClosedRoutes(h *Handler) http.Handler {

@@ -34,12 +34,18 @@ func (x *exchange) object() (object, error) {
 	if err != nil {
 		return object{}, err
 	}
-	if err := systemone.CheckSyntax(body); err != nil {
-		return object{}, err
-	}
 	o := object{issues: new([]systemone.Issue)}
-	if trimmed := bytes.TrimSpace(body); len(trimmed) == 0 || trimmed[0] != '{' || json.Unmarshal(body, &o.members) != nil {
-		return object{}, badRequest("", "must be an object")
+	err = x.parse(len(body), func() error {
+		if err := systemone.CheckSyntax(body); err != nil {
+			return err
+		}
+		if trimmed := bytes.TrimSpace(body); len(trimmed) == 0 || trimmed[0] != '{' || json.Unmarshal(body, &o.members) != nil {
+			return badRequest("", "must be an object")
+		}
+		return nil
+	})
+	if err != nil {
+		return object{}, err
 	}
 	return o, nil
 }

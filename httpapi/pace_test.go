@@ -43,7 +43,7 @@ func (g *rig) unhurried(t *testing.T, hidden bool, protocols *http.Protocols) ne
 		})
 	}
 	l := &listener{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
-	server := &http.Server{Handler: h, Protocols: protocols} //nolint:gosec // the handler must do without timeouts
+	server := &http.Server{Handler: h, Protocols: protocols} // the handler must do without timeouts
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
 	client, far := net.Pipe()

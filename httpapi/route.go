@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -70,8 +71,9 @@ type server struct {
 	metadataMember string // router_metadata
 	metadataHeader string // X-Router-Metadata, canonical
 	exchanges      sync.Pool
-	room           room     // of bodies
-	admitter       Admitter // nil: no rate is limited
+	room           room          // of bodies
+	parsing        chan struct{} // filled while large bodies are taken apart
+	admitter       Admitter      // nil: no rate is limited
 }
 
 func newServer(cfg Config) *server {
@@ -79,6 +81,7 @@ func newServer(cfg Config) *server {
 		Config:         cfg,
 		metadataMember: cfg.Brand + "_metadata",
 		metadataHeader: http.CanonicalHeaderKey("X-" + cfg.Brand + "-Metadata"),
+		parsing:        make(chan struct{}, runtime.GOMAXPROCS(0)),
 		room: room{
 			whole: cfg.MaxInFlightBytes, key: cfg.MaxInFlightPerKey, account: cfg.MaxInFlightPerAccount,
 			shares: map[owner]int64{},

@@ -236,3 +236,37 @@ func TestQuestionsTakeRoom(t *testing.T) {
 	assert.Empty(t, g.ant.seen)
 	assert.Zero(t, httpapi.InFlight(g.handler))
 }
+
+// Large bodies are taken apart a few at a time; small ones do not wait for them,
+// and a caller that hangs up waits no longer.
+func TestLargeBodiesAreTakenApartInTurn(t *testing.T) {
+	for path, large := range map[string]string{
+		"/systemone": padded(1 << 20),
+		"/keys":      `{"name":"n"}` + strings.Repeat(" ", 1<<20),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			key := map[string]string{"/systemone": "inference", "/keys": "management"}[path]
+			g := newRig(t, quiet)
+			ask := func(ctx context.Context, body string) <-chan int {
+				status := make(chan int, 1)
+				r := g.request(t, http.MethodPost, path, body, key).WithContext(ctx)
+				go func() { status <- g.serve(t, g.handler, r).Code }()
+				synctest.Wait()
+				return status
+			}
+			done := httpapi.Parse(g.handler)
+			waiting := ask(t.Context(), large)
+			assert.Empty(t, waiting, path)
+			assert.Contains(t, []int{200, 201}, <-ask(t.Context(), strings.TrimSpace(large)))
+			ctx, hangUp := context.WithCancel(t.Context())
+			gone := ask(ctx, large)
+			assert.Empty(t, gone)
+			hangUp()
+			assert.Equal(t, 500, <-gone, "nobody reads it")
+			done()
+			assert.Contains(t, []int{200, 201}, <-waiting)
+			assert.Zero(t, httpapi.InFlight(g.handler))
+			httpapi.Parse(g.handler)()
+		})
+	}
+}

@@ -35,8 +35,22 @@ func TestTheTableHasARowForEveryMeasurement(t *testing.T) {
 		row("proxy", "1")+row("server", "1")+ratio+row("proxy", "32")+row("server", "32")+ratio+`$`, out.String())
 }
 
+func TestMemoryIsMeasuredWithLargeBodies(t *testing.T) {
+	assert.Len(t, largeRequest(bodySize), bodySize)
+	var out strings.Builder
+	require.NoError(t, memory(t.Context(), 4, 0, &out))
+	assert.Regexp(t, `^4 bodies of 4 MiB, 100 at once, in [\d.]+m?s: 4 answered, 0 refused for want of room\n`+
+		`resident: \d+ MiB before, \d+ MiB at most, \d+ MiB after 0s\n$`, out.String())
+
+	status := "Name:\tserver\nVmHWM:\t  731988 kB\nVmRSS:\t   24012 kB\nThreads:\t7\n"
+	assert.EqualValues(t, 731988<<10, parseStatus(status, "VmHWM"))
+	assert.EqualValues(t, 24012<<10, parseStatus(status, "VmRSS"))
+	assert.Zero(t, parseStatus(status, "VmSwap"))
+	assert.Zero(t, resident(-1, "VmRSS"), "no such process")
+}
+
 func TestBadArgumentsMeasureNothing(t *testing.T) {
-	for _, args := range [][]string{{"-rounds", "0"}, {"-time", "0s"}, {"-time", "-1s"}, {"-role", "other"}, {"more"}, {"-x"}, {"-rounds", "x"}} {
+	for _, args := range [][]string{{"-rounds", "0"}, {"-time", "0s"}, {"-time", "-1s"}, {"-bodies", "-1"}, {"-role", "other"}, {"more"}, {"-x"}, {"-rounds", "x"}} {
 		var out strings.Builder
 		err := run(t.Context(), args, &out)
 		require.ErrorContains(t, err, "bad arguments")

@@ -52,8 +52,9 @@ func largeRequest(size int) []byte {
 	return []byte(small[:at] + fill + small[at:])
 }
 
-// memory sends n large bodies and prints what the server's memory came to.
-func memory(ctx context.Context, n int, out io.Writer) error {
+// memory sends n large bodies and prints what the server's memory came to, also
+// after so much quiet.
+func memory(ctx context.Context, n int, quiet time.Duration, out io.Writer) error {
 	f := &fleet{}
 	defer func() { f.stop() }()
 	var err error
@@ -81,16 +82,18 @@ func memory(ctx context.Context, n int, out io.Writer) error {
 	_, _ = fmt.Fprintf(out, "%d bodies of %d MiB, %d at once, in %s: %d answered, %d refused for want of room\n",
 		n, bodySize>>20, bodiesAt, time.Since(began).Round(100*time.Millisecond), answered, refused)
 	_, _ = fmt.Fprintf(out, "resident: %d MiB before, %d MiB at most", idle>>20, resident(g.pid, "VmHWM")>>20)
-	for waited := time.Duration(0); waited <= watchQuiet; waited += watchEvery {
+	for waited := time.Duration(0); ; waited += watchEvery {
 		_, _ = fmt.Fprintf(out, ", %d MiB after %s", resident(g.pid, "VmRSS")>>20, waited)
+		if waited >= quiet {
+			_, err := fmt.Fprintln(out)
+			return err
+		}
 		select {
 		case <-time.After(watchEvery):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-	_, _ = fmt.Fprintln(out)
-	return nil
 }
 
 // flood sends n bodies over bodiesAt connections.
@@ -140,7 +143,12 @@ func resident(pid int, name string) int64 {
 	if err != nil {
 		return 0
 	}
-	_, after, _ := strings.Cut(string(data), name+":")
+	return parseStatus(string(data), name)
+}
+
+// parseStatus is a figure in bytes of the text of /proc/PID/status.
+func parseStatus(text, name string) int64 {
+	_, after, _ := strings.Cut(text, name+":")
 	line, _, _ := strings.Cut(after, "\n")
 	kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(line, "kB")), 10, 64)
 	if err != nil {

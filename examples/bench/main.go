@@ -128,7 +128,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	case s.role != "" || flags.NArg() > 0 || s.rounds < 1 || s.length <= 0 || s.bodies < 0:
 		return fmt.Errorf("%w %q", errUsage, args)
 	case s.bodies > 0:
-		return memory(ctx, s.bodies, out)
+		return memory(ctx, s.bodies, watchQuiet, out)
 	}
 	return compare(ctx, s, out)
 }

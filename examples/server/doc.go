@@ -57,7 +57,7 @@
 // upstream, and what is not collected yet. In a quiet process, one that allocates
 // less than 64 MiB in ten seconds, memory goes back to the operating system. A
 // caller that opens a connection, shows its key and sends no body costs some
-// 18 KB for ten seconds; -key-concurrent bounds how many of those one key has.
+// 15 KB for ten seconds; -key-concurrent bounds how many of those one key has.
 //
 // Unless the environment sets GOGC, the heap grows to five times what is live
 // before it is collected (GOGC=400): little is live, so that costs megabytes,
