@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -172,10 +173,22 @@ func TestSlowBodiesWithoutAConnection(t *testing.T) {
 		assert.Equal(t, 400, g.serve(t, g.handler, r).Code)
 
 		r = g.request(t, http.MethodPost, "/systemone", "", "inference")
-		r.Body, r.ContentLength = io.NopCloser(&slowBody{strings.NewReader(sound), time.Minute}), int64(len(sound))
+		r.Body, r.ContentLength = io.NopCloser(&slowBody{strings.NewReader(sound), time.Minute}), -1
 		assert.Equal(t, 200, g.serve(t, g.handler, r).Code)
+
+		// One whose connection was cut meanwhile is not, because nothing works on it.
+		r = g.request(t, http.MethodPost, "/systemone", "", "inference")
+		r.Body, r.ContentLength = io.NopCloser(&slowBody{strings.NewReader(sound), time.Minute}), -1
+		reply := httptest.NewRecorder()
+		g.handler.ServeHTTP(deadlines{reply}, r)
+		assert.Equal(t, 400, reply.Code)
 	})
 }
+
+// deadlines is a connection that can be cut.
+type deadlines struct{ *httptest.ResponseRecorder }
+
+func (deadlines) SetReadDeadline(time.Time) error { return nil }
 
 func TestMinBodyRateIsConfigurable(t *testing.T) {
 	for rate, status := range map[int64]int{1: 200, 1 << 10: 400, 1 << 62: 400} {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -249,7 +250,8 @@ func TestLargeBodiesAreTakenApartInTurn(t *testing.T) {
 			g := newRig(t, quiet)
 			ask := func(ctx context.Context, body string) <-chan int {
 				status := make(chan int, 1)
-				r := g.request(t, http.MethodPost, path, body, key).WithContext(ctx)
+				r := httptest.NewRequestWithContext(ctx, http.MethodPost, path, strings.NewReader(body))
+				r.Header.Set("X-Api-Key", string(g.keys[key]))
 				go func() { status <- g.serve(t, g.handler, r).Code }()
 				synctest.Wait()
 				return status
