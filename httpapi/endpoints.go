@@ -104,7 +104,8 @@ func (s *server) describeEndpoint(m *router.Model, e *router.Endpoint) endpointO
 	o := endpointObject{
 		Name: s.providerName(e.Provider) + " | " + m.ID, Tag: e.Tag(), ModelID: m.ID, ModelName: m.Name,
 		ProviderName: s.providerName(e.Provider), Status: endpointStatus(e, health),
-		ContextLength: contextOf(m, e), MaxPromptTokens: positive(e.ContextLength), Pricing: priceOf(e.Pricing),
+		ContextLength: contextOf(m, e), MaxPromptTokens: positive(e.ContextLength), MaxCompletionTokens: positive(e.Counting.CompletionTokens),
+		Pricing:      priceOf(e.Pricing),
 		Quantization: e.Quantization, SupportedParameters: append([]string{}, e.Parameters...),
 		UptimeLast5m: health.Uptime5m, UptimeLast30m: health.Uptime30m, UptimeLast1d: health.Uptime1d,
 		LatencyLast30m: percentiles(health.Latency30m), ThroughputLast30m: percentiles(health.Throughput30m),

@@ -43,6 +43,7 @@ type scripted struct {
 
 	took       func()  // what happens meanwhile
 	confidence float64 // of choices and scores; 0 is 0.9
+	uncounted  router.Uncounted
 }
 
 func (p *scripted) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {
@@ -70,6 +71,9 @@ func (p *scripted) Decide(ctx context.Context, a router.Attempt) (router.Reply, 
 		if p.confidence != 0 && reply.Answers[i].Kind != systemone.Noul {
 			reply.Answers[i].Confidence = p.confidence
 		}
+	}
+	if reply.Uncounted = p.uncounted; p.uncounted.Input && p.uncounted.Output {
+		reply.Usage = systemone.Usage{}
 	}
 	return reply, nil
 }

@@ -28,6 +28,9 @@ type metadataObject struct {
 	// Seed replays the plan's draw. It is text because a JavaScript number
 	// cannot hold it.
 	Seed string `json:"seed"`
+	// UsageEstimated says that the reply's usage, and what it costs, is at least in
+	// part the router's estimate.
+	UsageEstimated bool `json:"usage_estimated,omitempty"`
 }
 
 // metadataEndpoint says where every endpoint of the models asked for stands.
@@ -66,6 +69,8 @@ type metadataTry struct {
 	IsBYOK    bool         `json:"is_byok"`
 	ErrorType router.Class `json:"error_type,omitempty"`
 	LatencyMS int64        `json:"latency_ms"`
+	// UsageEstimated says that the upstream did not say what was used.
+	UsageEstimated bool `json:"usage_estimated,omitempty"`
 	// UpstreamConfidence are the upstream's own figures by question; those in
 	// the answers are computed from the probabilities.
 	UpstreamConfidence map[string]float64 `json:"upstream_confidence,omitempty"`
@@ -135,6 +140,7 @@ func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataO
 	}
 	for i := range r.Attempts {
 		m.Attempts = append(m.Attempts, s.describeAttempt(&r.Attempts[i]))
+		m.UsageEstimated = m.UsageEstimated || r.Attempts[i].UsageEstimated
 	}
 	for _, p := range r.Pipeline {
 		m.Pipeline = append(m.Pipeline, describeStage(p))
@@ -172,6 +178,7 @@ func (s *server) describeAttempt(a *router.AttemptRecord) metadataTry {
 	t := metadataTry{
 		Provider: s.providerName(a.Endpoint.Provider), Model: s.permaslug(a.Endpoint.Model), Endpoint: a.Endpoint.Tag(),
 		IsBYOK: a.Credential != nil, Status: a.Status, ErrorType: a.Class, LatencyMS: a.Duration.Milliseconds(),
+		UsageEstimated: a.UsageEstimated,
 	}
 	if t.Status == 0 && a.Class != "" {
 		t.Status = problemOf(&router.Error{Class: a.Class}).status

@@ -16,6 +16,7 @@ import (
 
 	"github.com/signalbox/signalbox/httpapi"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store/memory"
 )
 
 // enabled asks for the metadata under the neutral word.
@@ -227,4 +228,36 @@ func TestMetadataOfOwnCredentials(t *testing.T) {
 	} {
 		assert.Equal(t, want, at(t, got.body, "router_metadata."+path), path)
 	}
+}
+
+// An estimate is told, for the attempt and for the reply.
+func TestMetadataOfEstimatedUsage(t *testing.T) {
+	g := newRig(t)
+	g.ant.uncounted = router.Uncounted{Input: true, Output: true}
+	for provider, estimated := range map[string]any{"ant": true, "bee": nil} {
+		r := g.request(t, http.MethodPost, "/systemone", with(`"provider":{"only":["`+provider+`"]}`), "inference")
+		r.Header.Set("X-Router-Metadata", "enabled")
+		w := g.serve(t, g.handler, r)
+		require.Equal(t, 200, w.Code)
+		assert.Equal(t, estimated, at(t, w.Body.Bytes(), "router_metadata.usage_estimated"), provider)
+		assert.Equal(t, estimated, at(t, w.Body.Bytes(), "router_metadata.attempts.0.usage_estimated"), provider)
+		assert.Positive(t, at(t, w.Body.Bytes(), "usage.input_tokens"))
+	}
+}
+
+// What a limit leaves stands beside the documented sentence.
+func TestRefusalSaysWhatCanBeAfforded(t *testing.T) {
+	refusal := &router.Error{Class: router.PaymentRequired, Message: "Key limit exceeded"}
+	g := newRig(t, func(_ *httpapi.Config, c *router.Config) { c.Ledger = memory.New().Ledger },
+		intercept(func(next router.Decider) router.Decider {
+			return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+				c.Budgets = append(c.Budgets, router.Budget{Check: router.CheckKey, Owner: router.OwnerKey, Max: 9000, Refusal: refusal})
+				return next(ctx, c)
+			}
+		}))
+	w := g.serve(t, g.handler, g.request(t, http.MethodPost, "/systemone", with(`"provider":{"only":["ant"]}`), "inference"))
+	require.Equal(t, 402, w.Code)
+	assert.Equal(t, "Key limit exceeded", at(t, w.Body.Bytes(), "error.message"))
+	assert.Regexp(t, `^may cost up to 0\.[0-9]+ USD for [0-9]+ prompt tokens at ant/eu, and the limit leaves 0\.000009 USD: enough for [0-9]+ prompt tokens$`,
+		at(t, w.Body.Bytes(), "error.metadata.issues.0.message"))
 }

@@ -11,18 +11,10 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-const (
-	// maxTokens is more than any decision can take. An upstream that claims
-	// more is wrong, and must not be believed where money is counted.
-	maxTokens = 1_000_000_000
-	// maxCostText is more than any amount needs.
-	maxCostText = 64
-)
+// maxCostText is more than any amount needs.
+const maxCostText = 64
 
-var (
-	errUsage   = errors.New("router: the upstream's usage is impossible")
-	errRefused = errors.New("router: the upstream refused questions")
-)
+var errRefused = errors.New("router: the upstream refused questions")
 
 // acquire takes a place at the endpoint, unless all are taken.
 func (s *served) acquire() bool {
@@ -72,6 +64,7 @@ func (r *Router) attempt(ctx context.Context, s *served, by *Candidate, out *out
 	}
 	if o.ok {
 		rec.charge()
+		r.estimates.note(&rec)
 		res = result(out.call, s, by.Model(), rec, answers)
 	}
 	out.call.Report.Attempts = append(out.call.Report.Attempts, rec)
@@ -132,7 +125,8 @@ func (rec *AttemptRecord) judge(q *systemone.Request, reply Reply) (answers syst
 	rec.UpstreamID = reply.ID
 	rec.Status = statusBadReply
 	rec.Class = ProviderUnavailable
-	if err := checkUsage(reply.Usage); err != nil {
+	missing := rec.Endpoint.missing(reply.Uncounted)
+	if err := rec.Endpoint.checkUsage(reply.Usage, missing); err != nil {
 		rec.Err = err
 		return nil, true
 	}
@@ -148,6 +142,7 @@ func (rec *AttemptRecord) judge(q *systemone.Request, reply Reply) (answers syst
 	if rec.Err != nil {
 		return nil, true
 	}
+	rec.estimate(q, missing)
 	rec.Status, rec.Class = statusAnswered, ""
 	rec.Answers = reply.Answers
 	return answers, true
@@ -161,15 +156,6 @@ func refusesOnly(q *systemone.Request, refused []string) bool {
 		}
 	}
 	return true
-}
-
-func checkUsage(u systemone.Usage) error {
-	for _, n := range []int64{u.InputTokens, u.OutputTokens, u.ReasoningTokens, u.CachedTokens} {
-		if n < 0 || n > maxTokens {
-			return errUsage
-		}
-	}
-	return nil
 }
 
 // countsAgainstUptime reports whether a failure is the endpoint's own.

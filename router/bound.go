@@ -1,7 +1,9 @@
 package router
 
 import (
+	"cmp"
 	"encoding/json"
+	"math"
 	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/systemone"
@@ -18,6 +20,9 @@ import (
 //   - Completion: a reply in full precision with every name, label and legend, and the
 //     label that was chosen once more.
 //
+// An endpoint's [Counting] may state less. A count of input beyond what it
+// believes is a bad reply, which costs nothing, so the bound goes no further.
+//
 // Nothing bounds what an upstream says that it counted. A cost above its hold
 // is charged in full and counted ([Router.Overruns]), and since it stands in
 // the ledger, the next request is refused where the limit is passed.
@@ -25,59 +30,96 @@ const (
 	requestFrame  = 512
 	questionFrame = 160
 	labelFrame    = 64
+
+	// What System One puts around a question and a label is
+	// "":{"type":"choice","instructions":null,"criteria":{}}, and "":null,
+	// and what hosted models of it are known to count for them fits as well: 8
+	// tokens a question, 21 an option, 261 a request.
+	verbatimQuestion = 64
+	verbatimLabel    = 24
+
+	maxTokensPerByte = 1000
 )
 
-// bound returns the most tokens that a request may take, as a prompt and as its
-// completion. It is a pure function of the request.
-func bound(q *systemone.Request) (prompt, completion int64) {
-	b := bounds{prompt: requestFrame, completion: requestFrame}
-	b.value(q.State)
+// size is how large a request is at most, in bytes.
+type size struct {
+	texts, values     int64 // names and texts as JSON; values that are no text
+	questions, labels int64
+	reply             int64
+}
+
+// sizeOf measures a request. It is a pure function of the request.
+func sizeOf(q *systemone.Request) size {
+	s := size{reply: requestFrame}
+	s.value(q.State)
 	for i := range q.Questions {
-		b.question(&q.Questions[i])
+		s.question(&q.Questions[i])
 	}
 	if q.Provider != nil {
 		for _, o := range q.Provider.Options {
-			b.value(o.Options)
+			s.value(o.Options)
 		}
 	}
-	return b.prompt, b.completion
+	return s
 }
 
-type bounds struct{ prompt, completion int64 }
+// at returns the most tokens that the request takes at an endpoint, as a prompt
+// and as its completion.
+func (s *size) at(e *Endpoint) (prompt, completion int64) {
+	c := &e.Counting
+	prompt = requestFrame + s.texts
+	if c.Verbatim {
+		prompt += s.values + verbatimQuestion*s.questions + verbatimLabel*s.labels
+	} else {
+		prompt += 2*s.values + questionFrame*s.questions + labelFrame*s.labels
+	}
+	if c.TokensPerByte > 0 {
+		prompt = int64(math.Ceil(float64(prompt) * c.TokensPerByte))
+	}
+	if most := cmp.Or(c.InputTokens, e.ContextLength); most > 0 {
+		prompt = min(prompt, int64(most))
+	}
+	completion = s.reply
+	if c.CompletionTokens > 0 {
+		completion = int64(c.CompletionTokens)
+	}
+	return prompt, completion
+}
 
-func (b *bounds) question(q *systemone.Question) {
-	b.label(q.Name, questionFrame)
-	b.value(q.Instructions)
-	b.value(q.True)
-	b.value(q.False)
+func (s *size) question(q *systemone.Question) {
+	s.questions++
+	s.label(q.Name, questionFrame)
+	s.value(q.Instructions)
+	s.value(q.True)
+	s.value(q.False)
+	s.labels += int64(len(q.Options) + len(q.Levels))
 	var chosen int64
 	for i := range q.Options {
-		chosen = max(chosen, b.label(q.Options[i].Name, labelFrame))
-		b.value(q.Options[i].Guidance)
+		chosen = max(chosen, s.label(q.Options[i].Name, labelFrame))
+		s.value(q.Options[i].Guidance)
 	}
-	b.completion += chosen // named once more, as the choice
+	s.reply += chosen // named once more, as the choice
 	for _, level := range q.Levels {
-		b.prompt += labelFrame
-		b.completion += labelFrame + int64(len(level)) // its legend
-		b.value(level)
+		s.reply += labelFrame + int64(len(level)) // its legend
+		s.value(level)
 	}
 }
 
-// label adds a name that a reply repeats, and what stands around it.
-func (b *bounds) label(name string, frame int64) (size int64) {
-	size = frame + jsonSize(name)
-	b.prompt += size
-	b.completion += size
-	return size
+// label adds a name that a reply repeats, with frame around it.
+func (s *size) label(name string, frame int64) (reply int64) {
+	n := jsonSize(name)
+	s.texts += n
+	s.reply += frame + n
+	return frame + n
 }
 
 // value adds raw JSON.
-func (b *bounds) value(raw json.RawMessage) {
-	n := int64(len(raw))
-	if !isText(raw) {
-		n *= 2
+func (s *size) value(raw json.RawMessage) {
+	if isText(raw) {
+		s.texts += int64(len(raw))
+	} else {
+		s.values += int64(len(raw))
 	}
-	b.prompt += n
 }
 
 // isText reports whether raw is a JSON string. What stands before it is space.

@@ -1,10 +1,12 @@
 package router_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -104,7 +106,7 @@ func drawRequest(t *rapid.T) *systemone.Request {
 	}
 	kinds := []systemone.Kind{systemone.Noul, systemone.Choice, systemone.Score}
 	asked := systemone.Question{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Instructions: drawValue(t)}
-	name, guidance, labels := drawName(t), drawValue(t), rapid.SampledFrom([]int{1, 12}).Draw(t, "labels")
+	name, guidance, labels := drawName(t), drawValue(t), rapid.SampledFrom([]int{1, 12, 120}).Draw(t, "labels")
 	switch asked.Kind {
 	case systemone.Choice:
 		for i := range labels {
@@ -131,7 +133,9 @@ func TestBoundHoldsForEveryDialect(t *testing.T) {
 			return openaidecisions.New(openaidecisions.Config{BaseURL: "https://api.example.com/v1", APIKey: "sk", HTTP: c})
 		},
 	}
+	verbatim := map[string]bool{}
 	for _, p := range systemonehttp.Profiles() {
+		verbatim[p.Name] = p.Counting.Verbatim
 		clients[p.Name] = func(c *http.Client) (router.Provider, error) {
 			return systemonehttp.New(systemonehttp.Config{BaseURL: "https://api.example.com/v1", APIKey: "sk", Profile: p, HTTP: c})
 		}
@@ -154,7 +158,7 @@ func TestBoundHoldsForEveryDialect(t *testing.T) {
 				require.NoError(draw, err)
 				c := &router.Call{Request: q}
 				_, err = r.Decide(t.Context(), c)
-				prompt, completion := router.BoundOf(q)
+				prompt, completion := router.BoundAt(q, &router.Endpoint{Counting: router.Counting{Verbatim: verbatim[name]}})
 				require.LessOrEqual(draw, m.sent, prompt)
 				require.LessOrEqual(draw, m.received, completion)
 				if m.sent == 0 {
@@ -162,5 +166,65 @@ func TestBoundHoldsForEveryDialect(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestStatedBounds: what an endpoint states bounds what is set aside, and nothing
+// else does.
+func TestStatedBounds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(draw *rapid.T) {
+		q := drawRequest(draw)
+		prompt, completion := router.BoundOf(q)
+		counting := drawCounting(draw)
+		context := rapid.SampledFrom([]int{0, 30, 100_000}).Draw(draw, "context")
+		gotPrompt, gotCompletion := router.BoundAt(q, &router.Endpoint{Counting: counting, ContextLength: context})
+
+		plain, _ := router.BoundAt(q, &router.Endpoint{Counting: router.Counting{Verbatim: counting.Verbatim}})
+		require.LessOrEqual(draw, plain, prompt)
+		want := plain
+		if counting.TokensPerByte > 0 {
+			want = int64(math.Ceil(float64(plain) * counting.TokensPerByte))
+		}
+		if most := cmp.Or(counting.InputTokens, context); most > 0 {
+			want = min(want, int64(most))
+		}
+		require.Equal(draw, want, gotPrompt)
+		if counting.CompletionTokens > 0 {
+			completion = int64(counting.CompletionTokens)
+		}
+		require.Equal(draw, completion, gotCompletion)
+	})
+}
+
+// TestHoldsNearTheEstimate says how many times the plan's estimate of the prompt is
+// set aside for typical requests, where nothing is stated, where the profile of a
+// hosted service states what it does, and where its operator states the rest.
+func TestHoldsNearTheEstimate(t *testing.T) {
+	t.Parallel()
+	hosted, ok := systemonehttp.ProfileByName("typesafe")
+	require.True(t, ok)
+	stated := hosted.Counting
+	stated.TokensPerByte = 0.4
+	prose := strings.Repeat("I was charged twice for May and nobody answers my mails. ", 40)
+	object := `{"order":{"id":"A-1009","total":12.5,"items":[` + strings.Repeat(`{"sku":"x-1","count":2},`, 80) + `null]}}`
+	for _, c := range []struct {
+		name   string
+		state  json.RawMessage
+		within [3]float64 // of the estimate, at most
+	}{
+		{"a line", json.RawMessage(`"My card was charged twice."`), [3]float64{57, 38, 16}},
+		{"a letter", systemone.Text(prose), [3]float64{7, 6, 2.5}},
+		{"an object", json.RawMessage(object), [3]float64{11, 6, 2.5}},
+	} {
+		q := decision("")
+		q.State = c.state
+		estimate := router.ShapeOf(q).PromptTokens
+		for i, counting := range []router.Counting{{}, hosted.Counting, stated} {
+			prompt, _ := router.BoundAt(q, &router.Endpoint{Counting: counting})
+			times := float64(prompt) / float64(estimate)
+			t.Logf("%s: %d tokens estimated, %d set aside, %.1f times as many", c.name, estimate, prompt, times)
+			require.LessOrEqual(t, times, c.within[i], c.name)
+		}
 	}
 }

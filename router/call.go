@@ -107,7 +107,10 @@ type AttemptRecord struct {
 	Status     int   // HTTP status: 200 for an answer, 502 for a 200 that failed the check, 0 without a reply
 	RetryAfter time.Duration
 	Usage      systemone.Usage // the upstream's counts; Cost is what it said that it charged
-	Cost       USD             // what the caller is charged for this attempt; 0 with a credential of theirs
+	// UsageEstimated says that counts of Usage are the router's estimate, because
+	// the upstream gave none.
+	UsageEstimated bool
+	Cost           USD // what the caller is charged for this attempt; 0 with a credential of theirs
 	// Credential is the caller's own that the attempt was made with, or nil.
 	Credential *Credential
 	// OwnCost is the list price of an attempt with Credential: what Cost would

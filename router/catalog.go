@@ -55,6 +55,7 @@ type Endpoint struct {
 	Off           bool   // switched off by the operator
 	Limits        EndpointLimits
 	Tolerance     systemone.Tolerance
+	Counting      Counting
 
 	model *Model // in a catalog
 }

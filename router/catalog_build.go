@@ -219,8 +219,10 @@ func (c *Catalog) endpointProblem(e *Endpoint, quant uint16, group uint8) string
 		return fmt.Sprintf("unknown group %q", e.Group)
 	case e.ZDR && e.CollectsData:
 		return "zero retention and collecting data exclude each other"
-	case min(e.ContextLength, l.Questions, l.Options, l.Levels, l.Concurrency) < 0:
+	case min(e.ContextLength, l.Questions, l.Options, l.Levels, l.Concurrency, e.Counting.InputTokens, e.Counting.CompletionTokens) < 0:
 		return "negative limit"
+	case !(e.Counting.TokensPerByte >= 0 && e.Counting.TokensPerByte <= maxTokensPerByte):
+		return fmt.Sprintf("tokens per byte outside 0 to %d", maxTokensPerByte)
 	case !(e.Tolerance.Rounding >= 0 && e.Tolerance.Rounding < 1):
 		return "a rounding outside 0 to 1"
 	case !e.Off && c.bySlug[e.Provider].Client == nil:

@@ -76,7 +76,9 @@ type Error struct {
 	// Message is a documented sentence of the interface, or "" for the one
 	// that belongs to the class.
 	Message string
-	Issues  []systemone.Issue // of an InvalidRequest
+	// Issues are those of an InvalidRequest, or what can be afforded where a budget
+	// refuses.
+	Issues []systemone.Issue
 	// ExcludedBy lists the reasons that removed endpoints, in filter order, of
 	// a NotFound that found no endpoint; never nil there.
 	ExcludedBy []string

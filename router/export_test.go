@@ -30,4 +30,10 @@ func NewMemorySessions(kept int) Sessions { return newMemorySessions(kept) }
 func (k SessionKey) Digest() [32]byte { return k.digest() }
 
 // BoundOf is the most tokens that a request may take.
-func BoundOf(q *systemone.Request) (prompt, completion int64) { return bound(q) }
+func BoundOf(q *systemone.Request) (prompt, completion int64) { return BoundAt(q, &Endpoint{}) }
+
+// BoundAt is the most tokens that a request may take at an endpoint.
+func BoundAt(q *systemone.Request, e *Endpoint) (prompt, completion int64) {
+	s := sizeOf(q)
+	return s.at(e)
+}

@@ -33,8 +33,12 @@ func Restrict(rule Rule) Interceptor {
 // state, an answer, a user or an upstream's text. Models are those of the
 // catalog: a name that it does not have may be anything, a key that was put in
 // the wrong place, too. A nil logger is slog.Default's at the time of the call.
+//
+// Once an hour it warns of an endpoint whose upstream does not say what was used,
+// so that its answers are charged by an estimate.
 func Log(l *slog.Logger) Interceptor {
 	return func(next Decider) Decider {
+		var warned hourly
 		return func(ctx context.Context, c *Call) (*Result, error) {
 			started := c.now()
 			res, err := next(ctx, c)
@@ -46,6 +50,13 @@ func Log(l *slog.Logger) Interceptor {
 			if out.Enabled(ctx, level) {
 				ctx = context.WithoutCancel(ctx)
 				out.LogAttrs(ctx, level, "decision", attrs(c, res, err, c.now().Sub(started))...)
+			}
+			for i := range c.Report.Attempts {
+				a := &c.Report.Attempts[i]
+				if a.UsageEstimated && warned.first(a.Endpoint.ID, c.now()) {
+					out.LogAttrs(context.WithoutCancel(ctx), slog.LevelWarn, "usage estimated",
+						slog.String("endpoint", a.Endpoint.Tag()), slog.String("model", a.Endpoint.Model))
+				}
 			}
 			return res, err
 		}

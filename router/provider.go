@@ -35,6 +35,11 @@ type Attempt struct {
 	Deadline  time.Time // also ctx's
 }
 
+// Uncounted names the counts that a usage is without: absent or null, and not 0.
+// The router estimates those that the endpoint has a price for, and both where
+// both are missing.
+type Uncounted struct{ Input, Output bool }
+
 // Reply is what an upstream answered, unchecked.
 type Reply struct {
 	// Answers as given: confidence is the upstream's own figure, legends are
@@ -46,6 +51,9 @@ type Reply struct {
 	// Usage holds the upstream's own counts; Usage.Cost is what it says that
 	// it charged, "" when it does not say.
 	Usage systemone.Usage
-	ID    string // the upstream's id of the reply, "" for none
-	Model string // the upstream's name of what answered, "" for none
+	// Uncounted says which counts of Usage the upstream did not give. The zero
+	// value says that it gave both: a 0 is then a count, and costs nothing.
+	Uncounted Uncounted
+	ID        string // the upstream's id of the reply, "" for none
+	Model     string // the upstream's name of what answered, "" for none
 }

@@ -70,7 +70,8 @@ type Router struct {
 	world      atomic.Pointer[world]
 	admissions admissions
 	windows    latestWindows
-	overruns   overruns
+	overruns   amounts // costs above their holds
+	estimates  amounts // costs of answers without counts
 }
 
 // New returns a router, or an error that is [ErrConfig].

@@ -30,7 +30,7 @@ type purse struct {
 	held     bool      // the ledger may have the hold, and it is open
 	unsure   bool      // the ledger has just failed
 
-	prompt, completion int64 // tokens at most
+	size size // of the request
 }
 
 // purse makes ready what the attempts of a call need. Every owner is counted
@@ -45,7 +45,7 @@ func (r *Router) purse(c *Call, now time.Time) purse {
 		return purse{}
 	}
 	s := purse{router: r, hold: Hold{ID: c.holdID, Lines: lines, Deadline: now.Add(r.timeout(c) + holdGrace)}}
-	s.prompt, s.completion = bound(c.Request)
+	s.size = sizeOf(c.Request)
 	s.limit(c.Budgets, first)
 	s.record(c)
 	return s
@@ -109,7 +109,7 @@ func (s *purse) reserve(ctx context.Context, by *Candidate, provider string) (*B
 	if s.router == nil {
 		return nil, nil //nolint:nilnil // no budget refuses, and nothing is wrong
 	}
-	most := priced(by.Endpoint.Pricing.Bound(s.prompt, s.completion), by.Credential)
+	most := priced(by.Endpoint.Pricing.Bound(s.size.at(by.Endpoint)), by.Credential)
 	if most.Total == 0 || s.held && s.hold.Amount.Max(most) == s.hold.Amount {
 		return nil, nil //nolint:nilnil // what adds nothing is never refused
 	}
@@ -133,7 +133,7 @@ func (s *purse) reserve(ctx context.Context, by *Candidate, provider string) (*B
 	if refused.Cap < 0 || refused.Cap >= len(s.budgets) {
 		return nil, errCap
 	}
-	return s.budgets[refused.Cap], nil
+	return s.short(refused, by, most), nil
 }
 
 // priced is an amount as it counts: with the caller's own credential nothing is
@@ -202,14 +202,14 @@ func (b *Budget) refusal() *Error {
 	return &Error{Class: PermissionDenied}
 }
 
-// overruns counts the costs above their holds.
-type overruns struct{ count, amount atomic.Int64 }
+// amounts is a number of amounts and their sum.
+type amounts struct{ count, amount atomic.Int64 }
 
-func (o *overruns) add(amount USD) {
-	o.count.Add(1)
+func (a *amounts) add(amount USD) {
+	a.count.Add(1)
 	for {
-		had := o.amount.Load()
-		if o.amount.CompareAndSwap(had, had+min(int64(amount), math.MaxInt64-had)) {
+		had := a.amount.Load()
+		if a.amount.CompareAndSwap(had, had+min(int64(amount), math.MaxInt64-had)) {
 			return
 		}
 	}
@@ -219,7 +219,7 @@ func (o *overruns) add(amount USD) {
 // how much more, since the router was made. They were charged in full, so that
 // a limit may be passed by that much; whatever comes next is refused. It is 0
 // unless an upstream counts more tokens than its request and its reply have
-// bytes.
+// bytes, or than its endpoint's [Counting] says.
 func (r *Router) Overruns() (count int64, amount USD) {
 	return r.overruns.count.Load(), USD(r.overruns.amount.Load())
 }

@@ -3,7 +3,10 @@ package systemone
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strconv"
+
+	"github.com/shopspring/decimal"
 )
 
 // DecodeResponse reads an upstream's reply in the System One dialect as it is:
@@ -12,8 +15,8 @@ import (
 // absent. Only answers must be there: there are upstreams that leave out each
 // of the other members, and a count that is not given is 0.
 //
-// Token counts are whole numbers that an int64 can hold and the cost a number,
-// none of them negative; a noul, score, probability or confidence is a number that a
+// Token counts are what [ParseCount] reads and the cost is a number, not a
+// negative one; a noul, score, probability or confidence is a number that a
 // float64 can hold. An entry of a legend that belongs to no level is dropped.
 //
 // The error may name an answer as the upstream did: who passes errors on to
@@ -142,12 +145,28 @@ func (d *responseDecoder) usage(value []byte) Usage {
 }
 
 func (d *responseDecoder) tokens(value []byte) int64 {
-	n, err := strconv.ParseInt(string(value), 10, 64)
-	if err != nil || n < 0 {
+	n, ok := ParseCount(value)
+	if !ok {
 		d.fail("a token count is not a whole number, or negative")
-		return 0
 	}
 	return n
+}
+
+// ParseCount reads a JSON number that is a whole number from 0 to the largest
+// int64, also one that is written 10.0 or 1e2. Anything else is not ok, and 0.
+func ParseCount(value []byte) (n int64, ok bool) {
+	text := string(value)
+	if text == "" || numberEnd(text, 0) != len(text) {
+		return 0, false
+	}
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return max(n, 0), n >= 0
+	}
+	d, ok := parseDecimal(text)
+	if !ok || d.IsNegative() || !d.IsInteger() || d.GreaterThan(decimal.NewFromInt(math.MaxInt64)) {
+		return 0, false
+	}
+	return d.IntPart(), true
 }
 
 // detail reads one count out of an object of them.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/big"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -234,6 +236,43 @@ func FuzzUnwrapParts(f *testing.F) {
 		first := func(b []byte) byte { return bytes.TrimSpace(b)[0] }
 		if first(state) == '[' {
 			require.Contains(t, `"{[`, string(first(got)))
+		}
+	})
+}
+
+// FuzzParseCount: a count is read exactly where the number is a whole one from 0
+// to the largest int64, however it is written.
+func FuzzParseCount(f *testing.F) {
+	for _, s := range []string{
+		"0", "-0", "-0.0", "7", "10.0", "1e2", "1E+2", "100e-2", "1.5", "15e-1", "-1", "9223372036854775807", "9223372036854775808",
+		"9223372036854775807.0", "9.223372036854775808e18", "1e1000000000", "1e-1000000000", "+1", "01", "1.", ".5", "1_0", "0x1", "", "null", `"1"`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		n, ok := systemone.ParseCount([]byte(text))
+		if !ok {
+			require.Zero(t, n)
+		}
+		var number json.Number
+		if json.Unmarshal([]byte(text), &number) != nil || number.String() != text || text == "" {
+			require.False(t, ok, "not a JSON number")
+			return
+		}
+		if i := strings.IndexAny(text, "eE"); i >= 0 {
+			if exponent, err := strconv.Atoi(text[i+1:]); err != nil || exponent < -64 || exponent > 64 {
+				return // no count is written like that, and big.Rat would take its time
+			}
+		}
+		if len(text) > 64 {
+			return
+		}
+		exact, isNumber := new(big.Rat).SetString(text)
+		require.True(t, isNumber)
+		want := exact.IsInt() && exact.Num().IsInt64() && exact.Sign() >= 0
+		require.Equal(t, want, ok)
+		if ok {
+			require.Equal(t, exact.Num().Int64(), n)
 		}
 	})
 }

@@ -48,6 +48,10 @@ type endpointConfig struct {
 	Distillable    bool          `json:"distillable"`
 	ContextLength  int           `json:"context_length"`
 	Limits         limitsConfig  `json:"limits"`
+	UsageRequired  bool          `json:"usage_required"`
+	TokensPerByte  float64       `json:"tokens_per_byte"`
+	MaxPrompt      int           `json:"max_prompt_tokens"`
+	MaxCompletion  int           `json:"max_completion_tokens"`
 }
 
 type pricingConfig struct {
@@ -141,6 +145,10 @@ func known(path string, v any, t reflect.Type) error {
 	case reflect.Bool:
 		if _, ok := v.(bool); !ok {
 			return at(path, "must be true or false")
+		}
+	case reflect.Float64:
+		if n, ok := v.(float64); !ok || n < 0 {
+			return at(path, "must be a number, 0 or more")
 		}
 	default:
 		if n, ok := v.(float64); !ok || n != float64(int32(n)) || n < 0 {

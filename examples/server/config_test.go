@@ -79,6 +79,9 @@ func TestMistakesAreOneLineThatNamesThePlace(t *testing.T) {
 		"no providers":        {`[{"slug": "up", "name": "Up", "kind": "systemone", "base_url": "http://127.0.0.1:1/v1"}]`, `[]`, "providers: must have at least one entry"},
 		"no models":           {`[{"id": "acme/judge", "permaslug": "acme/judge-20260901", "aliases": ["judge-latest"]}]`, `[]`, "models: must have at least one entry"},
 		"no endpoints":        {plainConfig, plainConfig[:strings.Index(plainConfig, `"endpoints"`)] + `"endpoints": []}`, "endpoints: must have at least one entry"},
+		"too many tokens":     {`"upstream_model": "j"`, `"tokens_per_byte": 1001`, "tokens per byte outside 0 to 1000"},
+		"negative tokens":     {`"upstream_model": "j"`, `"tokens_per_byte": -0.5`, "endpoints[0].tokens_per_byte: must be a number, 0 or more"},
+		"text for a number":   {`"upstream_model": "j"`, `"tokens_per_byte": "0.5"`, "endpoints[0].tokens_per_byte: must be a number, 0 or more"},
 		"text for bool":       {`"upstream_model": "j"`, `"zdr": "yes"`, "endpoints[0].zdr: must be true or false"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -304,4 +307,21 @@ func TestOwnCredentialsAreForUpstreamsThatTakeThem(t *testing.T) {
 		require.NoError(t, err, provider)
 		assert.Equal(t, takes, !catalog.Provider("up").NoOwnCredentials, provider)
 	}
+}
+
+func TestWhatAnEndpointCounts(t *testing.T) {
+	counting := func(members string) router.Counting {
+		c, err := decodeConfig([]byte(strings.NewReplacer(
+			`"upstream_model": "j"`, members, `"kind": "systemone"`, `"kind": "systemone", "profile": "typesafe"`,
+		).Replace(plainConfig)))
+		require.NoError(t, err)
+		catalog, err := builder{getenv: func(string) string { return "" }, warn: func(string) {}}.catalog(c)
+		require.NoError(t, err)
+		return catalog.Endpoints()[0].Counting
+	}
+	assert.Equal(t, router.Counting{InputTokens: 70_000, Verbatim: true}, counting(`"upstream_model": "j"`), "what the profile states")
+	assert.Equal(t, router.Counting{Verbatim: true}, counting(`"context_length": 1000`), "the operator's context is the largest count")
+	assert.Equal(t, router.Counting{UsageRequired: true, InputTokens: 3000, TokensPerByte: 0.4, CompletionTokens: 20, Verbatim: true}, counting(
+		`"context_length": 1000, "max_prompt_tokens": 3000, "max_completion_tokens": 20, "tokens_per_byte": 0.4, "usage_required": true`,
+	))
 }

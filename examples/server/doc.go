@@ -158,7 +158,18 @@
 //	zdr              zero data retention; default false
 //	distillable      whether the model's author allows text distillation; the
 //	                 same for every endpoint of a model; default false
-//	context_length   largest state in tokens; default: no limit
+//	context_length   largest state in tokens, and largest count of input tokens
+//	                 that is believed; default: what the profile states, else no limit
+//	max_prompt_tokens  largest count of input tokens that is believed, where it may
+//	                 be larger than the state's; default: what the profile states,
+//	                 else context_length
+//	max_completion_tokens  largest count of output tokens; default: what the kind
+//	                 knows of itself, else what the reply's form allows
+//	tokens_per_byte  the most tokens that are counted for a byte of a prompt, e.g.
+//	                 0.5; default 1. With a smaller figure a call sets aside less of a
+//	                 limit; what costs more than was set aside is charged all the same
+//	usage_required   whether an answer is a failure that does not say how many
+//	                 tokens it took; default false: they are estimated
 //	limits           {"questions","options","levels","concurrency"}: the largest
 //	                 number of each, concurrency being attempts in flight; default:
 //	                 what the profile states, otherwise no limit.

@@ -39,6 +39,7 @@ func (u *upstream) systemOne(place string, p providerConfig, key router.Secret) 
 		Parameters:    profile.Parameters(),
 		Limits:        profile.Limits,
 		Tolerance:     profile.Tolerance,
+		Counting:      profile.Counting,
 	}
 	if u.off {
 		return nil // there is nothing to call it with
@@ -111,11 +112,26 @@ func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, er
 		out.CollectsData = *e.DataCollection
 	}
 	if e.ContextLength > 0 {
-		out.ContextLength = e.ContextLength
+		out.ContextLength, out.Counting.InputTokens = e.ContextLength, 0
 	}
+	e.count(&out.Counting)
 	e.Limits.apply(&out.Limits)
 	out.Off = u.off
 	return out, nil
+}
+
+// count states what the operator knows of the tokens that an endpoint counts.
+func (e endpointConfig) count(to *router.Counting) {
+	to.UsageRequired = e.UsageRequired
+	if e.TokensPerByte > 0 {
+		to.TokensPerByte = e.TokensPerByte
+	}
+	if e.MaxPrompt > 0 {
+		to.InputTokens = e.MaxPrompt
+	}
+	if e.MaxCompletion > 0 {
+		to.CompletionTokens = e.MaxCompletion
+	}
 }
 
 func (p pricingConfig) pricing(place string) (out router.Pricing, err error) {

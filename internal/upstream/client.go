@@ -41,8 +41,9 @@ type Config struct {
 	RequestIDHeader string
 	// HTTP gives its Transport and its Timeout; redirects are never followed
 	// and cookies never kept, whatever it says. Nil, and a nil Transport, is
-	// NewTransport(), and for small requests over plain http something leaner
-	// that allows the same.
+	// NewTransport(), and for small requests by HTTP/1.1 something leaner that
+	// allows the same and uses connections again. Every connection of HTTP/1 that
+	// a Transport makes carries one request; those of HTTP/2 are shared.
 	HTTP             *http.Client
 	MaxReplyBytes    int64 // default DefaultMaxReplyBytes
 	MaxInFlightBytes int64 // request and reply bodies together; default DefaultMaxInFlightBytes
@@ -59,6 +60,7 @@ type Client struct {
 	keyHeader string
 	requestID string
 	transport http.RoundTripper
+	shared    bool  // all that transport opens is HTTP/2 without TLS
 	kept      *kept // for small bodies in place of transport; may be nil
 	timeout   time.Duration
 	maxReply  int64
@@ -112,6 +114,7 @@ func New(cfg Config) (*Client, error) {
 	if c.transport == nil {
 		c.transport, c.kept = NewTransport(), newKept(base)
 	}
+	c.shared = sharesPlain(c.transport, base)
 	if c.maxReply == 0 {
 		c.maxReply = DefaultMaxReplyBytes
 	}
@@ -182,11 +185,14 @@ func (c *Client) Post(ctx context.Context, to Target, a *router.Attempt, body *B
 
 // send posts body, by a connection of the client's own where that is enough.
 func (c *Client) send(ctx context.Context, to Target, header http.Header, body *Buffer) (*http.Response, error) {
-	if c.kept != nil && len(body.B) <= keptBytes {
-		return c.kept.post(ctx, to, header, body.B)
+	if c.kept != nil && len(body.B) <= keptBytes && !c.kept.multiplexed.Load() {
+		resp, err := c.kept.post(ctx, to, header, body.B)
+		if !errors.Is(err, errMultiplexed) {
+			return resp, err
+		}
 	}
 	body.keep()
-	return c.transport.RoundTrip(request(ctx, to, header, body.B))
+	return c.postAlone(ctx, to, header, body.B)
 }
 
 // headerOf returns the header of an attempt, the shared one where that will do.

@@ -1,12 +1,17 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,17 +20,24 @@ import (
 // refuses before it has read.
 const keptBytes = 16 << 10
 
-// kept posts small bodies to one plain address. It asks in the goroutine of the
+// errMultiplexed says that nothing was sent because the upstream speaks HTTP/2.
+var errMultiplexed = errors.New("upstream speaks HTTP/2")
+
+// kept posts small bodies to one address by HTTP/1.1. It asks in the goroutine of the
 // caller: a write, then a read that waits. An [http.Transport] has two
 // goroutines for every connection, and between them and the caller a request
 // changes hands six times, which is most of what a small one costs.
 //
-// Connections are kept as there, and used last in, first out. One that is idle
+// Nothing in HTTP/1.1 says which request a reply belongs to but the order of
+// both, so a connection is kept only where that order is beyond doubt: see
+// [keptBody]. Connections are used last in, first out. One that is idle
 // has no reader, so before it is used again it is asked whether anything has
 // come, its end most of all. Nothing is ever sent twice.
 type kept struct {
-	address string // host and port
-	dialer  net.Dialer
+	address     string // host and port
+	dialer      net.Dialer
+	tls         *tls.Config // nil for a plain address
+	multiplexed atomic.Bool // the upstream speaks HTTP/2, which is for an http.Transport
 
 	mu       sync.Mutex
 	idle     []*keptConn // the one used last is the last
@@ -33,21 +45,22 @@ type kept struct {
 }
 
 // newKept returns what posts small bodies to base, or nil where that is for an
-// http.Transport: what is encrypted may be HTTP/2.
+// http.Transport.
 func newKept(base *url.URL) *kept {
 	host, port := base.Hostname(), base.Port()
 	// A name beyond ASCII and a zone are written otherwise in a Host header.
 	plain := !strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == '%' || r > '~' })
-	if base.Scheme != "http" || !plain || !canLook {
+	if !plain || !canLook {
 		return nil
 	}
-	if port == "" {
-		port = "80"
+	k := &kept{dialer: net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}}
+	standard := "80"
+	if base.Scheme == "https" {
+		k.tls = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host, NextProtos: []string{protocolHTTP2, "http/1.1"}}
+		standard = "443"
 	}
-	return &kept{
-		address: net.JoinHostPort(host, port),
-		dialer:  net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive},
-	}
+	k.address = net.JoinHostPort(host, cmp.Or(port, standard))
+	return k
 }
 
 // post sends a body of at most keptBytes and returns the head of the reply. It
@@ -82,7 +95,43 @@ func (k *kept) dial(ctx context.Context) (*keptConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newKeptConn(k, conn)
+	look, err := looker(conn)
+	if err == nil && k.tls != nil {
+		conn, look, err = k.secure(ctx, conn, look)
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return newKeptConn(k, conn, look), nil
+}
+
+// secure begins TLS on a connection. What is there to see then is also what TLS
+// has read and not handed out.
+func (k *kept) secure(ctx context.Context, conn net.Conn, look func() error) (net.Conn, func() error, error) {
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	secured := tls.Client(conn, k.tls)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		return conn, nil, err
+	}
+	if isHTTP2(secured) {
+		k.multiplexed.Store(true)
+		return secured, nil, errMultiplexed
+	}
+	var one [1]byte
+	return secured, func() error {
+		if err := look(); err != nil {
+			return err
+		}
+		// A time that is over keeps TLS from reading the connection itself.
+		if err := secured.SetReadDeadline(time.Unix(1, 0)); err != nil {
+			return err
+		}
+		if _, err := secured.Read(one[:]); !errors.Is(err, os.ErrDeadlineExceeded) {
+			return errNotQuiet
+		}
+		return secured.SetReadDeadline(time.Time{})
+	}, nil
 }
 
 func (k *kept) pop() *keptConn {

@@ -97,15 +97,15 @@ func reusable(t *testing.T, data []byte) bool {
 	t.Helper()
 	in := bytes.NewReader(data)
 	r := bufio.NewReader(in)
-	for {
-		resp, err := http.ReadResponse(r, nil) //nolint:bodyclose // read to its end from memory
-		require.NoError(t, err)
-		_, err = io.Copy(io.Discard, resp.Body)
-		require.NoError(t, err)
-		if s := resp.StatusCode; s/100 != 1 || s == http.StatusSwitchingProtocols {
-			return s >= http.StatusOK && !resp.Close && r.Buffered()+in.Len() == 0
-		}
-	}
+	resp, err := http.ReadResponse(r, nil) //nolint:bodyclose // read to its end from memory
+	require.NoError(t, err)
+	_, err = io.Copy(io.Discard, resp.Body)
+	require.NoError(t, err)
+	head, _, _ := bytes.Cut(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\n\n"))
+	head = bytes.ToLower(append(head, '\n'))
+	twice := bytes.Contains(head, []byte("\ncontent-length:")) && bytes.Contains(head, []byte("\ntransfer-encoding:"))
+	return resp.StatusCode == http.StatusOK && resp.ProtoAtLeast(1, 1) && !resp.Close && !twice &&
+		len(resp.Trailer) == 0 && r.Buffered()+in.Len() == 0
 }
 
 // FuzzKept: of whatever bytes, a kept takes the very reply that an

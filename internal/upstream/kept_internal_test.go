@@ -170,12 +170,13 @@ func TestReplies(t *testing.T) {
 	}{
 		"length":           {reply("body"), "body", true},
 		"empty":            {reply(""), "", true},
-		"chunks":           {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nbo\r\n2\r\ndy\r\n0\r\nX-Late: 1\r\n\r\n", "body", true},
+		"chunks":           {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nbo\r\n2\r\ndy\r\n0\r\n\r\n", "body", true},
+		"a trailer":        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nbo\r\n2\r\ndy\r\n0\r\nX-Late: 1\r\n\r\n", "body", false},
 		"until the end":    {"HTTP/1.1 200 OK\r\n\r\nbody", "body", false},
 		"asked to close":   {"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody", "body", false},
 		"old":              {"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\nbody", "body", false},
-		"old, kept":        {"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 4\r\n\r\nbody", "body", true},
-		"hints come first": {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + reply("body"), "body", true},
+		"old, kept":        {"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 4\r\n\r\nbody", "body", false},
+		"hints come first": {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + reply("body"), "body", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, k := script(t, func(conn net.Conn, r *bufio.Reader) {

@@ -26,17 +26,14 @@ type keptConn struct {
 	in    *bufio.Reader
 	out   bytes.Buffer
 	head  int64 // bytes that a reply may still have before its body
+	plain bool  // the latest reply came first, and its end is told once
 	swept bool  // was idle at the last sweep; home.mu guards it
 }
 
-func newKeptConn(home *kept, conn net.Conn) (*keptConn, error) {
-	look, err := looker(conn)
-	if err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
+func newKeptConn(home *kept, conn net.Conn, look func() error) *keptConn {
 	c := &keptConn{Conn: conn, home: home, look: look}
 	c.in = bufio.NewReader(c)
-	return c, nil
+	return c
 }
 
 // quiet reports whether the connection can carry a request: an upstream that
@@ -54,8 +51,7 @@ func (c *keptConn) Read(p []byte) (int, error) {
 }
 
 // post sends a request and returns the head of its reply. The body of the reply
-// gives the connection back when it was read to its end, and closes it
-// otherwise. When ctx ends, the connection is closed under whatever waits for it.
+// gives the connection back, or closes it. When ctx ends, the connection is closed under whatever waits for it.
 func (c *keptConn) post(ctx context.Context, to Target, header http.Header, body []byte) (*http.Response, error) {
 	stop := context.AfterFunc(ctx, c.hangUp)
 	resp, err := c.ask(to, header, body)
@@ -64,10 +60,7 @@ func (c *keptConn) post(ctx context.Context, to Target, header http.Header, body
 		c.hangUp()
 		return nil, err
 	}
-	resp.Body = &keptBody{
-		body: resp.Body, conn: c, stop: stop,
-		again: !resp.Close && resp.StatusCode >= http.StatusOK,
-	}
+	resp.Body = &keptBody{body: resp.Body, resp: resp, conn: c, stop: stop}
 	return resp, nil
 }
 
@@ -86,7 +79,8 @@ func (c *keptConn) ask(to Target, header http.Header, body []byte) (resp *http.R
 		return nil, err
 	}
 	c.head = headerBytes
-	for {
+	chunks := c.onlyChunks()
+	for first := true; ; first = false {
 		resp, err := http.ReadResponse(c.in, nil)
 		if err != nil {
 			return nil, err
@@ -94,9 +88,28 @@ func (c *keptConn) ask(to Target, header http.Header, body []byte) (resp *http.R
 		// What comes before the reply proper is dropped; c.head bounds it.
 		if !interim(resp.StatusCode) {
 			c.head = math.MaxInt64
+			c.plain = first && (chunks || resp.ContentLength >= 0)
 			return resp, nil
 		}
 	}
+}
+
+// onlyChunks reports whether a head has come that has no Content-Length. Of one
+// with a Transfer-Encoding too net/http tells only that. A head that has not come
+// as a whole says nothing.
+func (c *keptConn) onlyChunks() bool {
+	_, _ = c.in.Peek(1) // whoever reads next has its error
+	come, _ := c.in.Peek(c.in.Buffered())
+	for line := range bytes.Lines(come) {
+		if len(bytes.TrimRight(line, "\r\n")) == 0 {
+			return true
+		}
+		name, _, _ := bytes.Cut(line, []byte(":"))
+		if bytes.EqualFold(bytes.TrimSpace(name), []byte("Content-Length")) {
+			return false
+		}
+	}
+	return false
 }
 
 // interim reports whether the reply proper is still to come. A status below is
@@ -124,9 +137,9 @@ func (c *keptConn) write(to Target, header http.Header, body []byte) error {
 // keptBody is the body of a reply. It may be closed while it is read.
 type keptBody struct {
 	body  io.Reader // ends where the reply does
+	resp  *http.Response
 	conn  *keptConn
 	stop  func() bool // forgets the context; false when that has ended
-	again bool        // the connection can be used again
 	ended atomic.Bool
 }
 
@@ -147,9 +160,20 @@ func (b *keptBody) Close() error {
 func (b *keptBody) end(whole bool) {
 	switch {
 	case b.ended.Swap(true):
-	case b.stop() && whole && b.again && b.conn.in.Buffered() == 0:
+	case b.stop() && whole && b.sound():
 		b.conn.home.put(b.conn)
 	default:
 		b.conn.hangUp()
 	}
+}
+
+// sound reports whether the next thing to come can only be the reply to the next
+// request. It is not after a reply that is no 200: a proxy that has given up on
+// the upstream behind it may still pass on that one's answer. Nor is it after one
+// that interim replies or trailers belong to, whose end is told twice, by an old
+// server, or behind which anything has come.
+func (b *keptBody) sound() bool {
+	r := b.resp
+	return r.StatusCode == http.StatusOK && r.ProtoAtLeast(1, 1) && !r.Close && len(r.Trailer) == 0 &&
+		b.conn.plain && b.conn.in.Buffered() == 0
 }

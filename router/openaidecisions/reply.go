@@ -58,7 +58,7 @@ func decode(data []byte, questions []systemone.Question) (router.Reply, error) {
 	if at != len(questions) {
 		return router.Reply{}, errCount
 	}
-	return reply, decodeUsage(&reply.Usage, upstream.Member(data, "usage"))
+	return reply, decodeUsage(&reply, upstream.Member(data, "usage"))
 }
 
 // wireAnswer are the members of one answer, nil where they are null or absent.
@@ -201,21 +201,21 @@ func decodeLevels(items []byte, q *systemone.Question) ([]systemone.Probability,
 	return list, nil
 }
 
-func decodeUsage(usage *systemone.Usage, value []byte) error {
-	ok := true
-	count := func(object []byte, name string) int64 {
-		text := upstream.Member(object, name)
+func decodeUsage(reply *router.Reply, value []byte) error {
+	in, out, missing, ok := upstream.Counts(value, []string{"input_tokens"}, []string{"output_tokens"})
+	usage := &reply.Usage
+	usage.InputTokens, usage.OutputTokens, reply.Uncounted = in, out, missing
+	detail := func(object, name string) int64 {
+		text := upstream.Member(upstream.Member(value, object), name)
 		if text == nil {
 			return 0
 		}
-		n, err := strconv.ParseInt(string(text), 10, 64)
-		ok = ok && err == nil && n >= 0
+		n, whole := systemone.ParseCount(text)
+		ok = ok && whole
 		return n
 	}
-	usage.InputTokens = count(value, "input_tokens")
-	usage.OutputTokens = count(value, "output_tokens")
-	usage.CachedTokens = count(upstream.Member(value, "input_tokens_details"), "cached_tokens")
-	usage.ReasoningTokens = count(upstream.Member(value, "output_tokens_details"), "reasoning_tokens")
+	usage.CachedTokens = detail("input_tokens_details", "cached_tokens")
+	usage.ReasoningTokens = detail("output_tokens_details", "reasoning_tokens")
 	if !ok {
 		return errUsage
 	}

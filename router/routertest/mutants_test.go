@@ -126,6 +126,11 @@ func mutants() map[string]mutant {
 			}
 			return reply, err
 		})},
+		"takes no usage for none": {"answers", on(func(ctx context.Context, good router.Provider, a router.Attempt) (router.Reply, error) {
+			reply, err := good.Decide(ctx, a)
+			reply.Uncounted = router.Uncounted{}
+			return reply, err
+		})},
 		"changes the attempt": {"request", on(func(ctx context.Context, good router.Provider, a router.Attempt) (router.Reply, error) {
 			a.Request.Questions[0].Instructions = systemone.Text("changed")
 			return good.Decide(ctx, a)

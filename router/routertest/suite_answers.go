@@ -1,6 +1,7 @@
 package routertest
 
 import (
+	"encoding/json"
 	"math"
 	"net/http"
 	"strings"
@@ -32,8 +33,55 @@ func testAnswers(t *testing.T, w Wire) {
 				assert.Equal(t, want.Usage.OutputTokens, got.Usage.OutputTokens)
 			}
 			sameAnswers(t, s.request, want.Answers, got.Answers, w.Tolerance)
+			if len(b.seen()) == 1 {
+				assert.Zero(t, got.Uncounted, "both counts were given")
+			}
 		})
 	}
+	testUncounted(t, w)
+}
+
+// testUncounted: an upstream that does not say what was used has not said that
+// nothing was.
+func testUncounted(t *testing.T, w Wire) {
+	t.Helper()
+	b := newBench(t, w)
+	for name, usage := range map[string]any{"no usage": nil, "empty usage": map[string]any{}} {
+		t.Run(name, func(t *testing.T) {
+			a := b.attempt(mixed())
+			var body any
+			require.NoError(t, json.Unmarshal(w.Encode(a, defaultReply(a)), &body))
+			if !replaceUsage(body, usage) {
+				t.Log("the dialect has no member usage")
+				return
+			}
+			data, err := json.Marshal(body)
+			require.NoError(t, err)
+			b.body(http.StatusOK, nil, data)
+			got, err := b.provider.Decide(t.Context(), a)
+			require.NoError(t, err)
+			assert.Equal(t, router.Uncounted{Input: true, Output: true}, got.Uncounted)
+			assert.Zero(t, got.Usage.InputTokens)
+			assert.Zero(t, got.Usage.OutputTokens)
+		})
+	}
+}
+
+// replaceUsage sets the member usage of an object, or of one within it, and says
+// whether there was one.
+func replaceUsage(value, usage any) (found bool) {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return false
+	}
+	for name, inner := range object {
+		if name == "usage" {
+			object[name], found = usage, true
+		} else {
+			found = replaceUsage(inner, usage) || found
+		}
+	}
+	return found
 }
 
 // sameAnswers requires answers that pass the router's check and say what the

@@ -2,6 +2,7 @@ package similarity
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 
 	"github.com/signalbox/signalbox/internal/wordvec"
@@ -148,5 +149,7 @@ func (p *Provider) Endpoint(slug string) router.Endpoint {
 		Limits: router.EndpointLimits{
 			Questions: p.limits.Questions, Options: p.limits.Phrases, Levels: p.limits.Phrases,
 		},
+		// What p counts is believed, and the phrases count as well as the state.
+		Counting: router.Counting{InputTokens: math.MaxInt32, CompletionTokens: p.limits.Questions},
 	}
 }

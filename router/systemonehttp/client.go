@@ -46,6 +46,8 @@ type Client struct {
 	profile Profile
 	target  upstream.Target // of a path without a model
 	inPath  bool            // the model stands in the path
+	input   []string        // names of the counts, in the order in which they are looked for
+	output  []string
 }
 
 var _ router.Provider = (*Client)(nil)
@@ -79,7 +81,10 @@ func New(cfg Config) (*Client, error) {
 			return nil, fmt.Errorf("systemonehttp: %w: option %s would overwrite the request", router.ErrConfig, name)
 		}
 	}
-	c := &Client{http: h, profile: p, inPath: strings.Contains(p.Path, modelInPath)}
+	c := &Client{
+		http: h, profile: p, inPath: strings.Contains(p.Path, modelInPath),
+		input: append([]string{"input_tokens"}, p.InputTokens...), output: append([]string{"output_tokens"}, p.OutputTokens...),
+	}
 	if c.target, err = h.Target(strings.ReplaceAll(p.Path, modelInPath, "model")); err != nil {
 		return nil, fmt.Errorf("systemonehttp: %w", err)
 	}

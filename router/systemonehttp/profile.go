@@ -51,6 +51,11 @@ type Profile struct {
 	// first one that is there counts.
 	ReplyID []string
 
+	// InputTokens and OutputTokens are names that the counts of usage may have
+	// besides input_tokens and output_tokens, which go first. They need no escapes
+	// in JSON.
+	InputTokens, OutputTokens []string
+
 	// Errors are errors that mean something else than their status says. They
 	// go before those that are common to all upstreams: unknown models and
 	// requests that are too large, told by their error codes.
@@ -61,6 +66,7 @@ type Profile struct {
 	// does not look at it.
 	Limits        router.EndpointLimits
 	ContextLength int
+	Counting      router.Counting
 	// NoOwnKeys says that a caller's own key cannot work: BaseURL names the
 	// operator's account, or keys are not checked. It is for
 	// [router.ProviderInfo], as its NoOwnCredentials.

@@ -17,6 +17,10 @@ const twoDecimals = 0.01
 // All of them take an option without guidance, which is common. Those that
 // refuse null instructions, null levels, a null state or half of a noul's
 // criteria, which only the native mount lets in, have Limits.OptionNullsOnly.
+//
+// The dialect writes texts and values as they are, and services that read a
+// request once say so (Counting.Verbatim). Servers for local models may read the
+// state once for each question.
 func Profiles() []Profile {
 	return []Profile{
 		canonical(), typesafe(), openrouter(), fireworks(), perplexity(), upstage(), clef(), ollama(), signalbox(),
@@ -29,7 +33,10 @@ func canonical() Profile {
 	return Profile{
 		Name:        "systemone",
 		KeyOptional: true,
-		Tolerance:   systemone.Tolerance{Rounding: twoDecimals},
+		// Servers for chat models have these names.
+		InputTokens:  []string{"prompt_tokens"},
+		OutputTokens: []string{"completion_tokens"},
+		Tolerance:    systemone.Tolerance{Rounding: twoDecimals},
 	}
 }
 
@@ -39,7 +46,7 @@ func canonical() Profile {
 // validation 422; an unknown model and token ceilings are a 400 whose detail
 // has an error_type (max_tokens_exceeded, formerly tokens_exceeded, comes
 // without a message). Up to 255 options and 10 levels, null guidance taken,
-// 32,000 tokens for the state and its longest question.
+// 32,000 tokens for the state and its longest question, 64,000 for a request.
 func typesafe() Profile {
 	return Profile{
 		Name:    "typesafe",
@@ -49,6 +56,7 @@ func typesafe() Profile {
 		},
 		Limits:        router.EndpointLimits{Options: 255, Levels: 10},
 		ContextLength: 32_000,
+		Counting:      router.Counting{InputTokens: 70_000, Verbatim: true},
 		Tolerance:     systemone.Tolerance{Rounding: twoDecimals},
 	}
 }
@@ -70,6 +78,7 @@ func openrouter() Profile {
 			{Status: 400, Message: "is not a valid model id", Class: router.ProviderUnavailable},
 		},
 		Limits:    router.EndpointLimits{Questions: 200, Options: 255, OptionNullsOnly: true},
+		Counting:  router.Counting{Verbatim: true},
 		Tolerance: systemone.Tolerance{Rounding: twoDecimals},
 	}
 }
@@ -86,6 +95,7 @@ func fireworks() Profile {
 			{Status: 400, Message: "model not supported", Class: router.ProviderUnavailable},
 		},
 		Limits:    router.EndpointLimits{Options: 208, OptionNullsOnly: true},
+		Counting:  router.Counting{Verbatim: true},
 		Tolerance: systemone.Tolerance{Rounding: twoDecimals},
 	}
 }
@@ -108,6 +118,7 @@ func perplexity() Profile {
 		},
 		Limits:        router.EndpointLimits{Questions: 128, Options: 255, Levels: 10},
 		ContextLength: 262_144,
+		Counting:      router.Counting{Verbatim: true},
 		Tolerance:     systemone.Tolerance{Rounding: twoDecimals},
 	}
 }
@@ -120,6 +131,7 @@ func upstage() Profile {
 	return Profile{
 		Name:          "upstage",
 		ContextLength: 512_000,
+		Counting:      router.Counting{Verbatim: true},
 		Tolerance:     systemone.Tolerance{Rounding: twoDecimals},
 	}
 }
@@ -146,6 +158,7 @@ func clef() Profile {
 		},
 		Limits:        router.EndpointLimits{Questions: 64, Options: 255, Levels: 10, OptionNullsOnly: true},
 		ContextLength: 2_048,
+		Counting:      router.Counting{InputTokens: 525_000, Verbatim: true}, // characters that a request may have
 		Tolerance:     systemone.Tolerance{Rounding: 0.0001},
 	}
 }
@@ -168,6 +181,7 @@ func ollama() Profile {
 		},
 		Limits:        router.EndpointLimits{Questions: 64, Options: 26, Levels: 26, OptionNullsOnly: true},
 		ContextLength: 16_000,
+		Counting:      router.Counting{InputTokens: 64 * 64 << 10}, // each question with the whole body
 		Tolerance:     systemone.Tolerance{Rounding: 1e-6},
 	}
 }
@@ -183,6 +197,7 @@ func signalbox() Profile {
 		Errors: []ErrorRule{
 			{Status: 400, Message: "is not a valid model id", Class: router.ProviderUnavailable},
 		},
-		Limits: router.EndpointLimits{Parts: true, OptionNullsOnly: true},
+		Limits:   router.EndpointLimits{Parts: true, OptionNullsOnly: true},
+		Counting: router.Counting{Verbatim: true},
 	}
 }

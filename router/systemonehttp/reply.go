@@ -15,6 +15,7 @@ var (
 	errForm     = errors.New("reply is not in the System One form")
 	errEnvelope = errors.New("reply is not in its envelope")
 	errFailed   = errors.New("reply reports a failure")
+	errUsage    = errors.New("reply counts tokens by what is no whole number, or negative")
 )
 
 // decode reads the body of a 200.
@@ -33,6 +34,9 @@ func (c *Client) decode(raw upstream.Reply) (router.Reply, error) {
 		ID:      upstream.Name(response.ID),
 		Model:   upstream.Name(response.Model),
 	}
+	if err := c.count(&reply, data); err != nil {
+		return router.Reply{}, err
+	}
 	reply.Usage.Cost = upstream.Cost(response.Usage.Cost)
 	for i := range reply.Answers {
 		reply.Answers[i].Legend = nil // ours is made from the request
@@ -41,6 +45,26 @@ func (c *Client) decode(raw upstream.Reply) (router.Reply, error) {
 		reply.ID = headerID(raw.Header, c.profile.ReplyID)
 	}
 	return reply, nil
+}
+
+// count reads again what may not have been counted: a 0 can be a count and the
+// want of one, or it stands under a name of another dialect.
+func (c *Client) count(reply *router.Reply, data []byte) error {
+	u := &reply.Usage
+	if u.InputTokens > 0 && u.OutputTokens > 0 {
+		return nil
+	}
+	in, out, missing, ok := upstream.Counts(upstream.Member(data, "usage"), c.input, c.output)
+	if !ok {
+		return upstream.BadReply(errUsage)
+	}
+	if u.InputTokens == 0 {
+		u.InputTokens, reply.Uncounted.Input = in, missing.Input
+	}
+	if u.OutputTokens == 0 {
+		u.OutputTokens, reply.Uncounted.Output = out, missing.Output
+	}
+	return nil
 }
 
 // distrust keeps what is wrong with a reply and drops the name that stands in

@@ -1,0 +1,28 @@
+package upstream
+
+import (
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// Counts reads the two counts of a usage object, each by the first of its names
+// that is there and not null, and says which of them it has not. It is not ok
+// where a count is no whole number, or negative.
+func Counts(usage []byte, input, output []string) (in, out int64, missing router.Uncounted, ok bool) {
+	in, missing.Input, ok = firstCount(usage, input)
+	if !ok {
+		return 0, 0, missing, false
+	}
+	out, missing.Output, ok = firstCount(usage, output)
+	return in, out, missing, ok
+}
+
+func firstCount(usage []byte, names []string) (n int64, missing, ok bool) {
+	for _, name := range names {
+		if value := Member(usage, name); value != nil {
+			n, ok = systemone.ParseCount(value)
+			return n, false, ok
+		}
+	}
+	return 0, true, true
+}

@@ -1,0 +1,47 @@
+package router
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// short returns the budget that refused a candidate, whose refusal says what the
+// request may cost there and what can be afforded. It tells of the limit that
+// refused and of no other: what that leaves could be found out by asking for more
+// and less, too.
+func (s *purse) short(refused *LimitError, by *Candidate, most Amount) *Budget {
+	b := *s.budgets[refused.Cap]
+	left := max(refused.Left, 0)
+	if s.held { // the call's own hold is in the way no longer
+		left += s.hold.Amount.Of(b.BYOK)
+	}
+	prompt, completion := s.size.at(by.Endpoint)
+	issue := systemone.Issue{Message: fmt.Sprintf("may cost up to %s USD for %d prompt tokens at %s, and the limit leaves %s USD",
+		most.Of(b.BYOK), prompt, by.Endpoint.Tag(), left)}
+	if n := by.Endpoint.Pricing.affords(left, completion); n > 0 && n < prompt {
+		issue.Message += fmt.Sprintf(": enough for %d prompt tokens", n)
+	}
+	b.Refusal = b.refusal()
+	b.Refusal.Issues = []systemone.Issue{issue}
+	return &b
+}
+
+// affords returns the most prompt tokens that an amount is enough for, beside
+// the fee and the completion; 0 where it is not enough for these, or no matter how
+// many there are.
+func (p Pricing) affords(left USD, completion int64) int64 {
+	used, price := p.amount(0, completion), count(p.Prompt)
+	all := amount{}.plus(tokensPerUSD, count(left))
+	lo, borrow := bits.Sub64(all.lo, used.lo, 0)
+	hi, borrow := bits.Sub64(all.hi, used.hi, borrow)
+	switch {
+	case borrow != 0 || price == 0:
+		return 0
+	case hi >= price:
+		return maxTokens
+	}
+	n, _ := bits.Div64(hi, lo, price)
+	return int64(min(n, maxTokens))
+}
