@@ -149,6 +149,7 @@ func (c *Catalog) addEndpoints(endpoints []Endpoint) error {
 			}
 		}
 		s.tag = tag
+		c.lasts = c.lasts || e.LastResort
 		c.endpoints = append(c.endpoints, &e)
 		c.specs = append(c.specs, s)
 	}
@@ -221,6 +222,8 @@ func (c *Catalog) endpointProblem(e *Endpoint, quant uint16, group uint8) string
 		return "zero retention and collecting data exclude each other"
 	case min(e.ContextLength, l.Questions, l.Options, l.Levels, l.Concurrency) < 0:
 		return "negative limit"
+	case e.AttemptTimeout < 0:
+		return "negative attempt timeout"
 	case !(e.Tolerance.Rounding >= 0 && e.Tolerance.Rounding < 1):
 		return "a rounding outside 0 to 1"
 	case !e.Off && c.bySlug[e.Provider].Client == nil:
