@@ -71,7 +71,11 @@ func (w *walk) abandon(ctx context.Context, rec *AttemptRecord) error {
 		return nil
 	}
 	rec.Cost, rec.OwnCost, rec.Usage.InputTokens = cost.Credit, cost.BYOK(), w.prompt
-	return w.money.settle(ctx, w.call, nil)
+	err := w.money.settle(ctx, w.call, nil)
+	if err != nil { // nobody knows whether it was charged, so the hold decides
+		rec.Cost, rec.OwnCost, rec.Usage.InputTokens = 0, 0, 0
+	}
+	return err
 }
 
 // hungUp reports whether a context ended before its time.

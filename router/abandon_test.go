@@ -340,7 +340,7 @@ func TestAClientMayGoByTheDeadline(t *testing.T) {
 func TestHangingUpIsNotFree(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]func(*sync.WaitGroup, func()){
-		"at once":          func(all *sync.WaitGroup, f func()) { all.Go(f) },
+		"at once":           func(all *sync.WaitGroup, f func()) { all.Go(f) },
 		"one after another": func(_ *sync.WaitGroup, f func()) { f() },
 	} {
 		synctest.Test(t, func(t *testing.T) {
