@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"io"
 	"maps"
 	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -304,4 +306,41 @@ func TestOwnCredentialsAreForUpstreamsThatTakeThem(t *testing.T) {
 		require.NoError(t, err, provider)
 		assert.Equal(t, takes, !catalog.Provider("up").NoOwnCredentials, provider)
 	}
+}
+
+func TestLastResortsAndTheirTime(t *testing.T) {
+	build := func(c config) *router.Endpoint {
+		catalog, err := builder{getenv: os.Getenv, warn: func(string) {}}.catalog(c)
+		require.NoError(t, err)
+		return catalog.Endpoints()[0]
+	}
+	c := builtin()
+	assert.True(t, build(c).LastResort, "the embedded model is one by default")
+	no := false
+	c.Endpoints[0].LastResort = &no
+	assert.False(t, build(c).LastResort)
+
+	plain, err := decodeConfig([]byte(plainConfig))
+	require.NoError(t, err)
+	assert.False(t, build(plain).LastResort, "others are none")
+	assert.Zero(t, build(plain).AttemptTimeout)
+	said, err := decodeConfig([]byte(strings.Replace(plainConfig, `"pricing":`, `"last_resort": true, "attempt_timeout_ms": 2500, "pricing":`, 1)))
+	require.NoError(t, err)
+	assert.True(t, build(said).LastResort)
+	assert.Equal(t, 2500*time.Millisecond, build(said).AttemptTimeout)
+}
+
+func TestAbandonedFlag(t *testing.T) {
+	for word, want := range map[string]router.Abandon{
+		"estimate": router.AbandonEstimate, "void": router.AbandonVoid, "finish": router.AbandonFinish,
+	} {
+		o, err := parse([]string{"-abandoned", word}, io.Discard)
+		require.NoError(t, err)
+		assert.Equal(t, want, o.abandoned)
+	}
+	o, err := parse(nil, io.Discard)
+	require.NoError(t, err)
+	assert.Equal(t, router.AbandonEstimate, o.abandoned)
+	_, err = parse([]string{"-abandoned", "free"}, io.Discard)
+	require.ErrorContains(t, err, "none of estimate, void and finish")
 }

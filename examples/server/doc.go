@@ -28,6 +28,10 @@
 //	                  password
 //	-leases           with PostgreSQL, admit calls from slices of the budgets that
 //	                  this process leases, without a wait for the database
+//	-abandoned MODE   what an attempt costs whose caller hangs up, or sets a time of
+//	                  its own that ends first: estimate (the request fee and the
+//	                  estimated prompt; the default), void (nothing) or finish (the
+//	                  attempt goes on, and costs what its answer says)
 //
 // SIGINT and SIGTERM finish the requests in flight, close the storage and exit
 // with 0. A mistake in the flags, the configuration or what is kept (a folder
@@ -141,6 +145,13 @@
 //	distillable      whether the model's author allows text distillation; the
 //	                 same for every endpoint of a model; default false
 //	context_length   largest state in tokens; default: no limit
+//	last_resort      whether it is asked when all else has failed: behind every other
+//	                 endpoint of its model, and of the models that a request names
+//	                 before that; it is asked although the attempts are used up, and
+//	                 time is kept for it; default true for "similarity", else false
+//	attempt_timeout_ms
+//	                 the most time that one attempt gets, in milliseconds; default:
+//	                 10,000
 //	limits           {"questions","options","levels","concurrency"}: the largest
 //	                 number of each, concurrency being attempts in flight; default:
 //	                 what the profile states, otherwise no limit.

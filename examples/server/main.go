@@ -46,6 +46,7 @@ type options struct {
 	addr, keysFile, config string
 	data, postgres         string // at most one; where neither is, in memory
 	leases                 bool
+	abandoned              router.Abandon
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -58,6 +59,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.data, "data", "", "keep everything in `FOLDER`, which is made when missing")
 	flags.StringVar(&o.postgres, "postgres", "", "keep everything in the PostgreSQL database `DSN`, else that of "+postgresEnv)
 	flags.BoolVar(&o.leases, "leases", false, "admit calls from slices of the budgets, leased from PostgreSQL")
+	flags.TextVar(&o.abandoned, "abandoned", router.AbandonEstimate, "what an attempt costs whose caller hangs up: `estimate`, void or finish")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(stderr)
 		flags.Usage()
@@ -155,7 +157,7 @@ func start(
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.close()) }()
-	s, err := newService(ctx, catalog, kept, time.Now, logs)
+	s, err := newService(ctx, catalog, kept, o, time.Now, logs)
 	if err != nil {
 		return err
 	}

@@ -27,13 +27,14 @@ type service struct {
 	log     *slog.Logger
 }
 
-func newService(ctx context.Context, catalog *router.Catalog, kept *storage, now func() time.Time, log *slog.Logger) (*service, error) {
+func newService(ctx context.Context, catalog *router.Catalog, kept *storage, o options, now func() time.Time, log *slog.Logger) (*service, error) {
 	userKey, err := kept.userKey()
 	if err != nil {
 		return nil, err
 	}
 	st, err := stack.New(stack.Config{
 		Catalog: catalog, Stores: kept.set, SealingKey: kept.sealingKey, UserKey: userKey, Log: log, Now: now,
+		Abandoned: o.abandoned,
 	})
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/router/openaidecisions"
@@ -113,6 +114,10 @@ func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, er
 	if e.ContextLength > 0 {
 		out.ContextLength = e.ContextLength
 	}
+	if e.LastResort != nil {
+		out.LastResort = *e.LastResort
+	}
+	out.AttemptTimeout = time.Duration(e.AttemptTimeout) * time.Millisecond
 	e.Limits.apply(&out.Limits)
 	out.Off = u.off
 	return out, nil

@@ -37,9 +37,12 @@ type Config struct {
 	// UserKey is what users are hashed with before they go upstream; default
 	// random.
 	UserKey []byte
-	Rates   keys.RateLimits  // off by default
-	Log     *slog.Logger     // default slog.Default()
-	Now     func() time.Time // default time.Now
+	Rates   keys.RateLimits // off by default
+	// Abandoned says what becomes of an attempt whose caller ends the call; default
+	// router.AbandonEstimate.
+	Abandoned router.Abandon
+	Log       *slog.Logger     // default slog.Default()
+	Now       func() time.Time // default time.Now
 }
 
 // Stack is a whole service.
@@ -73,6 +76,7 @@ func New(cfg Config) (*Stack, error) {
 		Interceptors: s.policies(),
 		Ledger:       cfg.Stores.Ledger,
 		UserKey:      cfg.UserKey,
+		Abandoned:    cfg.Abandoned,
 		Now:          cfg.Now,
 	}); err != nil {
 		return nil, err
