@@ -19,9 +19,6 @@ type allotment struct {
 	final bool
 }
 
-// cut says that the caller's own deadline left less than the program's would have.
-func (a allotment) cut() bool { return a.given < a.due }
-
 // deadline is the time of a whole call. Contexts end by the real clock, so this
 // goes by it too, whatever clock [Config.Now] is.
 type deadline struct {

@@ -53,7 +53,7 @@ func (p *planner) modeOf(ref ModelRef, place int) mode {
 		}
 	}
 	m.figure = figureOf(m.by)
-	m.plain = m.figure == noFigure && m.pinned == nowhere && !p.cutLatency && !p.cutThroughput && !p.in.Catalog.lasts
+	m.plain = m.figure == noFigure && m.pinned == nowhere && !p.cutLatency && !p.cutThroughput
 	m.first, m.sound, m.outage = at.ranked(rankPinned, ReasonPinned), at.ranked(rankSound, ReasonPrice), at.ranked(rankOutage, ReasonOutage)
 	if m.by != "" {
 		m.sound.reason = ReasonSort
@@ -165,6 +165,10 @@ func (p *planner) addKeys(m *mode, served span) {
 		if !plain {
 			p.refine(k, mark, s, stats, m)
 		}
+		if s.traits&lastResort != 0 {
+			k.lead |= 1 << p.layout.last
+			p.lasts = true
+		}
 	}
 	p.keys, p.marks = keys[:n], marks[:n]
 }
@@ -189,10 +193,6 @@ func (p *planner) refine(k *key, mark *mark, s *spec, stats *Stats, m *mode) {
 	if p.cutLatency || p.cutThroughput {
 		mark.tier = p.tier(stats)
 		k.lead |= uint64(mark.tier) << p.layout.tier
-	}
-	if s.endpoint.LastResort {
-		k.lead |= 1 << p.layout.last
-		p.lasts = true
 	}
 }
 
