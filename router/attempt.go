@@ -66,7 +66,7 @@ func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted a
 	}
 	now := r.cfg.Now()
 	// A client may go by the deadline itself, and see it pass before ctx does.
-	over := within.Err() != nil || limited.Err() != nil || !r.now().Before(deadline)
+	over := err != nil && (within.Err() != nil || limited.Err() != nil || !r.now().Before(deadline))
 	rec.Duration = max(now.Sub(rec.Started), 0)
 
 	o := observation{at: now, duration: rec.Duration}
@@ -92,7 +92,7 @@ func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted a
 	switch {
 	case rec.Class == InvalidRequest:
 		stop = StopCaller
-	case ctx.Err() != nil, over && !deadline.Before(w.deadline.end): // both may end at one instant, and ctx be told second
+	case res == nil && ctx.Err() != nil, over && !deadline.Before(w.deadline.end): // both may end at one instant, and ctx be told second
 		stop = StopDeadline
 		rec.Abandoned = cut && !finish
 	}

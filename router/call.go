@@ -53,7 +53,7 @@ type Call struct {
 	clock    func() time.Time // the router's, for interceptors
 	world    *world           // that the call began in
 	limits   systemone.Limits
-	usualEnd time.Time // by the real clock
+	usualEnd time.Time // by the real clock; zero where the caller has set no deadline
 	holdID   uuid.UUID // of what the call sets aside
 	recorder Recorder  // that has the call's events; nil where none has
 	resolved resolved
@@ -123,11 +123,12 @@ const (
 	SkipLimit   SkipReason = iota // a limit on spending had no room for what it may cost
 	SkipRetries                   // it has failed a lot of late, and its retry budget is spent
 	SkipBusy                      // its endpoint has no place free, or its client could not send
+	SkipTime                      // what was left of the call's time was kept for a last resort
 )
 
-// String returns the reason in a word: limit, retry_budget or busy.
+// String returns the reason in a word: limit, retry_budget, busy or time.
 func (r SkipReason) String() string {
-	words := [...]string{"limit", "retry_budget", "busy"}
+	words := [...]string{"limit", "retry_budget", "busy", "time"}
 	return words[min(int(r), len(words)-1)]
 }
 

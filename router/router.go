@@ -201,7 +201,9 @@ func (r *Router) Decide(ctx context.Context, c *Call) (*Result, error) {
 		return nil, &Error{Class: Server, Err: errDecided}
 	}
 	r.begin(c)
-	c.usualEnd = r.now().Add(r.usualTimeout(c))
+	if _, ends := ctx.Deadline(); ends || c.Timeout > 0 { // of the caller's own, perhaps
+		c.usualEnd = r.now().Add(r.usualTimeout(c))
+	}
 	ctx, cancel := context.WithTimeout(ctx, r.timeout(c))
 	defer cancel()
 

@@ -44,18 +44,14 @@ func (w *walk) walk(ctx context.Context) (_ *Result, by *Candidate, err error) {
 	defer func() { err = withCause(err, w.money.void(ctx)) }()
 	for i := range w.candidates {
 		by := &w.candidates[i]
-		if !by.Endpoint.LastResort && w.counted >= w.router.cfg.MaxAttempts {
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, w.end(ctx, StopDeadline)
+		case !by.Endpoint.LastResort && w.counted >= w.router.cfg.MaxAttempts:
 			w.limited = true
 			continue
 		}
-		allotted := w.allot(i)
-		switch {
-		case ctx.Err() != nil || allotted.given <= 0 && allotted.final:
-			return nil, nil, w.end(ctx, StopDeadline)
-		case allotted.given <= 0:
-			continue // what is left is kept for a last resort
-		}
-		res, stop, err := w.ask(ctx, by, allotted)
+		res, stop, err := w.ask(ctx, i)
 		switch {
 		case err != nil:
 			return nil, nil, &Error{Class: Server, Err: err}
@@ -74,12 +70,12 @@ func (w *walk) walk(ctx context.Context) (_ *Result, by *Candidate, err error) {
 // ask makes an attempt at a candidate, if it can be made, and charges its answer,
 // or what it is taken to have cost where its caller ended the call. It returns the
 // result, or why the walk ends here.
-func (w *walk) ask(ctx context.Context, by *Candidate, allotted allotment) (res *Result, stop Stop, err error) {
+func (w *walk) ask(ctx context.Context, i int) (res *Result, stop Stop, err error) {
 	attempts := len(w.call.Report.Attempts)
-	if res, stop, err = w.try(ctx, by, allotted); err != nil || len(w.call.Report.Attempts) == attempts {
+	if res, stop, err = w.try(ctx, i); err != nil || len(w.call.Report.Attempts) == attempts {
 		return nil, stop, err
 	}
-	if !by.Endpoint.LastResort {
+	if !w.candidates[i].Endpoint.LastResort {
 		w.counted++
 	}
 	switch rec := &w.call.Report.Attempts[attempts]; {
@@ -93,7 +89,8 @@ func (w *walk) ask(ctx context.Context, by *Candidate, allotted allotment) (res 
 
 // try makes an attempt at a candidate, if it can be made. Its place at the endpoint
 // is free afterwards: the ledger, which may take long, is none of its business.
-func (w *walk) try(ctx context.Context, by *Candidate, allotted allotment) (res *Result, stop Stop, err error) {
+func (w *walk) try(ctx context.Context, i int) (res *Result, stop Stop, err error) {
+	by := &w.candidates[i]
 	s := w.call.world.byEndpoint[by.Endpoint.ID]
 	if !s.acquire() {
 		w.skip(by, Skip{Reason: SkipBusy})
@@ -123,8 +120,16 @@ func (w *walk) try(ctx context.Context, by *Candidate, allotted allotment) (res 
 		w.skip(by, Skip{Check: refused.Check})
 		return nil, "", nil
 	}
-	if res, stop, sent = w.attempt(ctx, s, by, allotted); !sent {
-		w.skip(by, Skip{Reason: SkipBusy})
+	allotted := w.allot(i) // the ledger may have taken its time
+	switch {
+	case allotted.given > 0:
+		if res, stop, sent = w.attempt(ctx, s, by, allotted); !sent {
+			w.skip(by, Skip{Reason: SkipBusy})
+		}
+	case allotted.final:
+		stop = StopDeadline
+	default:
+		w.skip(by, Skip{Reason: SkipTime})
 	}
 	return res, stop, nil
 }
