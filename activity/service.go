@@ -3,6 +3,7 @@ package activity
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,22 +43,27 @@ func New(cfg Config) (*Service, error) {
 }
 
 // Intercept records every answered call before its caller has the answer,
-// unless the ledger recorded it in this store when it settled the call. A call
-// whose activity cannot be recorded fails: use that nobody can see is not given
-// away. Calls without an account, of the embedding program itself, are not
+// unless the ledger recorded it in this store when it settled the call. It does
+// the same for what was charged because a caller ended its call: that has tokens
+// and a cost, and is no request. A call whose activity cannot be recorded fails:
+// use that nobody can see is not given away. Calls without an account, of the embedding program itself, are not
 // recorded.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		res, err := next(ctx, c)
-		if err != nil || res == nil || c.Principal.Account == "" || c.RecordedIn(s.cfg.Store) {
+		if c.Principal.Account == "" || c.RecordedIn(s.cfg.Store) {
 			return res, err
+		}
+		events := c.Events(res)
+		if res == nil && len(events) == 0 {
+			return nil, err
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 		defer cancel()
-		if err := s.cfg.Store.Record(ctx, c.Events(res)); err != nil {
-			return nil, &router.Error{Class: router.Server, Err: fmt.Errorf("activity: record: %w", err)}
+		if failed := s.cfg.Store.Record(ctx, events); failed != nil {
+			return nil, &router.Error{Class: router.Server, Err: errors.Join(fmt.Errorf("activity: record: %w", failed), err)}
 		}
-		return res, nil
+		return res, err
 	}
 }
 

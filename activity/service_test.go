@@ -220,6 +220,46 @@ func TestWhatCannotBeRecordedIsNotGivenAway(t *testing.T) {
 	assert.NotNil(t, res)
 	_, err = s.Items(t.Context(), "acme", activity.Query{})
 	require.ErrorIs(t, err, errFull)
+
+	errGone := &router.Error{Class: router.Timeout, Err: context.Canceled}
+	left := func(_ context.Context, c *router.Call) (*router.Result, error) {
+		c.Report.Attempts = []router.AttemptRecord{{Endpoint: &router.Endpoint{}, Class: router.Timeout, Abandoned: true, Cost: 1}}
+		return nil, errGone
+	}
+	_, err = s.Intercept(left)(t.Context(), &router.Call{Principal: router.Principal{Account: "acme"}})
+	require.ErrorIs(t, err, errFull)
+	require.ErrorIs(t, err, errGone)
+}
+
+// What was charged because a caller ended its call is in the activity, with its
+// tokens and its cost, and is no request; a call that failed is not.
+func TestInterceptRecordsWhatWasAbandoned(t *testing.T) {
+	store := memory.New().Activity
+	s, err := activity.New(activity.Config{Store: store})
+	require.NoError(t, err)
+	errGone := &router.Error{Class: router.Timeout, Err: context.Canceled}
+	next := func(_ context.Context, c *router.Call) (*router.Result, error) {
+		c.Report.Attempts = []router.AttemptRecord{
+			{Endpoint: &router.Endpoint{}, Class: router.ProviderUnavailable},
+			{
+				Endpoint: &router.Endpoint{}, Class: router.Timeout, Abandoned: true,
+				Cost: 3, OwnCost: 2, Usage: systemone.Usage{InputTokens: 7},
+			},
+		}
+		return nil, errGone
+	}
+	call := &router.Call{ID: "gen-dec-1", Principal: router.Principal{Account: "acme"}, Admitted: noon}
+	for range 2 {
+		res, err := s.Intercept(next)(t.Context(), call)
+		assert.Nil(t, res)
+		require.ErrorIs(t, err, errGone)
+	}
+	items, err := store.Items(t.Context(), activity.Range{Account: "acme", From: "2026-01-01", To: "2027-12-31"})
+	require.NoError(t, err)
+	require.Len(t, items, 1)
+	assert.Zero(t, items[0].Requests)
+	assert.EqualValues(t, 7, items[0].Prompt)
+	assert.Equal(t, router.Amount{Credit: 3, Total: 5}, items[0].Cost)
 }
 
 // BenchmarkItems is GET /activity of an account with a thousand keys at twenty

@@ -35,7 +35,10 @@ func (x *exchange) decide(ctx context.Context) error {
 			return err
 		}
 	}
-	x.call = &router.Call{Request: req, Principal: x.principal, RequestID: x.requestID, Timeout: timeout}
+	x.call = &router.Call{
+		Request: req, Principal: x.principal, RequestID: x.requestID,
+		Timeout: timeout, UsualTimeout: x.s.timeout - x.s.timeout/bodyShare,
+	}
 	if x.s.Limits == x.s.Router.Limits() {
 		x.call.Validated = req
 	}
@@ -67,6 +70,11 @@ func decodedBytes(r *systemone.Request) int64 {
 	}
 	return int64(n)
 }
+
+// bodyShare is what part of the surface's deadline reading the body may take. What
+// it takes beyond that is the caller's own doing, so an endpoint that runs out of
+// time then is not at fault.
+const bodyShare = 10
 
 // timeLeft returns what is left of the surface's deadline, which begins with
 // the request: its clients count from there. 0 leaves it to the router.

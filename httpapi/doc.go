@@ -11,9 +11,10 @@
 // strangers are told of an error comes from the table in errors.go and never
 // from the error's own text; [Status] is the same table for programs.
 //
-// A caller who hangs up cancels the request. One who closes only its sending
-// side after the request (SHUT_WR, as nc -N does) has hung up too: net/http
-// cannot tell the two apart, so keep the connection open until the reply came.
+// A caller who hangs up cancels the request, and pays for the attempt that was
+// running as router.Config.Abandoned says. One who closes only its sending side
+// after the request (SHUT_WR, as nc -N does) has hung up too: net/http cannot
+// tell the two apart, so keep the connection open until the reply came.
 //
 // The package opens no listener and starts no goroutine that outlives its
 // request: timeouts for headers and bodies, and connection limits, belong to

@@ -25,6 +25,8 @@ type metadataObject struct {
 	Endpoints metadataEndpoint `json:"endpoints"`
 	Attempts  []metadataTry    `json:"attempts"`
 	Pipeline  []metadataStage  `json:"pipeline"`
+	// Stopped says why no further candidate was asked; "" where one answered.
+	Stopped router.Stop `json:"stopped,omitempty"`
 	// Seed replays the plan's draw. It is text because a JavaScript number
 	// cannot hold it.
 	Seed string `json:"seed"`
@@ -48,6 +50,7 @@ type metadataCandidate struct {
 	IsBYOK   bool          `json:"is_byok"`  // called with a credential of the caller's own
 	Tier     string        `json:"tier"`
 	Reason   router.Reason `json:"reason"`
+	Skipped  string        `json:"skipped,omitempty"` // why it was passed over
 	// DrawWeight is the probability in the draw for the first place.
 	DrawWeight float64 `json:"draw_weight"`
 }
@@ -123,6 +126,7 @@ func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataO
 	if m.Strategy == "" {
 		m.Strategy = "direct" // there was no plan
 	}
+	m.Stopped = r.Stopped
 	by := answering(r, answered)
 	m.IsBYOK = by != nil && by.Credential != nil
 	for _, c := range r.Plan.Candidates {
@@ -130,6 +134,7 @@ func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataO
 			Provider: s.providerName(c.Endpoint.Provider), Model: c.Model().Permaslug, Endpoint: c.Endpoint.Tag(),
 			Selected: by != nil && c.Endpoint == by.Endpoint && c.Credential == by.Credential,
 			IsBYOK:   c.Credential != nil, Tier: c.Tier.String(), Reason: c.Reason, DrawWeight: c.Weight,
+			Skipped: skipped(r, &c),
 		})
 	}
 	for _, e := range r.Plan.Excluded {
@@ -160,6 +165,16 @@ func endpoints(p *router.Plan) int {
 		seen[c.Endpoint] = true
 	}
 	return len(seen) + len(p.Excluded)
+}
+
+// skipped says why a candidate was passed over; "" for one that was not.
+func skipped(r *router.Report, c *router.Candidate) string {
+	for _, s := range r.Skipped {
+		if s.Endpoint == c.Endpoint && s.Credential == c.Credential {
+			return s.String()
+		}
+	}
+	return ""
 }
 
 // answering is the attempt that the endpoint answered, nil where none did.

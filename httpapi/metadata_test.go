@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,32 @@ func TestMetadataStandsOnErrorsToo(t *testing.T) {
 	s = scenario{header: map[string]string{"X-Router-Metadata": "no"}}
 	_, _, got = s.play(t)
 	assert.Nil(t, at(t, got.body, "router_metadata"))
+}
+
+// The metadata say why a walk ended without an answer, and who was passed over.
+func TestMetadataSaysWhyAWalkEnded(t *testing.T) {
+	g := newRig(t, func(_ *httpapi.Config, cfg *router.Config) { cfg.RetryPercent, cfg.RetryReserve = -1, -1 })
+	ask := func() (int, []byte) {
+		r := g.request(t, http.MethodPost, "/systemone", with(`"provider":{"order":["ant","bee"]}`), "inference")
+		r.Header.Set("X-Router-Metadata", "enabled")
+		w := g.serve(t, g.handler, r)
+		return w.Code, w.Body.Bytes()
+	}
+	down := slices.Repeat([]error{upstream(500, "", 0)}, 4)
+	g.ant.script, g.bee.script = down, down
+	for range 3 {
+		status, body := ask()
+		assert.Equal(t, 502, status)
+		assert.EqualValues(t, 2, at(t, body, "router_metadata.attempt"))
+		assert.Equal(t, "candidates", at(t, body, "router_metadata.stopped"))
+	}
+	_, body := ask()
+	assert.EqualValues(t, 1, at(t, body, "router_metadata.attempt"), "bee has failed three times")
+	assert.NotContains(t, at(t, body, "router_metadata.endpoints.available.0"), "skipped")
+	assert.Equal(t, "retry_budget", at(t, body, "router_metadata.endpoints.available.1.skipped"))
+	status, body := ask()
+	assert.Equal(t, 200, status)
+	assert.NotContains(t, at(t, body, "router_metadata"), "stopped")
 }
 
 func TestBrandChangesEverywhereAtOnce(t *testing.T) {

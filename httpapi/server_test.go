@@ -212,7 +212,7 @@ func TestHangingUpCancelsTheUpstream(t *testing.T) {
 func TestDeadlineOfAnEmbedder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t)
-		g.ant.wait = true
+		g.ant.wait, g.bee.wait = true, true
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		r := g.request(t, http.MethodPost, "/systemone", sound, "inference").WithContext(ctx)
@@ -241,13 +241,13 @@ func TestNativeDeadlineBeginsWithTheRequest(t *testing.T) {
 		reading time.Duration
 		status  int
 		after   time.Duration
-		asked   int // providers
+		asked   int // of both providers
 	}{
-		"at once":             {"native", 0, 524, 9 * time.Second, 1},
-		"slow body":           {"native", 6 * time.Second, 524, 9 * time.Second, 1},
+		"at once":             {"native", 0, 524, 9 * time.Second, 2},
+		"slow body":           {"native", 6 * time.Second, 524, 9 * time.Second, 2},
 		"body takes all":      {"native", 9 * time.Second, 524, 9 * time.Second, 0},
 		"body takes too long": {"native", 20 * time.Second, 524, 20 * time.Second, 0},
-		"not native":          {"api", 12 * time.Second, 524, 42 * time.Second, 1},
+		"not native":          {"api", 12 * time.Second, 524, 42 * time.Second, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -262,8 +262,38 @@ func TestNativeDeadlineBeginsWithTheRequest(t *testing.T) {
 				started := time.Now()
 				assert.Equal(t, c.status, g.serve(t, h, r).Code)
 				assert.Equal(t, c.after, time.Since(started))
-				assert.Len(t, g.ant.seen, c.asked)
+				assert.Equal(t, c.asked, len(g.ant.seen)+len(g.bee.seen))
 			})
+		})
+	}
+}
+
+// An upstream that hangs is failed over on the native mount, and found out: three
+// times are an outage. Callers who take all their time for the body find nothing
+// out.
+func TestNativeCallersAreFailedOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		reading, took time.Duration
+		outage        bool
+	}{
+		"at once":   {took: 4500 * time.Millisecond, outage: true},
+		"slow body": {reading: 8 * time.Second, took: 8500 * time.Millisecond},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newRig(t)
+			g.ant.wait = true
+			for range 5 {
+				body := with(`"provider":{"order":["ant"]}`)
+				r := g.request(t, http.MethodPost, "/systemone", "", "inference")
+				r.Body, r.ContentLength = io.NopCloser(&slowBody{strings.NewReader(body), c.reading}), -1
+				began := time.Now()
+				require.Equal(t, 200, g.serve(t, g.native, r).Code, name)
+				assert.Equal(t, c.took, time.Since(began), name)
+			}
+			assert.Len(t, g.ant.seen, 5, name)
+			ant := g.router.Catalog().Endpoints()[0]
+			require.Equal(t, "ant", ant.Provider)
+			assert.Equal(t, c.outage, g.router.Health(ant.ID).Outage, name)
 		})
 	}
 }

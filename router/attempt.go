@@ -29,10 +29,22 @@ func (s *served) acquire() bool {
 func (s *served) release() { s.tracker.inflight.Add(-1) }
 
 // attempt asks one endpoint, at which it has a place, and records how that
-// went, unless nothing was sent. It returns the result, or whether the walk
-// ends here.
-func (r *Router) attempt(ctx context.Context, s *served, by *Candidate, out *outgoing) (res *Result, ended bool) {
-	limited, cancel := context.WithTimeout(ctx, r.cfg.AttemptTimeout)
+// went, unless nothing was sent. It returns the result, or why the walk ends
+// here.
+//
+// An attempt that its caller cut short says nothing of its endpoint: one that the
+// caller hung up on, and one that ran out of less time than the program's own
+// deadline would have given it.
+func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted allotment) (res *Result, stop Stop, sent bool) {
+	r, finish := w.router, w.router.cfg.Abandoned == AbandonFinish
+	within, given := ctx, allotted.given
+	if finish {
+		within = context.WithoutCancel(ctx)
+		if allotted.final {
+			given = allotted.due
+		}
+	}
+	limited, cancel := context.WithTimeout(within, given)
 	defer cancel()
 	deadline, _ := limited.Deadline()
 
@@ -40,23 +52,26 @@ func (r *Router) attempt(ctx context.Context, s *served, by *Candidate, out *out
 		Endpoint: s.endpoint, Model: by.Model(), Provider: s.provider.Name,
 		Credential: by.Credential, Started: r.cfg.Now(),
 	}
-	reply, err := s.provider.Client.Decide(limited, out.attempt(s, by.Credential, deadline))
+	reply, err := s.provider.Client.Decide(limited, w.out.attempt(s, by.Credential, deadline))
 	if errors.Is(err, ErrNotSent) {
-		return nil, false
+		return nil, "", false
 	}
 	now := r.cfg.Now()
+	// A client may go by the deadline itself, and see it pass before ctx does.
+	over := err != nil && (within.Err() != nil || limited.Err() != nil || !r.now().Before(deadline))
 	rec.Duration = max(now.Sub(rec.Started), 0)
 
 	o := observation{at: now, duration: rec.Duration}
 	var answers systemone.Answers
 	if err != nil {
-		o.checked = rec.fail(ctx, limited, err)
+		o.checked = rec.fail(over, err)
 	} else {
-		answers, o.checked = rec.judge(out.call.Request, reply)
+		answers, o.checked = rec.judge(w.call.Request, reply)
 	}
-	hungUp := rec.Class != "" && rec.Status == 0 && errors.Is(ctx.Err(), context.Canceled)
+	ranOut := over && rec.Class != "" && rec.Status == 0 && !rec.local()
+	cut := ranOut && (given < allotted.due || hungUp(within))
 	o.ok = rec.Class == ""
-	o.failed = !o.ok && !hungUp && rec.countsAgainstUptime()
+	o.failed = !o.ok && !cut && rec.countsAgainstUptime()
 	o.tokens = rec.Usage.InputTokens + rec.Usage.OutputTokens
 	o.rest = rec.rest()
 	if s.tracker.record(o) {
@@ -65,18 +80,17 @@ func (r *Router) attempt(ctx context.Context, s *served, by *Candidate, out *out
 	if o.ok {
 		rec.charge()
 		r.estimates.note(&rec)
-		res = result(out.call, s, by.Model(), rec, answers)
+		res = result(w.call, s, by.Model(), rec, answers)
 	}
-	out.call.Report.Attempts = append(out.call.Report.Attempts, rec)
-	return res, rec.Class == InvalidRequest || hungUp || timeIsUp(ctx, limited)
-}
-
-// timeIsUp reports whether an attempt ended because the call's own time did.
-// Both may end at one instant, and ctx be told second.
-func timeIsUp(ctx, limited context.Context) bool {
-	end, _ := limited.Deadline()
-	last, _ := ctx.Deadline()
-	return limited.Err() != nil && !end.Before(last)
+	switch {
+	case rec.Class == InvalidRequest:
+		stop = StopCaller
+	case res == nil && ctx.Err() != nil, over && !deadline.Before(w.deadline.end): // both may end at one instant, and ctx be told second
+		stop = StopDeadline
+		rec.Abandoned = cut && !finish
+	}
+	w.call.Report.Attempts = append(w.call.Report.Attempts, rec)
+	return res, stop, true
 }
 
 // Statuses that the router names itself; it knows nothing else of HTTP.
@@ -92,7 +106,7 @@ const (
 // fail classifies an error of the provider. Time that ran out is a timeout
 // however the provider puts it, unless the upstream did reply. It returns
 // whether the provider has checked a reply.
-func (rec *AttemptRecord) fail(ctx, limited context.Context, err error) (checked bool) {
+func (rec *AttemptRecord) fail(over bool, err error) (checked bool) {
 	rec.Class, rec.Err = ProviderUnavailable, err
 	if up, ok := errors.AsType[*UpstreamError](err); ok {
 		rec.Class, rec.Status, rec.RetryAfter = attemptClass(up.Class), up.Status, max(up.RetryAfter, 0)
@@ -101,7 +115,7 @@ func (rec *AttemptRecord) fail(ctx, limited context.Context, err error) (checked
 			checked = up.Checked
 		}
 	}
-	if rec.Status == 0 && (ctx.Err() != nil || limited.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
+	if rec.Status == 0 && (over || errors.Is(err, context.DeadlineExceeded)) {
 		rec.Class = Timeout
 	}
 	return checked

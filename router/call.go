@@ -39,6 +39,12 @@ type Call struct {
 	Admitted time.Time
 	// Timeout is the total deadline; 0 or less is the router's.
 	Timeout time.Duration
+	// UsualTimeout is the total deadline that the program gives calls like this one,
+	// where it is not the router's; 0 or less is the router's. Timeout or ctx may end
+	// the call earlier. That is then its caller's wish: an attempt that is left less
+	// time than UsualTimeout would leave it, and runs out of it, says nothing of its
+	// endpoint, and is charged as [Config.Abandoned] says.
+	UsualTimeout time.Duration
 	// Seed replays a draw; 0 draws a fresh one. The one used is in Report.
 	Seed uint64
 	// Report is filled while the call proceeds, also when it fails.
@@ -47,6 +53,7 @@ type Call struct {
 	clock    func() time.Time // the router's, for interceptors
 	world    *world           // that the call began in
 	limits   systemone.Limits
+	usualEnd time.Time // by the real clock; zero where the caller has set no deadline
 	holdID   uuid.UUID // of what the call sets aside
 	recorder Recorder  // that has the call's events; nil where none has
 	resolved resolved
@@ -84,17 +91,49 @@ type Report struct {
 	Requested string // the models as sent, joined by ", "
 	Plan      Plan
 	Attempts  []AttemptRecord
-	Skipped   []Skip // candidates that a limit on spending had no room for
-	Pipeline  []Stage
+	// Stopped says why no further candidate was asked. It is "" where one answered,
+	// where there was none to be asked, and where the ledger failed.
+	Stopped  Stop
+	Skipped  []Skip // candidates that were passed over, in the order of the plan
+	Pipeline []Stage
 }
 
-// Skip is a candidate that was not asked because a limit had no room for what
-// it may cost.
+// Skip is a candidate that was passed over.
 type Skip struct {
 	Endpoint   *Endpoint
 	Credential *Credential // the caller's own that it would have been asked with, or nil
-	Check      Check       // whose budget refused
+	Reason     SkipReason
+	Check      Check // whose budget refused, of SkipLimit
 }
+
+// String returns why in a word: that of the Check whose budget refused, or that of
+// the reason.
+func (s Skip) String() string {
+	if s.Reason == SkipLimit {
+		return s.Check.String()
+	}
+	return s.Reason.String()
+}
+
+// SkipReason says why a candidate was passed over.
+type SkipReason uint8
+
+// Every reason.
+const (
+	SkipLimit   SkipReason = iota // a limit on spending had no room for what it may cost
+	SkipRetries                   // it has failed a lot of late, and its retry budget is spent
+	SkipBusy                      // its endpoint has no place free, or its client could not send
+	SkipTime                      // what was left of the call's time was kept for a last resort
+)
+
+// String returns the reason in a word: limit, retry_budget, busy or time.
+func (r SkipReason) String() string {
+	words := [...]string{"limit", "retry_budget", "busy", "time"}
+	return words[min(int(r), len(words)-1)]
+}
+
+// MarshalText returns the word.
+func (r SkipReason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // AttemptRecord is one attempt as it happened.
 type AttemptRecord struct {
@@ -115,7 +154,10 @@ type AttemptRecord struct {
 	Credential *Credential
 	// OwnCost is the list price of an attempt with Credential: what Cost would
 	// have been.
-	OwnCost    USD
+	OwnCost USD
+	// Abandoned says that the attempt was running when its caller ended the call.
+	// What it is charged then, where [Config.Abandoned] says so, is an estimate.
+	Abandoned  bool
 	UpstreamID string
 	Answers    systemone.Answers // as the upstream gave them, for its own confidence figures; nil on failure
 	Err        error             // for the operator's log

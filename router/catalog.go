@@ -53,9 +53,17 @@ type Endpoint struct {
 	ZDR           bool   // zero retention; implies no collection
 	Group         string // vendor group of the ZDR switches; "" is the model author's
 	Off           bool   // switched off by the operator
-	Limits        EndpointLimits
-	Tolerance     systemone.Tolerance
-	Counting      Counting
+	// LastResort puts the endpoint behind all other endpoints of its own model and
+	// of the models that a request names before it, and before those of the models
+	// that it names after it, whatever the request's preferences say. It is asked
+	// outside [Config.MaxAttempts], time is kept for it, and a session is not pinned
+	// to it.
+	LastResort bool
+	// AttemptTimeout is the most time that one attempt gets here; 0 is the router's.
+	AttemptTimeout time.Duration
+	Limits         EndpointLimits
+	Tolerance      systemone.Tolerance
+	Counting       Counting
 
 	model *Model // in a catalog
 }
@@ -88,6 +96,7 @@ type Catalog struct {
 	targets    map[string]int32         // folded provider name → what it means
 	nTargets   int                      // all that names can mean
 	bySlug     map[string]*ProviderInfo // as given
+	lasts      bool                     // some endpoint is a last resort
 	planners   planners
 }
 

@@ -149,6 +149,7 @@ func (c *Catalog) addEndpoints(endpoints []Endpoint) error {
 			}
 		}
 		s.tag = tag
+		c.lasts = c.lasts || e.LastResort
 		c.endpoints = append(c.endpoints, &e)
 		c.specs = append(c.specs, s)
 	}
@@ -223,6 +224,8 @@ func (c *Catalog) endpointProblem(e *Endpoint, quant uint16, group uint8) string
 		return "negative limit"
 	case !(e.Counting.TokensPerByte >= 0 && e.Counting.TokensPerByte <= maxTokensPerByte):
 		return fmt.Sprintf("tokens per byte outside 0 to %d", maxTokensPerByte)
+	case e.AttemptTimeout < 0:
+		return "negative attempt timeout"
 	case !(e.Tolerance.Rounding >= 0 && e.Tolerance.Rounding < 1):
 		return "a rounding outside 0 to 1"
 	case !e.Off && c.bySlug[e.Provider].Client == nil:

@@ -87,57 +87,52 @@ func TestDeadlines(t *testing.T) {
 		class   router.Class
 		asked   string
 		took    time.Duration
+		stopped router.Stop
 	}{
 		{
 			"R76c",
-			[]step{slow(5*time.Second, fails(t, "500")), fails(t, "timeout")},
-			time.Minute, 0,
-			router.ProviderUnavailable, "ant bee", 30 * time.Second,
+			[]step{fails(t, "500"), fails(t, "500"), slow(10*time.Second, fails(t, "500")), fails(t, "timeout")},
+			30 * time.Second, 0,
+			router.ProviderUnavailable, "ant bee cat dog", 30 * time.Second, router.StopDeadline,
 		},
 		{
 			"R76d",
-			[]step{slow(5*time.Second, fails(t, "504")), fails(t, "timeout")},
-			time.Minute, 0,
-			router.Timeout, "ant bee", 30 * time.Second,
-		},
-		{
-			"three attempts of 10 s are 30 s",
-			[]step{fails(t, "timeout"), fails(t, "timeout"), fails(t, "timeout"), answer},
-			0, 0,
-			router.Timeout, "ant bee cat", 30 * time.Second,
+			[]step{fails(t, "timeout"), fails(t, "timeout"), fails(t, "timeout"), fails(t, "timeout")},
+			30 * time.Second, 0,
+			router.Timeout, "ant bee cat dog", 30 * time.Second, router.StopDeadline,
 		},
 		{
 			"the native mount's 9 s",
 			[]step{fails(t, "timeout"), answer},
 			0, 9 * time.Second,
-			router.Timeout, "ant", 9 * time.Second,
+			"", "ant bee", 4500 * time.Millisecond, "",
 		},
 		{
 			"an attempt has 10 s",
 			[]step{fails(t, "timeout"), answer},
 			0, 0,
-			"", "ant bee", 10 * time.Second,
+			"", "ant bee", 10 * time.Second, "",
 		},
 		{
 			"Retry-After makes nobody wait",
 			[]step{fails(t, "429(7)"), answer},
 			0, 0,
-			"", "ant bee", 0,
+			"", "ant bee", 0, "",
 		},
 		{
-			"an answer that comes after the end is still one",
+			"an answer that comes after the end of its attempt is still one",
 			[]step{func(ctx context.Context, a router.Attempt) (router.Reply, error) {
 				<-ctx.Done()
 				return answer(ctx, a)
 			}},
 			time.Minute, 0,
-			"", "ant", 30 * time.Second,
+			"", "ant", 15 * time.Second, "",
 		},
 	} {
 		t.Run(tt.row, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				g := newRig(t, "ant bee cat dog", func(cfg *router.Config) { cfg.AttemptTimeout = tt.attempt })
+				g := newRig(t, "ant bee cat dog elk fox", func(cfg *router.Config) { cfg.AttemptTimeout = tt.attempt })
 				for i, do := range tt.steps {
 					g.upstreams[g.order[i]].will(do)
 				}
@@ -146,6 +141,7 @@ func TestDeadlines(t *testing.T) {
 				_, err := g.router.Decide(t.Context(), c)
 				assert.Equal(t, tt.took, time.Since(started))
 				assert.Equal(t, tt.asked, asked(c))
+				assert.Equal(t, tt.stopped, c.Report.Stopped)
 				if tt.class == "" {
 					require.NoError(t, err)
 					return

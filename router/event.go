@@ -7,12 +7,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// Event is one billed attempt of an answered call: what activity is made of.
-// It never changes. Of a call whose hold expired it is what expiry posted, or
-// took back.
+// Event is one billed attempt: what activity is made of. It never changes. Of a
+// call whose hold expired it is what expiry posted, or took back.
 type Event struct { //nolint:recvcheck // what it makes of itself is another one
 	// ID is the call's generation id and the place of the attempt among the
-	// billed ones, "gen-dec-…/0"; "gen-dec-…/held" where expiry posted the hold
+	// billed ones, "gen-dec-…/0"; "gen-dec-…/abandoned" of an attempt whose caller
+	// ended the call while it ran; "gen-dec-…/held" where expiry posted the hold
 	// and "gen-dec-…/held/corrected" where a late settlement took that back. The
 	// same id is the same event.
 	ID         string
@@ -22,7 +22,7 @@ type Event struct { //nolint:recvcheck // what it makes of itself is another one
 	Permaslug  string // with the dated suffix
 	Endpoint   uuid.UUID
 	Provider   string // display name
-	Requests   int64  // 1 on the endpoint that answered (most), else 0
+	Requests   int64  // 1 on the endpoint that answered (most), else 0; an abandoned call was not answered
 	Prompt     int64  // tokens
 	Completion int64
 	Reasoning  int64
@@ -56,18 +56,17 @@ func (e Event) Corrected() Event {
 }
 
 // Events returns what activity is made of: an event for each billed attempt of
-// a call that res answered, in the order of the attempts. Without a result
-// nothing was billed, and there are none. It only reads the call, so an
-// interceptor may ask for them when the engine has answered.
+// a call that res answered, in the order of the attempts. Without a result there is
+// none, but for the attempt that was charged because its caller ended the call. It
+// only reads the call, so an interceptor may ask for them when the engine has
+// answered.
 func (c *Call) Events(res *Result) []Event {
-	if res == nil {
-		return nil
-	}
 	var events []Event
 	answered := false // the endpoint that answered has its event
 	for i := range c.Report.Attempts {
 		a := &c.Report.Attempts[i]
-		if a.Class != "" {
+		charged := a.Abandoned && a.Cost+a.OwnCost > 0
+		if (res == nil || a.Class != "") && !charged {
 			continue
 		}
 		e := Event{
@@ -81,7 +80,10 @@ func (c *Call) Events(res *Result) []Event {
 			Cost:       Amount{Credit: a.Cost, Total: a.Cost + a.OwnCost},
 		}
 		e.at(a.Endpoint, a.Model, a.Provider)
-		if !answered && a.Endpoint == res.Endpoint {
+		switch {
+		case charged:
+			e.ID = c.ID + abandonedEvent
+		case !answered && a.Endpoint == res.Endpoint:
 			e.Requests, answered = 1, true
 		}
 		events = append(events, e)

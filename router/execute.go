@@ -26,15 +26,16 @@ func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := c.world
+	world := c.world
 	now := r.cfg.Now()
+	shape, stats := ShapeOf(c.Request), world.stats(now)
 	c.Report.Plan = NewPlan(PlanInput{
-		Catalog:     w.catalog,
+		Catalog:     world.catalog,
 		Models:      models,
-		Shape:       ShapeOf(c.Request),
+		Shape:       shape,
 		Preferences: c.Request.Provider,
 		Policy:      c.Policy,
-		Stats:       w.stats(now),
+		Stats:       stats,
 		NoUser:      len(r.cfg.UserKey) == 0,
 		Pinned:      r.pinned(ctx, c, models, now),
 		Credentials: c.Credentials,
@@ -44,7 +45,21 @@ func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
 	if err := c.Report.Plan.Err(requested(c.Request)); err != nil {
 		return nil, err
 	}
-	return r.walk(ctx, c, models, now)
+	w := walk{
+		router:     r,
+		call:       c,
+		candidates: c.Report.Plan.Candidates,
+		stats:      stats,
+		prompt:     shape.PromptTokens,
+		out:        outgoing{call: c, catalog: world.catalog, userKey: r.cfg.UserKey},
+		money:      r.purse(c, now),
+		deadline:   r.deadline(ctx, c),
+	}
+	res, by, err := w.walk(ctx)
+	if err == nil {
+		r.pin(ctx, c, models, *by, r.cfg.Now())
+	}
+	return res, err
 }
 
 var errRequestLost = errors.New("router: an interceptor passed on no request")

@@ -31,6 +31,7 @@ func TestWalks(t *testing.T) {
 		class     router.Class
 		after     time.Duration // Retry-After
 		asked     string        // default: all with steps
+		stopped   router.Stop   // default of a failure: candidates
 	}{
 		{row: "R73a", steps: []string{"429(7)", "429(3)", "429"}, class: router.RateLimitExceeded, after: 3 * time.Second},
 		{row: "R73b", steps: []string{"529", "529(20)"}, class: router.ProviderOverloaded, after: 20 * time.Second},
@@ -47,18 +48,21 @@ func TestWalks(t *testing.T) {
 		{row: "R74d", steps: []string{"timeout", "429"}, class: unavailable},
 		{row: "R74e", steps: []string{"413", "500"}, class: unavailable},
 		{row: "R74f", steps: []string{"500", "refused", "html"}, class: unavailable},
-		{row: "R75a", endpoints: "ant bee", steps: []string{"400", "200"}, class: invalid, asked: "ant"},
-		{row: "R75b", steps: []string{"500", "400", "200"}, class: invalid, asked: "ant bee"},
-		{row: "R75c", steps: []string{"429", "422", "200"}, class: invalid, asked: "ant bee"},
-		{row: "R75d", endpoints: "ant:M bee:N", models: []string{modelN}, steps: []string{"400", "200"}, class: invalid, asked: "ant"},
+		{row: "R75a", endpoints: "ant bee", steps: []string{"400", "200"}, class: invalid, asked: "ant", stopped: router.StopCaller},
+		{row: "R75b", steps: []string{"500", "400", "200"}, class: invalid, asked: "ant bee", stopped: router.StopCaller},
+		{row: "R75c", steps: []string{"429", "422", "200"}, class: invalid, asked: "ant bee", stopped: router.StopCaller},
+		{
+			row: "R75d", endpoints: "ant:M bee:N", models: []string{modelN}, steps: []string{"400", "200"},
+			class: invalid, asked: "ant", stopped: router.StopCaller,
+		},
 		{row: "R75e", steps: []string{"413", "200"}, asked: "ant bee"},
 		{
 			row: "R76a", endpoints: "ant bee cat dog elk fox", steps: []string{"500", "500", "500", "500", "200", "200"},
-			class: unavailable, asked: "ant bee cat dog",
+			class: unavailable, asked: "ant bee cat dog", stopped: router.StopAttempts,
 		},
 		{
 			row: "R76b", endpoints: "ant bee cat dog elk fox", steps: []string{"429", "429", "429", "429", "200", "200"},
-			class: router.RateLimitExceeded, asked: "ant bee cat dog",
+			class: router.RateLimitExceeded, asked: "ant bee cat dog", stopped: router.StopAttempts,
 		},
 		{row: "R77b", endpoints: "ant bee", steps: []string{"500", "200"}, asked: "ant bee"},
 	} {
@@ -89,32 +93,13 @@ func TestWalks(t *testing.T) {
 					tt.asked = strings.Join(list, " ")
 				}
 				assert.Equal(t, tt.asked, asked(c))
+				if tt.class != "" && tt.stopped == "" {
+					tt.stopped = router.StopCandidates
+				}
+				assert.Equal(t, tt.stopped, c.Report.Stopped)
 			})
 		})
 	}
-}
-
-// TestRetryBudgetEndsTheWalk is R76e.
-func TestRetryBudgetEndsTheWalk(t *testing.T) {
-	t.Parallel()
-	c := newClock()
-	g := newRig(t, "ant bee", withClock(c))
-	g.upstreams["ant"].will(fails(t, "500"))
-	g.upstreams["bee"].will(fails(t, "500"))
-	retries := 0
-	for range 200 {
-		_, call, err := g.decide()
-		assert.Equal(t, router.ProviderUnavailable, fault(t, err).Class)
-		retries += len(call.Report.Attempts) - 1
-	}
-	assert.Equal(t, 100+200/5, retries, "100 and a fifth of the requests")
-	_, call, err := g.decide()
-	assert.Equal(t, router.ProviderUnavailable, fault(t, err).Class)
-	assert.Equal(t, "ant", asked(call), "R76e")
-
-	c.step(10 * time.Second)
-	_, call, _ = g.decide()
-	assert.Equal(t, "ant bee", asked(call), "ten seconds later")
 }
 
 // TestPreviousErrors is R77a.
@@ -157,6 +142,8 @@ func TestConcurrencyLimits(t *testing.T) {
 		e := fault(t, err)
 		assert.Equal(t, router.NoCapacity, e.Class, "R77c")
 		assert.Empty(t, c.Report.Attempts)
+		require.Len(t, c.Report.Skipped, 2)
+		assert.Equal(t, "busy", c.Report.Skipped[0].String())
 		got := []string{<-first, <-first}
 		slices.Sort(got)
 		assert.Equal(t, []string{"ant", "bee"}, got)
@@ -252,5 +239,5 @@ func TestNotSentIsNoAttempt(t *testing.T) {
 		_, c, _ := g.decide()
 		retries += len(c.Report.Attempts) - 1
 	}
-	assert.Equal(t, 100+(10+200)/5, retries)
+	assert.Equal(t, 3+100+(10+200)/5, retries, "three failures make an endpoint one that suffers")
 }

@@ -30,7 +30,9 @@ func Restrict(rule Rule) Interceptor {
 // refusal or an upstream's failure, at Error for a failure of the program
 // itself, which alone shows its cause. The line holds ids, models, providers,
 // classes, statuses, the seed, the cost and the duration; never a key's text, a
-// state, an answer, a user or an upstream's text. Models are those of the
+// state, an answer, a user or an upstream's text. Of a call that failed it says why
+// no further candidate was asked ([Report.Stopped]), and what was charged because
+// its caller ended it. Models are those of the
 // catalog: a name that it does not have may be anything, a key that was put in
 // the wrong place, too. A nil logger is slog.Default's at the time of the call.
 //
@@ -103,6 +105,12 @@ func attrs(c *Call, res *Result, err error, took time.Duration) []slog.Attr {
 		list = append(list,
 			slog.String("class", string(class)),
 			slog.Bool("canceled", errors.Is(err, context.Canceled)))
+		if c.Report.Stopped != "" {
+			list = append(list, slog.String("stopped", string(c.Report.Stopped)))
+		}
+		for _, e := range c.Events(nil) {
+			list = append(list, slog.String("abandoned_cost", e.Cost.Credit.String()))
+		}
 		if class == Server {
 			list = append(list, slog.Any("error", err))
 		}

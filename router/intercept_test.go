@@ -151,6 +151,7 @@ func TestLog(t *testing.T) {
 		lines := logged(t, "ant", func(g *rig, _ *router.Call) { g.upstreams["ant"].will(fails(t, "refused")) })
 		assert.Equal(t, []map[string]any{base(map[string]any{
 			"level": "WARN", "tried": "ant provider_unavailable", "class": "provider_unavailable", "canceled": false,
+			"stopped": "candidates",
 		})}, lines)
 	})
 	t.Run("a long list of models is cut", func(t *testing.T) {

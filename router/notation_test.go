@@ -185,6 +185,8 @@ func (w world) flag(t *testing.T, i int, flag string) {
 		s.Outage = true
 	case "off":
 		e.Off = true
+	case "last":
+		e.LastResort = true
 	case "opt":
 		e.Limits.Options = number(t, value)
 	case "que":

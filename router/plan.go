@@ -135,12 +135,15 @@ const (
 	// back. One that was pinned or drawn has that for its reason.
 	ReasonOwn
 	ReasonOwnFallback
+	// ReasonLastResort is an endpoint that stands behind the others of its model
+	// ([Endpoint.LastResort]), whatever put it in its place among last resorts.
+	ReasonLastResort
 )
 
 // String returns the reason in a word: price, order, sort, pinned, drawn,
-// outage, own or own_fallback.
+// outage, own, own_fallback or last_resort.
 func (r Reason) String() string {
-	words := [...]string{"price", "order", "sort", "pinned", "drawn", "outage", "own", "own_fallback"}
+	words := [...]string{"price", "order", "sort", "pinned", "drawn", "outage", "own", "own_fallback", "last_resort"}
 	return words[min(int(r), len(words)-1)]
 }
 

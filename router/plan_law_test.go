@@ -95,6 +95,7 @@ func drawEndpoint(t *rapid.T) router.Endpoint {
 		Pricing:      router.Pricing{Prompt: price.Draw(t, "prompt"), Completion: price.Draw(t, "completion"), Request: price.Draw(t, "request")},
 		Quantization: rapid.SampledFrom([]string{"", "fp8", "mxfp8"}).Draw(t, "quantization"),
 		Off:          rapid.IntRange(0, 9).Draw(t, "off") == 0,
+		LastResort:   rapid.IntRange(0, 7).Draw(t, "last") == 0,
 	}
 	switch rapid.IntRange(0, 3).Draw(t, "data") {
 	case 0:
@@ -348,6 +349,9 @@ func TestStrongKeysDecide(t *testing.T) {
 				continue
 			}
 			before := plan.Candidates[i-1]
+			if last := c.Endpoint.LastResort; before.Endpoint.LastResort != last || last && place(before) != place(c) {
+				continue // TestLastResortsStandLast
+			}
 			require.LessOrEqual(t, before.Tier, c.Tier)
 			if before.Tier < c.Tier || grouped && place(before) < place(c) {
 				continue

@@ -29,7 +29,7 @@ type mode struct {
 // not kept apart.
 func (p *planner) modeOf(ref ModelRef, place int) mode {
 	m := mode{pinned: nowhere}
-	at := standing{lead: payerShared << p.layout.payer, mark: mark{own: shared, place: int32(place)}} //nolint:gosec // a short list
+	at := standing{lead: payerShared<<p.layout.payer | p.part<<p.layout.part, mark: mark{own: shared, place: int32(place)}} //nolint:gosec // a short list
 	switch {
 	case p.grouped:
 		at.lead |= uint64(place) << p.layout.place //nolint:gosec // never negative
@@ -98,10 +98,15 @@ type mark struct {
 }
 
 // layout says where in a lead the strong keys begin. The strongest come first:
-// the tier, the place of the model, whose credential pays, the rank within
-// these, and a bit for a figure that is not known. They stand as close as they
-// can, which leaves more room to the weaker keys: see packing.
-type layout struct{ payer, place, tier int }
+// the part of the plan, a bit for a last resort, the tier, the place of the
+// model, whose credential pays, the rank within these, and a bit for a figure
+// that is not known. They stand as close as they can, which leaves more room to
+// the weaker keys: see packing.
+//
+// Models with last resorts divide a plan into parts: each ends with the last
+// resorts of one model, so a part holds that model and those between it and the
+// one before that has last resorts.
+type layout struct{ payer, place, tier, last, part int }
 
 const (
 	unknownFigure = 1
@@ -111,7 +116,9 @@ const (
 func layoutOf(order, models int) layout {
 	payer := rankShift + bits.Len(uint(max(rankOutage, order+1)))
 	place := payer + bits.Len(payerFallback)
-	return layout{payer: payer, place: place, tier: place + bits.Len(uint(models))}
+	tier := place + bits.Len(uint(models))
+	last := tier + bits.Len(uint(TierMisses))
+	return layout{payer: payer, place: place, tier: tier, last: last, part: last + 1}
 }
 
 // Whose credential pays, the first first.
@@ -157,6 +164,10 @@ func (p *planner) addKeys(m *mode, served span) {
 		mark.spec = i
 		if !plain {
 			p.refine(k, mark, s, stats, m)
+		}
+		if s.traits&lastResort != 0 {
+			k.lead |= 1 << p.layout.last
+			p.lasts = true
 		}
 	}
 	p.keys, p.marks = keys[:n], marks[:n]

@@ -16,6 +16,9 @@ func (p *planner) plan() Plan {
 		plan.Candidates = make([]Candidate, len(p.places))
 	}
 	p.fillCandidates(plan.Candidates)
+	if p.in.Catalog.lasts {
+		nameLasts(plan.Candidates)
+	}
 	if p.lots > 1 {
 		plan.Candidates[0].Reason = ReasonDrawn
 	}
@@ -36,6 +39,15 @@ func (p *planner) fillCandidates(candidates []Candidate) {
 	}
 	for i, w := range p.weights[:min(len(p.weights), len(candidates))] {
 		candidates[i].Weight = w * p.share
+	}
+}
+
+// nameLasts gives last resorts their reason.
+func nameLasts(candidates []Candidate) {
+	for i := range candidates {
+		if c := &candidates[i]; c.Endpoint.LastResort {
+			c.Reason = ReasonLastResort
+		}
 	}
 }
 

@@ -136,7 +136,7 @@ func TestTiers(t *testing.T) {
 	text, err := json.Marshal(router.ReasonOutage)
 	require.NoError(t, err)
 	assert.Equal(t, `"outage"`, string(text))
-	assert.Equal(t, "own_fallback", router.Reason(200).String(), "no reason beyond the last")
+	assert.Equal(t, "last_resort", router.Reason(200).String(), "no reason beyond the last")
 }
 
 // Figures that make no sense must neither win nor break the order.

@@ -21,6 +21,8 @@ type planner struct {
 	capped                    bool
 	caps                      prices
 	layout                    layout
+	part                      uint64 // of the plan that the model at hand is in
+	lasts                     bool   // the model at hand has a last resort
 	prompt, completion        uint64 // tokens
 
 	refused   traits           // by any rule
@@ -88,6 +90,7 @@ func (p *planner) start(in PlanInput) {
 	p.prompt, p.completion = count(in.Shape.PromptTokens), count(in.Shape.CompletionTokens)
 	p.modes, p.out, p.keys, p.marks, p.own = p.modes[:0], p.out[:0], p.keys[:0], p.marks[:0], p.own[:0]
 	p.places, p.weights, p.lots = p.places[:0], p.weights[:0], 0
+	p.part, p.lasts = 0, false
 	p.seen = slices.Grow(p.seen[:0], len(in.Catalog.models))[:len(in.Catalog.models)]
 	clear(p.seen)
 	p.startRules()
@@ -204,6 +207,9 @@ func (p *planner) gather() {
 			continue
 		}
 		p.addKeys(&p.modes[place], c.served[i])
+		if p.lasts {
+			p.part, p.lasts = p.part+1, false
+		}
 	}
 	p.shared = len(p.keys)
 }

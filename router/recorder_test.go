@@ -255,17 +255,21 @@ func TestTornTape(t *testing.T) {
 
 // What fails for a while, and whether or not it took effect, nobody notices: the
 // answer is charged and recorded once, and what was not spent is given back. So
-// it is for whoever has hung up.
+// it is for whoever has hung up, and for what that is charged.
 func TestTheTapeIsMended(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		fails  map[string]when
-		answer bool
+		fails     map[string]when
+		answer    bool
+		abandoned router.Abandon
+		want      router.Amount
 	}{
-		"settle":       {fails: map[string]when{"settle": before}, answer: true},
-		"settle, done": {fails: map[string]when{"settle": after}, answer: true},
-		"void":         {fails: map[string]when{"void": before}},
-		"void, done":   {fails: map[string]when{"void": after}},
+		"settle":               {fails: map[string]when{"settle": before}, answer: true, want: cents(1)},
+		"settle, done":         {fails: map[string]when{"settle": after}, answer: true, want: cents(1)},
+		"settle an estimate":   {fails: map[string]when{"settle": before}, want: cents(1)},
+		"and that was settled": {fails: map[string]when{"settle": after}, want: cents(1)},
+		"void":                 {fails: map[string]when{"void": before}, abandoned: router.AbandonVoid},
+		"void, done":           {fails: map[string]when{"void": after}, abandoned: router.AbandonVoid},
 	} {
 		for _, times := range []int{1, 2, 15} {
 			for _, plain := range []bool{false, true} {
@@ -276,7 +280,9 @@ func TestTheTapeIsMended(t *testing.T) {
 					if plain {
 						ledger = struct{ router.Ledger }{p}
 					}
-					g := newRig(t, "ant", func(cfg *router.Config) { cfg.Ledger, cfg.Now = ledger, newClock().now }, fee(cent))
+					g := newRig(t, "ant", func(cfg *router.Config) {
+						cfg.Ledger, cfg.Now, cfg.Abandoned = ledger, newClock().now, tt.abandoned
+					}, fee(cent))
 					ctx, hangUp := context.WithCancel(t.Context())
 					g.upstreams["ant"].will(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
 						hangUp()
@@ -289,11 +295,10 @@ func TestTheTapeIsMended(t *testing.T) {
 					begun := time.Now()
 					res, err := g.router.Decide(ctx, c)
 					assert.Less(t, time.Since(begun), settleTime, name)
-					want := router.Amount{}
+					want := tt.want
 					if tt.answer {
 						require.NoError(t, err, name)
 						assert.Equal(t, cent, res.Cost, name)
-						want = cents(1)
 					} else {
 						require.ErrorIs(t, err, context.Canceled, name)
 						require.NotErrorIs(t, err, errTape, name)
@@ -303,7 +308,7 @@ func TestTheTapeIsMended(t *testing.T) {
 					assert.Equal(t, router.Balance{Spent: want}, p.stands(t), name)
 					if !plain {
 						assert.Equal(t, want, p.shows(t).Cost, name)
-						assert.Equal(t, tt.answer, c.RecordedIn(p.shown), name)
+						assert.Equal(t, want != router.Amount{}, c.RecordedIn(p.shown), name)
 					}
 				})
 			}

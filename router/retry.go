@@ -5,60 +5,64 @@ import (
 	"time"
 )
 
-// The retry budget: in any ten seconds a model's requests may make as many
-// further attempts as a fifth of their number, and 100 besides. So a dead
-// upstream adds a fifth to the load of a busy router, not three times as much,
-// and a quiet router retries freely. (Finagle's budget, with its figures.)
+// The retry budget protects endpoints that suffer: in any ten seconds such an
+// endpoint gets as many further attempts as [Config.RetryPercent] of the calls
+// whose first attempt was for its model, and [Config.RetryReserve] besides. First
+// attempts never count, nor do further ones at an endpoint that does well. So a
+// dead fallback adds a fifth to its load, and no call is refused for it.
 const (
-	budgetWindow  = 10 * time.Second
-	budgetSlot    = time.Second
-	budgetShare   = 5 // requests per retry
-	budgetReserve = 100
+	budgetWindow = 10 * time.Second
+	budgetSlot   = time.Second
+
+	defaultRetryPercent = 20
+	defaultRetryReserve = 100
 )
 
-// budget bounds the retries of one model. It is safe for concurrent use.
-type budget struct{ spent ring[spending] }
+// counter counts over the last ten seconds. It is safe for concurrent use.
+type counter struct{ ring[atomic.Int64] }
 
-type spending struct{ requests, retries atomic.Int64 }
-
-func newBudget() *budget {
-	return &budget{spent: newRing[spending](int(budgetWindow/budgetSlot), budgetSlot)}
+func newCounter() counter {
+	return counter{newRing[atomic.Int64](int(budgetWindow/budgetSlot), budgetSlot)}
 }
 
-// allow counts a request at its first attempt and asks for every further one.
-func (b *budget) allow(attempts int, now time.Time) bool {
-	if attempts > 0 {
-		return b.retry(now)
+func (c *counter) sum(now time.Time) (n int64) {
+	for slot := range c.window(now) {
+		n += slot.Load()
 	}
-	b.request(now)
-	return true
+	return n
 }
 
-// forget takes back what was allowed and not sent.
-func (b *budget) forget(attempts int, now time.Time) {
-	if attempts > 0 {
-		b.spent.at(now).retries.Add(-1)
-	} else {
-		b.spent.at(now).requests.Add(-1)
+// permit is what an attempt has taken until it is sent. The zero value has
+// taken nothing.
+type permit struct{ taken *atomic.Int64 }
+
+// giveBack returns what was taken for an attempt that was not sent.
+func (p permit) giveBack() {
+	if p.taken != nil {
+		p.taken.Add(-1)
 	}
 }
 
-// request counts a request when its first attempt is sent.
-func (b *budget) request(now time.Time) { b.spent.at(now).requests.Add(1) }
-
-// retry asks for one more attempt. It takes the attempt first and gives it
-// back when that was too many, so rivals never exceed the budget together.
-func (b *budget) retry(now time.Time) bool {
-	taken := b.spent.at(now)
-	taken.retries.Add(1)
-	var requests, retries int64
-	for s := range b.spent.window(now) {
-		requests += s.requests.Load()
-		retries += s.retries.Load()
+// permit says whether an attempt may be made at an endpoint: the first of a call
+// always, a further one unless the endpoint suffers and has had its share. What
+// is taken is taken before it is compared, and given back when it was too much, so
+// rivals never exceed the budget together.
+func (w *walk) permit(s *served, now time.Time) (permit, bool) {
+	if len(w.call.Report.Attempts) == 0 {
+		p := permit{s.firsts.at(now)}
+		p.taken.Add(1)
+		return p, true
 	}
-	if retries <= requests/budgetShare+budgetReserve {
-		return true
+	if !s.tracker.suffers(now) {
+		return permit{}, true
 	}
-	taken.retries.Add(-1)
-	return false
+	p := permit{s.tracker.retries.at(now)}
+	p.taken.Add(1)
+	cfg := &w.router.cfg
+	allowed := s.firsts.sum(now)*int64(max(cfg.RetryPercent, 0))/100 + int64(max(cfg.RetryReserve, 0))
+	if s.tracker.retries.sum(now) > allowed {
+		p.giveBack()
+		return permit{}, false
+	}
+	return p, true
 }

@@ -24,10 +24,22 @@ type Config struct {
 	// Timeout is the total deadline of a call that has none of its own.
 	// Default 30 s.
 	Timeout time.Duration
-	// AttemptTimeout is the time one endpoint gets. Default 10 s.
+	// AttemptTimeout is the most time that one attempt gets, at an endpoint that
+	// states none of its own. Default 10 s. While further candidates may follow, an
+	// attempt gets half of what is left of the call's time, if that is less.
 	AttemptTimeout time.Duration
-	MaxAttempts    int              // of one call; default 4
-	Limits         systemone.Limits // of a request; default those of systemone
+	MaxAttempts    int // of one call, those at last resorts not counted; default 4
+	// RetryPercent and RetryReserve bound the further attempts at an endpoint that
+	// has failed a lot of late, three times at least and more than every fifth time
+	// in thirty seconds: in any ten seconds it gets one for each hundred calls that
+	// began at its model, times RetryPercent, and RetryReserve besides. Where they
+	// are spent the next candidate is asked. Defaults 20 and 100; less than 0 is
+	// none.
+	RetryPercent, RetryReserve int
+	// Abandoned says what becomes of an attempt whose caller ends the call while it
+	// runs. Default [AbandonEstimate].
+	Abandoned Abandon
+	Limits    systemone.Limits // of a request; default those of systemone
 	// UserKey is the secret that the caller's user is hashed with before it
 	// goes upstream. Without it no user ever does, not even hashed: a request
 	// with a user that requires its parameters finds no endpoint then.
@@ -70,8 +82,9 @@ type Router struct {
 	world      atomic.Pointer[world]
 	admissions admissions
 	windows    latestWindows
-	overruns   amounts // costs above their holds
-	estimates  amounts // costs of answers without counts
+	overruns   amounts          // costs above their holds
+	estimates  amounts          // costs of answers without counts
+	now        func() time.Time // the real clock, which contexts go by
 }
 
 // New returns a router, or an error that is [ErrConfig].
@@ -81,6 +94,8 @@ func New(cfg Config) (*Router, error) {
 		return nil, fmt.Errorf("%w: Catalog is required", ErrConfig)
 	case cfg.Timeout < 0, cfg.AttemptTimeout < 0, cfg.MaxAttempts < 0:
 		return nil, fmt.Errorf("%w: Timeout, AttemptTimeout and MaxAttempts must not be negative", ErrConfig)
+	case cfg.Abandoned > AbandonFinish:
+		return nil, fmt.Errorf("%w: Abandoned is none of its constants", ErrConfig)
 	case cfg.Limits.Questions < 0, cfg.Limits.Options < 0, cfg.Limits.Levels < 0:
 		return nil, fmt.Errorf("%w: Limits must not be negative", ErrConfig)
 	}
@@ -89,7 +104,7 @@ func New(cfg Config) (*Router, error) {
 			return nil, fmt.Errorf("%w: Interceptors[%d] is nil", ErrConfig, i)
 		}
 	}
-	r := &Router{cfg: cfg.withDefaults()}
+	r := &Router{cfg: cfg.withDefaults(), now: time.Now}
 	r.decide = r.execute
 	for i, intercept := range slices.Backward(r.cfg.Interceptors) {
 		if r.decide = intercept(r.decide); r.decide == nil {
@@ -111,6 +126,12 @@ func (cfg Config) withDefaults() Config {
 	}
 	if cfg.MaxAttempts == 0 {
 		cfg.MaxAttempts = defaultMaxAttempts
+	}
+	if cfg.RetryPercent == 0 {
+		cfg.RetryPercent = defaultRetryPercent
+	}
+	if cfg.RetryReserve == 0 {
+		cfg.RetryReserve = defaultRetryReserve
 	}
 	if cfg.Sessions == nil {
 		cfg.Sessions = newMemorySessions(sessionsKept)
@@ -158,13 +179,13 @@ func (r *Router) Health(endpoint uuid.UUID) Health {
 
 // Decide answers a call: it runs the interceptors, checks the request, plans,
 // and asks one candidate after another until one answers, the caller turns out
-// to be at fault, or attempts, retry budget or time are used up. (The retry
-// budget: in any ten seconds a model's requests may make as many further
-// attempts as a fifth of their number, and 100 besides.)
+// to be at fault, or attempts, candidates or time are used up; [Report.Stopped]
+// says which.
 //
 // Every error is an [*Error]. It wraps context.Canceled when the caller gave
 // up by cancelling ctx; a complete answer that had already arrived is still
-// returned. c.Report is filled either way. A call is decided once: a second time
+// returned. What the attempt costs that runs when the caller ends the call is up
+// to [Config.Abandoned]. c.Report is filled either way. A call is decided once: a second time
 // is refused, because its id, its instant and its report are taken.
 //
 // A preset is for an interceptor to resolve: it replaces the request by one
@@ -181,6 +202,9 @@ func (r *Router) Decide(ctx context.Context, c *Call) (*Result, error) {
 		return nil, &Error{Class: Server, Err: errDecided}
 	}
 	r.begin(c)
+	if _, ends := ctx.Deadline(); ends || c.Timeout > 0 { // of the caller's own, perhaps
+		c.usualEnd = r.now().Add(r.usualTimeout(c))
+	}
 	ctx, cancel := context.WithTimeout(ctx, r.timeout(c))
 	defer cancel()
 
@@ -224,6 +248,14 @@ func (r *Router) begin(c *Call) {
 func (r *Router) timeout(c *Call) time.Duration {
 	if c.Timeout > 0 {
 		return c.Timeout
+	}
+	return r.cfg.Timeout
+}
+
+// usualTimeout is the total time that the program gives calls like this one.
+func (r *Router) usualTimeout(c *Call) time.Duration {
+	if c.UsualTimeout > 0 {
+		return c.UsualTimeout
 	}
 	return r.cfg.Timeout
 }

@@ -106,9 +106,10 @@ func (r *Router) pinned(ctx context.Context, c *Call, models []ModelRef, now tim
 }
 
 // pin keeps a session at the endpoint that answered, for ten more minutes. A
-// request that says in which order to try endpoints leaves the pin as it is.
+// request that says in which order to try endpoints leaves the pin as it is, and
+// so does a last resort, which no session shall stay at.
 func (r *Router) pin(ctx context.Context, c *Call, models []ModelRef, by Candidate, now time.Time) {
-	if c.Request.SessionID == "" || ordersItself(c.Request.Provider, models) {
+	if c.Request.SessionID == "" || by.Endpoint.LastResort || ordersItself(c.Request.Provider, models) {
 		return
 	}
 	r.cfg.Sessions.Pin(ctx, sessionOf(c, by.Model()), by.Endpoint.ID, now.Add(sessionLife))

@@ -44,7 +44,7 @@ func (r *Router) purse(c *Call, now time.Time) purse {
 	if len(lines) == 0 {
 		return purse{}
 	}
-	s := purse{router: r, hold: Hold{ID: c.holdID, Lines: lines, Deadline: now.Add(r.timeout(c) + holdGrace)}}
+	s := purse{router: r, hold: Hold{ID: c.holdID, Lines: lines, Deadline: now.Add(max(r.timeout(c), r.usualTimeout(c)) + holdGrace)}}
 	s.size = sizeOf(c.Request)
 	s.limit(c.Budgets, first)
 	s.record(c)
@@ -145,8 +145,8 @@ func priced(price USD, own *Credential) Amount {
 	return Amount{Credit: price, Total: price}
 }
 
-// settle charges the answer of the latest attempt, also when the caller has hung
-// up, and records it where the ledger can. What fails is tried again for
+// settle charges the latest attempt, which res answered or its caller abandoned,
+// also when the caller has hung up, and records it where the ledger can. What fails is tried again for
 // settleTime; then the hold is left to expire: the money is spent.
 func (s *purse) settle(ctx context.Context, c *Call, res *Result) error {
 	if !s.held {

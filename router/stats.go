@@ -34,6 +34,7 @@ const (
 // use, 2 KB for one that is never used.
 type tracker struct {
 	inflight atomic.Int64
+	retries  counter // further attempts while it suffered
 
 	outages ring[tally]
 	recent  ring[sample]
@@ -83,6 +84,7 @@ type observation struct {
 
 func newTracker() *tracker {
 	return &tracker{
+		retries: newCounter(),
 		outages: newRing[tally](int(outageWindow/outageSlot), outageSlot),
 		recent:  newRing[sample](int(recentWindow/recentSlot), recentSlot),
 		report:  newRing[sample](int(reportWindow/reportSlot), reportSlot),
@@ -129,9 +131,11 @@ func (t *tracker) rest(now time.Time, d time.Duration) {
 
 // outageAt says whether load balancing should keep off the endpoint.
 func (t *tracker) outageAt(now time.Time) bool {
-	if t.resting.Load().holds(now) {
-		return true
-	}
+	return t.resting.Load().holds(now) || t.suffers(now)
+}
+
+// suffers says whether an endpoint has failed a lot of late.
+func (t *tracker) suffers(now time.Time) bool {
 	var ok, failed int64
 	for n := range t.outages.window(now) {
 		ok += n.ok.Load()

@@ -16,12 +16,12 @@ type statistics struct {
 
 // world is a catalog with everything that belongs to it. A request takes the
 // router's world once and keeps it to its end; a reload makes a new one, with
-// the same trackers and budgets where ids are the same.
+// the same trackers and counters where ids are the same.
 type world struct {
 	catalog    *Catalog
 	served     []*served // by the index of the catalog's endpoints
 	byEndpoint map[uuid.UUID]*served
-	budgets    map[string]*budget // by model id
+	firsts     map[string]*counter // by model id: calls by the model of their first attempt
 	statistics *statistics
 	view       atomic.Pointer[view]
 }
@@ -31,6 +31,8 @@ type served struct {
 	endpoint *Endpoint
 	provider *ProviderInfo
 	tracker  *tracker
+	firsts   *counter // of its model
+	index    int      // in the catalog's endpoints
 }
 
 // view is a snapshot of the statistics of every endpoint. Plans share it.
@@ -46,20 +48,20 @@ func newWorld(c *Catalog, before *world, s *statistics) *world {
 		catalog:    c,
 		served:     make([]*served, 0, len(endpoints)),
 		byEndpoint: make(map[uuid.UUID]*served, len(endpoints)),
-		budgets:    make(map[string]*budget, len(models)),
+		firsts:     make(map[string]*counter, len(models)),
 		statistics: s,
 	}
 	providers := make(map[string]*ProviderInfo)
 	for _, p := range c.Providers() {
 		providers[p.Slug] = p
 	}
-	for _, e := range endpoints {
-		v := &served{endpoint: e, provider: providers[e.Provider], tracker: before.tracker(e.ID)}
+	for _, m := range models {
+		w.firsts[m.ID] = before.counter(m.ID)
+	}
+	for i, e := range endpoints {
+		v := &served{endpoint: e, provider: providers[e.Provider], tracker: before.tracker(e.ID), firsts: w.firsts[e.Model], index: i}
 		w.served = append(w.served, v)
 		w.byEndpoint[e.ID] = v
-	}
-	for _, m := range models {
-		w.budgets[m.ID] = before.budget(m.ID)
 	}
 	return w
 }
@@ -73,13 +75,13 @@ func (w *world) tracker(id uuid.UUID) *tracker {
 	return newTracker()
 }
 
-func (w *world) budget(model string) *budget {
+func (w *world) counter(model string) *counter {
 	if w != nil {
-		if b, ok := w.budgets[model]; ok {
-			return b
+		if c, ok := w.firsts[model]; ok {
+			return c
 		}
 	}
-	return newBudget()
+	return new(newCounter())
 }
 
 // stats returns the statistics at an instant, by the index of the catalog's

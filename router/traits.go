@@ -22,6 +22,9 @@ const (
 	offBit                  = limitedBit + 1
 	traitBits               = offBit + 1
 
+	// lastResort is held against no endpoint: it only moves one.
+	lastResort traits = 1 << traitBits
+
 	// everyEndpoint is a trait that none is without.
 	everyEndpoint traits = 1 << takesNoOthersBit
 
@@ -44,6 +47,7 @@ func traitsOf(e *Endpoint, m *Model, quant uint16, group uint8) traits {
 	set(takesNoUserBit, !slices.Contains(e.Parameters, parameterUser))
 	set(limitedBit, e.ContextLength > 0 || max(l.Questions, l.Options, l.Levels) > 0 || l.NoNulls || l.OptionNullsOnly)
 	set(offBit, e.Off)
+	set(traitBits, e.LastResort)
 	return t
 }
 

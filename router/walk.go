@@ -3,114 +3,161 @@ package router
 import (
 	"context"
 	"errors"
-	"time"
 )
 
 // walk is a call on its way from one candidate to the next.
 type walk struct {
-	router  *Router
-	call    *Call
-	out     outgoing
-	money   purse
-	retries *budget
-	refused *Budget // the first that had no room for a candidate
+	router     *Router
+	call       *Call
+	candidates []Candidate
+	stats      []Stats // that the plan was made with
+	prompt     int64   // tokens, estimated
+	out        outgoing
+	money      purse
+	deadline   deadline
+	counted    int     // attempts that the limit counts
+	limited    bool    // a candidate was left out because of it
+	refused    *Budget // the first that had no room for a candidate
 }
 
-// walk asks one candidate of the plan after another. A candidate whose
-// endpoint or client is busy is passed over, and so is one that a budget has no
-// room for: that is no attempt.
-func (r *Router) walk(ctx context.Context, c *Call, models []ModelRef, now time.Time) (_ *Result, err error) {
-	w := walk{
-		router:  r,
-		call:    c,
-		out:     outgoing{call: c, catalog: c.world.catalog, userKey: r.cfg.UserKey},
-		money:   r.purse(c, now),
-		retries: c.world.budgets[models[0].Model.ID],
-	}
+// Stop says why a walk from candidate to candidate ended without an answer.
+type Stop string
+
+// Every reason, the strongest first.
+const (
+	// StopCaller is a caller that hung up, or that is at fault.
+	StopCaller Stop = "caller"
+	// StopDeadline is the end of the call's time, whoever set it.
+	StopDeadline Stop = "deadline"
+	// StopAttempts is [Config.MaxAttempts]: a candidate was left that it kept from
+	// being asked.
+	StopAttempts Stop = "attempts"
+	// StopCandidates is the end of the plan: each candidate was asked, or is in
+	// [Report.Skipped].
+	StopCandidates Stop = "candidates"
+)
+
+// walk asks one candidate of the plan after another. A candidate whose endpoint
+// or client is busy is passed over, and so is one that a budget has no room for:
+// that is no attempt.
+func (w *walk) walk(ctx context.Context) (_ *Result, by *Candidate, err error) {
 	defer func() { err = withCause(err, w.money.void(ctx)) }()
-	for i := range c.Report.Plan.Candidates {
-		if len(c.Report.Attempts) >= r.cfg.MaxAttempts || ctx.Err() != nil {
-			break
+	for i := range w.candidates {
+		by := &w.candidates[i]
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, w.end(ctx, StopDeadline)
+		case !by.Endpoint.LastResort && w.counted >= w.router.cfg.MaxAttempts:
+			w.limited = true
+			continue
 		}
-		by := &c.Report.Plan.Candidates[i]
-		res, ended, err := w.ask(ctx, by)
-		if err != nil {
-			return nil, err
-		}
-		if res != nil {
-			r.pin(ctx, c, models, *by, r.cfg.Now())
-			return res, nil
-		}
-		if ended {
-			break
+		res, stop, err := w.ask(ctx, i)
+		switch {
+		case err != nil:
+			return nil, nil, &Error{Class: Server, Err: err}
+		case res != nil:
+			return res, by, nil
+		case stop != "":
+			return nil, nil, w.end(ctx, stop)
 		}
 	}
-	return nil, w.failure(ctx)
+	if w.limited {
+		return nil, nil, w.end(ctx, StopAttempts)
+	}
+	return nil, nil, w.end(ctx, StopCandidates)
 }
 
-// ask makes an attempt at a candidate, if it can be made, and charges its answer.
-// It returns the result, or whether the walk ends here.
-func (w *walk) ask(ctx context.Context, by *Candidate) (res *Result, ended bool, err error) {
-	res, ended, err = w.try(ctx, by)
-	if res == nil || err != nil {
-		return nil, ended, err
+// ask makes an attempt at a candidate, if it can be made, and charges its answer,
+// or what it is taken to have cost where its caller ended the call. It returns the
+// result, or why the walk ends here.
+func (w *walk) ask(ctx context.Context, i int) (res *Result, stop Stop, err error) {
+	attempts := len(w.call.Report.Attempts)
+	if res, stop, err = w.try(ctx, i); err != nil || len(w.call.Report.Attempts) == attempts {
+		return nil, stop, err
 	}
-	if err := w.money.settle(ctx, w.call, res); err != nil {
-		return nil, true, &Error{Class: Server, Err: err}
+	if !w.candidates[i].Endpoint.LastResort {
+		w.counted++
 	}
-	return res, true, nil
+	switch rec := &w.call.Report.Attempts[attempts]; {
+	case res != nil:
+		err = w.money.settle(ctx, w.call, res)
+	case rec.Abandoned:
+		err = w.abandon(ctx, rec)
+	}
+	return res, stop, err
 }
 
 // try makes an attempt at a candidate, if it can be made. Its place at the endpoint
 // is free afterwards: the ledger, which may take long, is none of its business.
-func (w *walk) try(ctx context.Context, by *Candidate) (res *Result, ended bool, err error) {
+func (w *walk) try(ctx context.Context, i int) (res *Result, stop Stop, err error) {
+	by := &w.candidates[i]
 	s := w.call.world.byEndpoint[by.Endpoint.ID]
 	if !s.acquire() {
-		return nil, false, nil
+		w.skip(by, Skip{Reason: SkipBusy})
+		return nil, "", nil
 	}
 	defer s.release()
+	permit, ok := w.permit(s, w.router.cfg.Now())
+	if !ok {
+		w.skip(by, Skip{Reason: SkipRetries})
+		return nil, "", nil
+	}
+	sent := false
+	defer func() {
+		if !sent {
+			permit.giveBack()
+		}
+	}()
 	switch refused, err := w.money.reserve(ctx, by, s.provider.Name); {
 	case err != nil && ctx.Err() != nil:
-		return nil, true, nil
+		return nil, StopDeadline, nil
 	case err != nil:
-		return nil, true, &Error{Class: Server, Err: err}
+		return nil, "", err
 	case refused != nil:
-		w.skip(by, refused)
-		return nil, false, nil
+		if w.refused == nil {
+			w.refused = refused
+		}
+		w.skip(by, Skip{Check: refused.Check})
+		return nil, "", nil
 	}
-	attempts, now := len(w.call.Report.Attempts), w.router.cfg.Now()
-	if !w.retries.allow(attempts, now) {
-		return nil, true, nil
+	allotted := w.allot(i) // the ledger may have taken its time
+	switch {
+	case allotted.given > 0:
+		if res, stop, sent = w.attempt(ctx, s, by, allotted); !sent {
+			w.skip(by, Skip{Reason: SkipBusy})
+		}
+	case allotted.final:
+		stop = StopDeadline
+	default:
+		w.skip(by, Skip{Reason: SkipTime})
 	}
-	res, ended = w.router.attempt(ctx, s, by, &w.out)
-	if len(w.call.Report.Attempts) == attempts {
-		w.retries.forget(attempts, now)
-		return nil, false, nil
-	}
-	return res, ended, nil
+	return res, stop, nil
 }
 
-// skip passes a candidate over that a budget has no room for.
-func (w *walk) skip(by *Candidate, refused *Budget) {
-	if w.refused == nil {
-		w.refused = refused
-	}
-	w.call.Report.Skipped = append(w.call.Report.Skipped,
-		Skip{Endpoint: by.Endpoint, Credential: by.Credential, Check: refused.Check})
+// skip notes that a candidate was passed over.
+func (w *walk) skip(by *Candidate, s Skip) {
+	s.Endpoint, s.Credential = by.Endpoint, by.Credential
+	w.call.Report.Skipped = append(w.call.Report.Skipped, s)
 }
 
-// failure says why the walk ended without an answer. Where nothing was sent, the
-// first candidate that there was no money for decides; only where all were busy
-// it is for want of capacity.
-func (w *walk) failure(ctx context.Context) *Error {
+// end notes why the walk ended without an answer, and says what the caller is
+// told. Where nothing was sent, the first candidate that there was no money for
+// decides; only where all were busy it is for want of capacity.
+func (w *walk) end(ctx context.Context, stop Stop) *Error {
+	if hungUp(ctx) {
+		stop = StopCaller
+	} else if ctx.Err() != nil && stop != StopCaller {
+		stop = StopDeadline
+	}
+	w.call.Report.Stopped = stop
 	attempts := w.call.Report.Attempts
 	switch err := ctx.Err(); {
 	case errors.Is(err, context.Canceled):
 		return &Error{Class: Timeout, Err: err}
 	case len(attempts) > 0:
 		return ofAttempts(attempts)
-	case err != nil:
-		return &Error{Class: Timeout, Err: err}
+	case stop == StopDeadline:
+		return &Error{Class: Timeout, Err: context.DeadlineExceeded}
 	case w.refused != nil:
 		return w.refused.refusal()
 	default:

@@ -12,5 +12,5 @@ func Example_run() {
 	}
 	// Output:
 	// billing (confidence 1.0), answered by embedded for $0
-	// candidate embedded: price
+	// candidate embedded: last_resort
 }

@@ -47,6 +47,8 @@ type endpointConfig struct {
 	ZDR            bool          `json:"zdr"`
 	Distillable    bool          `json:"distillable"`
 	ContextLength  int           `json:"context_length"`
+	LastResort     *bool         `json:"last_resort"`
+	AttemptTimeout int           `json:"attempt_timeout_ms"`
 	Limits         limitsConfig  `json:"limits"`
 	UsageRequired  bool          `json:"usage_required"`
 	TokensPerByte  float64       `json:"tokens_per_byte"`

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"io"
 	"maps"
 	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -324,4 +326,41 @@ func TestWhatAnEndpointCounts(t *testing.T) {
 	assert.Equal(t, router.Counting{UsageRequired: true, InputTokens: 3000, TokensPerByte: 0.4, CompletionTokens: 20, Verbatim: true}, counting(
 		`"context_length": 1000, "max_prompt_tokens": 3000, "max_completion_tokens": 20, "tokens_per_byte": 0.4, "usage_required": true`,
 	))
+}
+
+func TestLastResortsAndTheirTime(t *testing.T) {
+	build := func(c config) *router.Endpoint {
+		catalog, err := builder{getenv: os.Getenv, warn: func(string) {}}.catalog(c)
+		require.NoError(t, err)
+		return catalog.Endpoints()[0]
+	}
+	c := builtin()
+	assert.True(t, build(c).LastResort, "the embedded model is one by default")
+	no := false
+	c.Endpoints[0].LastResort = &no
+	assert.False(t, build(c).LastResort)
+
+	plain, err := decodeConfig([]byte(plainConfig))
+	require.NoError(t, err)
+	assert.False(t, build(plain).LastResort, "others are none")
+	assert.Zero(t, build(plain).AttemptTimeout)
+	said, err := decodeConfig([]byte(strings.Replace(plainConfig, `"pricing":`, `"last_resort": true, "attempt_timeout_ms": 2500, "pricing":`, 1)))
+	require.NoError(t, err)
+	assert.True(t, build(said).LastResort)
+	assert.Equal(t, 2500*time.Millisecond, build(said).AttemptTimeout)
+}
+
+func TestAbandonedFlag(t *testing.T) {
+	for word, want := range map[string]router.Abandon{
+		"estimate": router.AbandonEstimate, "void": router.AbandonVoid, "finish": router.AbandonFinish,
+	} {
+		o, err := parse([]string{"-abandoned", word}, io.Discard)
+		require.NoError(t, err)
+		assert.Equal(t, want, o.abandoned)
+	}
+	o, err := parse(nil, io.Discard)
+	require.NoError(t, err)
+	assert.Equal(t, router.AbandonEstimate, o.abandoned)
+	_, err = parse([]string{"-abandoned", "free"}, io.Discard)
+	require.ErrorContains(t, err, "none of estimate, void and finish")
 }

@@ -39,6 +39,10 @@
 //	                  (default: no bound)
 //	-key-concurrent N, -workspace-concurrent N, -account-concurrent N
 //	                  answer at most N of their requests at a time (default: no bound)
+//	-abandoned MODE   what an attempt costs whose caller hangs up, or sets a time of
+//	                  its own that ends first: estimate (the request fee and the
+//	                  estimated prompt; the default), void (nothing) or finish (the
+//	                  attempt goes on, and costs what its answer says)
 //
 // SIGINT and SIGTERM finish the requests in flight, close the storage and exit
 // with 0. A mistake in the flags, the configuration or what is kept (a folder
@@ -170,6 +174,13 @@
 //	                 limit; what costs more than was set aside is charged all the same
 //	usage_required   whether an answer is a failure that does not say how many
 //	                 tokens it took; default false: they are estimated
+//	last_resort      whether it is asked when all else has failed: behind every other
+//	                 endpoint of its model, and of the models that a request names
+//	                 before that; it is asked although the attempts are used up, and
+//	                 time is kept for it; default true for "similarity", else false
+//	attempt_timeout_ms
+//	                 the most time that one attempt gets, in milliseconds; default:
+//	                 10,000
 //	limits           {"questions","options","levels","concurrency"}: the largest
 //	                 number of each, concurrency being attempts in flight; default:
 //	                 what the profile states, otherwise no limit.

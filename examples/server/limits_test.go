@@ -56,7 +56,7 @@ func TestLimitsReachTheService(t *testing.T) {
 	require.NoError(t, err)
 	kept, err := openStorage(t.Context(), o, func(string) string { return "" })
 	require.NoError(t, err)
-	s, err := newService(t.Context(), catalog, kept, o.limits, time.Now, slog.New(slog.DiscardHandler))
+	s, err := newService(t.Context(), catalog, kept, o, time.Now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	ask := func(size int) (int, string) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/systemone", strings.NewReader(strings.Repeat(" ", size)))

@@ -47,6 +47,7 @@ type options struct {
 	data, postgres         string // at most one; where neither is, in memory
 	leases                 bool
 	limits                 limits
+	abandoned              router.Abandon
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -60,6 +61,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.postgres, "postgres", "", "keep everything in the PostgreSQL database `DSN`, else that of "+postgresEnv)
 	flags.BoolVar(&o.leases, "leases", false, "admit calls from slices of the budgets, leased from PostgreSQL")
 	o.limits.define(flags)
+	flags.TextVar(&o.abandoned, "abandoned", router.AbandonEstimate, "what an attempt costs whose caller hangs up: `estimate`, void or finish")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(stderr)
 		flags.Usage()
@@ -161,7 +163,7 @@ func start(
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.close()) }()
-	s, err := newService(ctx, catalog, kept, o.limits, time.Now, logs)
+	s, err := newService(ctx, catalog, kept, o, time.Now, logs)
 	if err != nil {
 		return err
 	}

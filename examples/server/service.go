@@ -27,16 +27,15 @@ type service struct {
 	log     *slog.Logger
 }
 
-func newService(
-	ctx context.Context, catalog *router.Catalog, kept *storage, l limits, now func() time.Time, log *slog.Logger,
-) (*service, error) {
+func newService(ctx context.Context, catalog *router.Catalog, kept *storage, o options, now func() time.Time, log *slog.Logger) (*service, error) {
 	userKey, err := kept.userKey()
 	if err != nil {
 		return nil, err
 	}
 	st, err := stack.New(stack.Config{
 		Catalog: catalog, Stores: kept.set, SealingKey: kept.sealingKey, UserKey: userKey, Log: log, Now: now,
-		Rates: l.rates, Bodies: int64(l.bodies), KeyBodies: int64(l.keyBodies), AccountBodies: int64(l.accountBodies),
+		Rates: o.limits.rates, Bodies: int64(o.limits.bodies), KeyBodies: int64(o.limits.keyBodies), AccountBodies: int64(o.limits.accountBodies),
+		Abandoned: o.abandoned,
 	})
 	if err != nil {
 		return nil, err

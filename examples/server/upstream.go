@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/router/openaidecisions"
@@ -115,6 +116,10 @@ func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, er
 		out.ContextLength, out.Counting.InputTokens = e.ContextLength, 0
 	}
 	e.count(&out.Counting)
+	if e.LastResort != nil {
+		out.LastResort = *e.LastResort
+	}
+	out.AttemptTimeout = time.Duration(e.AttemptTimeout) * time.Millisecond
 	e.Limits.apply(&out.Limits)
 	out.Off = u.off
 	return out, nil

@@ -135,7 +135,8 @@ func (cfg *Config) check() error {
 
 // Endpoint describes p for a catalog in which its provider has the slug. It
 // declares what p enforces anyway. It costs nothing, collects nothing and
-// keeps nothing but the vectors of phrases, never of states. Its ID is left to
+// keeps nothing but the vectors of phrases, never of states. It is a last resort:
+// where another endpoint serves the same model, that is asked first. Its ID is left to
 // the catalog, so that further endpoints can be made of it, under another
 // variant or model.
 func (p *Provider) Endpoint(slug string) router.Endpoint {
@@ -146,6 +147,7 @@ func (p *Provider) Endpoint(slug string) router.Endpoint {
 		Quantization:  "int8",
 		ContextLength: p.limits.StateTokens,
 		ZDR:           true,
+		LastResort:    true,
 		Limits: router.EndpointLimits{
 			Questions: p.limits.Questions, Options: p.limits.Phrases, Levels: p.limits.Phrases,
 		},

@@ -20,8 +20,9 @@ type fate struct {
 	// What becomes of the ledger's methods: "" for all is well, else whether the
 	// method has acted before the program is told that it failed.
 	reserve, settle, void string
-	times                 int // how often settle and void fail; 0 is always
-	settles, voids        int // tries, under the ledger's lock
+	times                 int  // how often settle and void fail; 0 is always
+	settles, voids        int  // tries, under the ledger's lock
+	left                  bool // the caller hung up, and was not answered
 	tokens                int64
 	hangUp                context.CancelFunc
 	later                 func() // time passes while the upstream thinks
@@ -89,6 +90,7 @@ func (p fated) Decide(ctx context.Context, a router.Attempt) (router.Reply, erro
 	case "hang up": // and the answer comes all the same
 		f.hangUp()
 	case "give up":
+		f.left = true
 		f.hangUp()
 		return router.Reply{}, &router.UpstreamError{Err: ctx.Err()}
 	}
@@ -113,13 +115,14 @@ type lossyLedger struct {
 	// booked is what was settled and confirmed. lost is what was settled without
 	// the router knowing, or posted because nobody could close the hold.
 	booked, lost map[router.Line]router.Amount
-	lostCalls    map[router.Line]int64 // on the first line of each
+	left         map[router.Line]router.Amount // booked of callers who left
+	lostCalls    map[router.Line]int64         // on the first line of each
 }
 
 func newLossyLedger(inner router.Ledger) *lossyLedger {
 	return &lossyLedger{
 		Ledger: inner, holds: map[uuid.UUID]router.Hold{}, stuck: map[uuid.UUID]bool{}, lines: map[router.Line]bool{},
-		booked: map[router.Line]router.Amount{}, lost: map[router.Line]router.Amount{}, lostCalls: map[router.Line]int64{},
+		booked: map[router.Line]router.Amount{}, lost: map[router.Line]router.Amount{}, left: map[router.Line]router.Amount{}, lostCalls: map[router.Line]int64{},
 	}
 }
 
@@ -172,7 +175,7 @@ func (l *lossyLedger) settle(ctx context.Context, id uuid.UUID, cost router.Amou
 	h, open := l.holds[id]
 	if err := do(); err != nil {
 		if f.settle == done && f.settles > 1 { // it was settled, and is forgotten: expiry was told of a day far ahead
-			l.lose(h, cost)
+			l.lose(h, cost, !f.left)
 			delete(l.holds, id)
 		}
 		return err
@@ -181,9 +184,12 @@ func (l *lossyLedger) settle(ctx context.Context, id uuid.UUID, cost router.Amou
 	case how == done && f.times > 0:
 		return errLedger // the next try is booked
 	case how == done && open:
-		l.lose(h, cost)
+		l.lose(h, cost, !f.left)
 	case how == "":
 		enter(l.booked, h.Lines, cost)
+		if f.left {
+			enter(l.left, h.Lines, cost)
+		}
 	}
 	delete(l.holds, id)
 	delete(l.stuck, id)
@@ -193,10 +199,13 @@ func (l *lossyLedger) settle(ctx context.Context, id uuid.UUID, cost router.Amou
 	return nil
 }
 
-// lose enters what was spent although nobody was answered.
-func (l *lossyLedger) lose(h router.Hold, amount router.Amount) {
+// lose enters what was spent although nobody was answered, and whether it counts as
+// a request.
+func (l *lossyLedger) lose(h router.Hold, amount router.Amount, counts bool) {
 	enter(l.lost, h.Lines, amount)
-	l.lostCalls[h.Lines[0]]++
+	if counts {
+		l.lostCalls[h.Lines[0]]++
+	}
 }
 
 func (l *lossyLedger) Void(ctx context.Context, id uuid.UUID) error {
@@ -223,7 +232,7 @@ func (l *lossyLedger) Expire(ctx context.Context, now time.Time, limit int, poli
 	defer l.mu.Unlock()
 	for id, h := range l.holds {
 		if h.Deadline.Before(now) {
-			l.lose(h, h.Amount)
+			l.lose(h, h.Amount, true)
 			delete(l.holds, id)
 			delete(l.stuck, id)
 		}

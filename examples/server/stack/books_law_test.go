@@ -107,8 +107,9 @@ func (b *books) agree(t *rapid.T) {
 			require.Equal(t, b.requests(line, p), requests, "who is answered is in the activity")
 			credits, err := b.Organization.Credits(ctx, p.Account)
 			require.NoError(t, err)
-			require.Equal(t, b.told[p.Account], b.ledger.booked[line].Credit, "the answers say what is charged")
-			require.Equal(t, b.told[p.Account]+b.ledger.lost[line].Credit, credits.Used)
+			charged := b.told[p.Account] + b.ledger.left[line].Credit
+			require.Equal(t, charged, b.ledger.booked[line].Credit, "the answers say what is charged, but to callers who left")
+			require.Equal(t, charged+b.ledger.lost[line].Credit, credits.Used)
 		}
 		if once("workspace " + p.Workspace) {
 			b.recorded(t, activity.Range{Account: p.Account}, p.Workspace, shown, router.OwnerWorkspace, p)

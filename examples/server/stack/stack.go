@@ -42,9 +42,11 @@ type Config struct {
 	// AccountBodies those of one key and of one account, in bytes; defaults are
 	// those of httpapi.Config.
 	Bodies, KeyBodies, AccountBodies int64
-
-	Log *slog.Logger     // default slog.Default()
-	Now func() time.Time // default time.Now
+	// Abandoned says what becomes of an attempt whose caller ends the call; default
+	// router.AbandonEstimate.
+	Abandoned router.Abandon
+	Log       *slog.Logger     // default slog.Default()
+	Now       func() time.Time // default time.Now
 }
 
 // Stack is a whole service.
@@ -78,6 +80,7 @@ func New(cfg Config) (*Stack, error) {
 		Interceptors: s.policies(),
 		Ledger:       cfg.Stores.Ledger,
 		UserKey:      cfg.UserKey,
+		Abandoned:    cfg.Abandoned,
 		Now:          cfg.Now,
 	}); err != nil {
 		return nil, err

@@ -1,0 +1,92 @@
+package router
+
+import (
+	"context"
+	"time"
+)
+
+// lastResortTime is kept for a last resort whose latency is not known.
+const lastResortTime = 250 * time.Millisecond
+
+// allotment is the time that an attempt gets.
+type allotment struct {
+	given time.Duration
+	// due is what it would get if nobody but the program had set the call's
+	// deadline. An attempt that was given less has been cut short by its caller.
+	due time.Duration
+	// final says that nobody is left to be asked in the time that the attempt
+	// leaves.
+	final bool
+}
+
+// deadline is the time of a whole call. Contexts end by the real clock, so this
+// goes by it too, whatever clock [Config.Now] is.
+type deadline struct {
+	end   time.Time
+	whole time.Duration // what was left when the walk began
+	// spare is how much later the program's own deadline is, where the caller's is
+	// the earlier one.
+	spare time.Duration
+}
+
+func (r *Router) deadline(ctx context.Context, c *Call) deadline {
+	now := r.now()
+	end, ok := ctx.Deadline()
+	if !ok { // an interceptor took it away
+		end = now.Add(r.timeout(c))
+	}
+	return deadline{end: end, whole: end.Sub(now), spare: max(c.usualEnd.Sub(end), 0)}
+}
+
+// allot says how much time the i-th candidate gets. It is zero or less where
+// there is none, or none but what is kept for a last resort behind it.
+//
+// What is left, less what is kept for last resorts, is halved while further
+// candidates may follow. So an upstream that hangs leaves time to ask another.
+func (w *walk) allot(i int) allotment {
+	more, kept := w.behind(i)
+	left := w.deadline.end.Sub(w.router.now())
+	most := w.candidates[i].Endpoint.AttemptTimeout
+	if most == 0 {
+		most = w.router.cfg.AttemptTimeout
+	}
+	share := func(spare time.Duration) time.Duration {
+		l := left + spare - min(kept, (w.deadline.whole+spare)/4)
+		if more {
+			l /= 2
+		}
+		return min(l, most)
+	}
+	return allotment{given: share(0), due: share(w.deadline.spare), final: !more && kept == 0}
+}
+
+// behind says whether further candidates may follow the i-th one under the limit
+// of attempts, and how much time the last resorts behind it need.
+func (w *walk) behind(i int) (more bool, kept time.Duration) {
+	counted := w.counted
+	if !w.candidates[i].Endpoint.LastResort {
+		counted++
+	}
+	open := counted < w.router.cfg.MaxAttempts
+	if !w.call.world.catalog.lasts {
+		return open && i+1 < len(w.candidates), 0
+	}
+	for j := range w.candidates[i+1:] {
+		switch e := w.candidates[i+1+j].Endpoint; {
+		case e.LastResort:
+			kept += w.lastResortTime(e)
+		default:
+			more = open
+		}
+	}
+	return more, kept
+}
+
+// lastResortTime is what a last resort is expected to need.
+func (w *walk) lastResortTime(e *Endpoint) time.Duration {
+	latency := &w.stats[w.call.world.byEndpoint[e.ID].index].Latency
+	if !latency.Known {
+		return lastResortTime
+	}
+	return time.Duration(latency.P99 * float64(time.Second))
+}
