@@ -137,12 +137,14 @@ type Ledger interface {
 	// is ErrNoHold.
 	Settle(ctx context.Context, hold uuid.UUID, cost Amount) error
 
-	// Void gives an open hold back. On a closed or unknown one it is a no-op.
+	// Void gives an open hold back, and takes back what expiry posted: its owner was
+	// only late to say that nothing was spent. On a hold that is settled, voided or
+	// unknown it is a no-op.
 	Void(ctx context.Context, hold uuid.UUID) error
 
 	// Expire closes at most limit open holds whose deadline is before now, as
 	// policy says, and returns how many. Closed holds may be forgotten 24 hours
-	// after their deadline; a Settle is then ErrNoHold.
+	// after their deadline; a Settle is then ErrNoHold, and a Void a no-op.
 	Expire(ctx context.Context, now time.Time, limit int, policy Expiry) (int, error)
 
 	// Balances returns what stands on each line, in their order, all at one

@@ -150,6 +150,15 @@ func (b *book) close(h *hold, to state) {
 	}
 }
 
+// takeBack undoes what posting a hold has counted.
+func (b *book) takeBack(h *hold) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, on := range h.lines {
+		on.Spent = minus(on.Spent, h.amount)
+	}
+}
+
 func (b *book) balances(names []router.Line) []router.Balance {
 	lines := b.names.find(make([]*line, 0, len(names)), names)
 	list := make([]router.Balance, len(names))
