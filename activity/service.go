@@ -55,7 +55,7 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 		defer cancel()
 		if err := s.cfg.Store.Record(ctx, c.Events(res)); err != nil {
-			return nil, &router.Error{Class: router.Server, Err: fmt.Errorf("activity: record: %w", err)}
+			return nil, router.Failure(fmt.Errorf("activity: record: %w", err))
 		}
 		return res, nil
 	}

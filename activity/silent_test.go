@@ -33,7 +33,7 @@ func TestInterceptOfASilentStore(t *testing.T) {
 			ctx, &router.Call{Principal: router.Principal{Account: "acme"}})
 		var told *router.Error
 		require.ErrorAs(t, err, &told)
-		assert.Equal(t, router.Server, told.Class)
+		assert.Equal(t, router.NoCapacity, told.Class)
 		assert.Equal(t, 10*time.Second, time.Since(began))
 	})
 }

@@ -27,8 +27,8 @@ func Restrict(rule Rule) Interceptor {
 }
 
 // Log writes one line for every call: at Info for an answer, at Warn for a
-// refusal or an upstream's failure, at Error for a failure of the program
-// itself, which alone shows its cause. The line holds ids, models, providers,
+// refusal or an upstream's failure, at Error for a failure of the program itself
+// or of its storage, which alone shows its cause. The line holds ids, models, providers,
 // classes, statuses, the seed, the cost and the duration; never a key's text, a
 // state, an answer, a user or an upstream's text. Models are those of the
 // catalog: a name that it does not have may be anything, a key that was put in
@@ -56,11 +56,14 @@ func levelOf(err error) slog.Level {
 	if err == nil {
 		return slog.LevelInfo
 	}
-	if classOf(err) != Server {
+	if !isOurs(err) {
 		return slog.LevelWarn
 	}
 	return slog.LevelError
 }
+
+// isOurs says whether the program failed, or what it stands on.
+func isOurs(err error) bool { return classOf(err) == Server || errors.Is(err, ErrUnavailable) }
 
 // classOf is the class of what a policy returned. A deadline that it does not
 // account for is its own failure, whatever the caller is told.
@@ -92,7 +95,7 @@ func attrs(c *Call, res *Result, err error, took time.Duration) []slog.Attr {
 		list = append(list,
 			slog.String("class", string(class)),
 			slog.Bool("canceled", errors.Is(err, context.Canceled)))
-		if class == Server {
+		if isOurs(err) {
 			list = append(list, slog.Any("error", err))
 		}
 		return list

@@ -252,10 +252,10 @@ func asError(err error) error {
 	if _, ok := errors.AsType[*systemone.InvalidError](err); ok {
 		return invalid(err)
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	if !errors.Is(err, ErrUnavailable) && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
 		return &Error{Class: Timeout, Err: err}
 	}
-	return &Error{Class: Server, Err: err}
+	return Failure(err)
 }
 
 // invalid makes an [*Error] of what [systemone.Request.Validate] returned.

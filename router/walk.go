@@ -56,7 +56,7 @@ func (w *walk) ask(ctx context.Context, by *Candidate) (res *Result, ended bool,
 		return nil, ended, err
 	}
 	if err := w.money.settle(ctx, w.call, res); err != nil {
-		return nil, true, &Error{Class: Server, Err: err}
+		return nil, true, Failure(err)
 	}
 	return res, true, nil
 }
@@ -70,10 +70,10 @@ func (w *walk) try(ctx context.Context, by *Candidate) (res *Result, ended bool,
 	}
 	defer s.release()
 	switch refused, err := w.money.reserve(ctx, by, s.provider.Name); {
-	case err != nil && ctx.Err() != nil:
+	case err != nil && w.over(ctx):
 		return nil, true, nil
 	case err != nil:
-		return nil, true, &Error{Class: Server, Err: err}
+		return nil, true, Failure(err)
 	case refused != nil:
 		w.skip(by, refused)
 		return nil, false, nil
@@ -88,6 +88,12 @@ func (w *walk) try(ctx context.Context, by *Candidate) (res *Result, ended bool,
 		return nil, false, nil
 	}
 	return res, ended, nil
+}
+
+// over says whether a ledger's error comes of the call's end: of one that nobody
+// was asked for before its deadline, the ledger has taken all the time.
+func (w *walk) over(ctx context.Context) bool {
+	return errors.Is(ctx.Err(), context.Canceled) || ctx.Err() != nil && len(w.call.Report.Attempts) > 0
 }
 
 // skip passes a candidate over that a budget has no room for.
