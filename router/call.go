@@ -23,8 +23,12 @@ type Call struct {
 	Secret Secret
 	// Principal is who asks. The zero value is the embedding program itself.
 	Principal Principal
-	Policy    []Rule // what is allowed beyond the request's own preferences; interceptors append
-	// Budgets are the limits on what the call may spend; interceptors append.
+	// KeyLabel is how the caller's key is shown, "sk-rt-v1-abc...9f86", for logs;
+	// the interceptor that finds the key sets it.
+	KeyLabel string
+	Policy   []Rule // what is allowed beyond the request's own preferences; interceptors append
+	// Budgets are the limits on what the call may spend; interceptors append, or
+	// call [Call.Limit].
 	Budgets []Budget
 	// Credentials are the caller's own at providers, oldest first; interceptors
 	// append.
@@ -86,6 +90,7 @@ type Report struct {
 	Attempts  []AttemptRecord
 	Skipped   []Skip // candidates that a limit on spending had no room for
 	Pipeline  []Stage
+	Overrun   *Overrun // where the answer cost more than was set aside for it, else nil
 }
 
 // Skip is a candidate that was not asked because a limit had no room for what

@@ -32,7 +32,9 @@ func Restrict(rule Rule) Interceptor {
 // classes, statuses, the seed, the cost and the duration; never a key's text, a
 // state, an answer, a user or an upstream's text. Models are those of the
 // catalog: a name that it does not have may be anything, a key that was put in
-// the wrong place, too. A nil logger is slog.Default's at the time of the call.
+// the wrong place, too. An answer that cost more than was set aside for it has a
+// second line, at Warn, with the key's label, the endpoint, what was held and what
+// it cost. A nil logger is slog.Default's at the time of the call.
 func Log(l *slog.Logger) Interceptor {
 	return func(next Decider) Decider {
 		return func(ctx context.Context, c *Call) (*Result, error) {
@@ -42,10 +44,12 @@ func Log(l *slog.Logger) Interceptor {
 			if out == nil {
 				out = slog.Default()
 			}
-			level := levelOf(err)
+			level, ctx := levelOf(err), context.WithoutCancel(ctx)
 			if out.Enabled(ctx, level) {
-				ctx = context.WithoutCancel(ctx)
 				out.LogAttrs(ctx, level, "decision", attrs(c, res, err, c.now().Sub(started))...)
+			}
+			if o := c.Report.Overrun; o != nil {
+				out.LogAttrs(ctx, slog.LevelWarn, "a call cost more than was set aside for it", o.attrs(c)...)
 			}
 			return res, err
 		}

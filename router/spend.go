@@ -3,9 +3,7 @@ package router
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
-	"sync/atomic"
 	"time"
 )
 
@@ -155,10 +153,7 @@ func (s *purse) settle(ctx context.Context, c *Call, res *Result) error {
 	s.held = false
 	rec := &c.Report.Attempts[len(c.Report.Attempts)-1]
 	cost := Amount{Credit: rec.Cost, Total: rec.Cost + rec.OwnCost}
-	over := max(cost.Credit-s.hold.Amount.Credit, cost.Total-s.hold.Amount.Total)
-	if over > 0 {
-		s.router.overruns.add(over)
-	}
+	s.overrun(&c.Report, rec.Endpoint, cost)
 	if s.recorder == nil {
 		return repeat(ctx, s.router.cfg.Seed, func(ctx context.Context) error {
 			return s.router.cfg.Ledger.Settle(ctx, s.hold.ID, cost)
@@ -200,26 +195,4 @@ func (b *Budget) refusal() *Error {
 		return &Error{Class: PaymentRequired}
 	}
 	return &Error{Class: PermissionDenied}
-}
-
-// overruns counts the costs above their holds.
-type overruns struct{ count, amount atomic.Int64 }
-
-func (o *overruns) add(amount USD) {
-	o.count.Add(1)
-	for {
-		had := o.amount.Load()
-		if o.amount.CompareAndSwap(had, had+min(int64(amount), math.MaxInt64-had)) {
-			return
-		}
-	}
-}
-
-// Overruns returns how many answers cost more than was set aside for them, and
-// how much more, since the router was made. They were charged in full, so that
-// a limit may be passed by that much; whatever comes next is refused. It is 0
-// unless an upstream counts more tokens than its request and its reply have
-// bytes.
-func (r *Router) Overruns() (count int64, amount USD) {
-	return r.overruns.count.Load(), USD(r.overruns.amount.Load())
 }
