@@ -48,12 +48,14 @@ type Call struct {
 	// Report is filled while the call proceeds, also when it fails.
 	Report Report
 
-	clock    func() time.Time // the router's, for interceptors
-	world    *world           // that the call began in
-	limits   systemone.Limits
-	holdID   uuid.UUID // of what the call sets aside
-	recorder Recorder  // that has the call's events; nil where none has
-	resolved resolved
+	clock     func() time.Time // the router's, for interceptors
+	world     *world           // that the call began in
+	limits    systemone.Limits
+	holdID    uuid.UUID  // of what the call sets aside
+	recorder  Recorder   // that has the call's events; nil where none has
+	limited   []*Limits  // by [Call.Limit]
+	limitRoom [4]*Limits // of limited: most calls have three
+	resolved  resolved
 }
 
 // Principal says on whose behalf a call is made, so that policies can find

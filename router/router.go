@@ -43,6 +43,12 @@ type Config struct {
 	// again for ten seconds; the caller waits that long, also one who is to hear
 	// that no upstream answered.
 	Ledger Ledger
+	// FreeWithoutLedger answers calls that cost nothing, as those of free
+	// endpoints, also while the Ledger cannot be reached. Default: they are refused
+	// like all others, which costs a look at the ledger where no call has met it
+	// for a second. A ledger that holds nothing for a call does not know it, so
+	// what costs nothing goes by limits and keys as old as the policies' caches.
+	FreeWithoutLedger bool
 	// Now is the clock. Default time.Now. It may step back.
 	Now func() time.Time
 	// NewID makes ids that were never used before, of calls and of requests.
@@ -71,6 +77,7 @@ type Router struct {
 	admissions admissions
 	windows    latestWindows
 	overruns   overruns
+	reached    reached
 }
 
 // New returns a router, or an error that is [ErrConfig].

@@ -22,11 +22,13 @@ var errCap = errors.New("router: the ledger refused for a limit that it was not 
 // call whose spending nobody counts, sets nothing aside and refuses nothing.
 type purse struct {
 	router   *Router
+	call     *Call
 	recorder Recorder // the ledger, where it records what the call uses
 	hold     Hold
-	budgets  []*Budget // those of the hold's caps, in their order
-	held     bool      // the ledger may have the hold, and it is open
-	unsure   bool      // the ledger has just failed
+	first    [owners]int // of each owner's lines; -1 where it has none
+	budgets  []*Budget   // those of the hold's caps, in their order
+	held     bool        // the ledger may have the hold, and it is open
+	unsure   bool        // the ledger has just failed
 
 	prompt, completion int64 // tokens at most
 }
@@ -42,9 +44,12 @@ func (r *Router) purse(c *Call, now time.Time) purse {
 	if len(lines) == 0 {
 		return purse{}
 	}
-	s := purse{router: r, hold: Hold{ID: c.holdID, Lines: lines, Deadline: now.Add(r.timeout(c) + holdGrace)}}
+	s := purse{
+		router: r, call: c, first: first,
+		hold: Hold{ID: c.holdID, Lines: lines, Deadline: now.Add(r.timeout(c) + holdGrace)},
+	}
 	s.prompt, s.completion = bound(c.Request)
-	s.limit(c.Budgets, first)
+	s.limit()
 	s.record(c)
 	return s
 }
@@ -77,16 +82,19 @@ func linesOf(p Principal, windows *windows) (lines []Line, first [owners]int) {
 	return lines, first
 }
 
-// limit makes caps of budgets, in the order in which they are asked, without
-// those of owners that the principal does not have.
-func (s *purse) limit(budgets []Budget, first [owners]int) {
+// limit makes caps of the call's budgets, in the order in which they are asked,
+// without those of owners that the principal does not have.
+func (s *purse) limit() {
+	s.versions()
+	s.budgets, s.hold.Caps = nil, nil
+	budgets := s.call.Budgets
 	if len(budgets) == 0 {
 		return
 	}
 	var room [16]uint64
 	places := room[:0] // what a budget is ordered by, above its index
 	for i := range budgets {
-		if b := &budgets[i]; b.Owner < owners && first[b.Owner] >= 0 {
+		if b := &budgets[i]; b.Owner < owners && s.first[b.Owner] >= 0 {
 			order := uint64(b.Check)<<16 | uint64(b.Owner)<<8 | uint64(b.Interval)
 			places = append(places, order<<32|uint64(i))
 		}
@@ -95,7 +103,7 @@ func (s *purse) limit(budgets []Budget, first [owners]int) {
 	s.budgets, s.hold.Caps = make([]*Budget, len(places)), make([]Cap, len(places))
 	for i, place := range places {
 		b := &budgets[uint32(place)] //nolint:gosec // the index
-		line := s.hold.Lines[first[b.Owner]+int(b.Interval)%intervals]
+		line := s.hold.Lines[s.first[b.Owner]+int(b.Interval)%intervals]
 		s.budgets[i], s.hold.Caps[i] = b, Cap{Line: line, Max: b.Max, BYOK: b.BYOK}
 	}
 }
@@ -108,7 +116,10 @@ func (s *purse) reserve(ctx context.Context, by *Candidate, provider string) (*B
 		return nil, nil //nolint:nilnil // no budget refuses, and nothing is wrong
 	}
 	most := priced(by.Endpoint.Pricing.Bound(s.prompt, s.completion), by.Credential)
-	if most.Total == 0 || s.held && s.hold.Amount.Max(most) == s.hold.Amount {
+	if most.Total == 0 {
+		return nil, s.reach(ctx)
+	}
+	if s.held && s.hold.Amount.Max(most) == s.hold.Amount {
 		return nil, nil //nolint:nilnil // what adds nothing is never refused
 	}
 	had, amount := s.held, s.hold.Amount
@@ -116,15 +127,15 @@ func (s *purse) reserve(ctx context.Context, by *Candidate, provider string) (*B
 	if s.recorder != nil {
 		s.hold.Event.at(by.Endpoint, by.Model(), provider)
 	}
-	s.held = true // even when the ledger fails: nobody knows how far it came
-	err := s.router.cfg.Ledger.Reserve(ctx, s.hold)
+	err := s.ask(ctx)
 	if err == nil {
+		s.router.reached.note(s.router.cfg.Now())
 		return nil, nil //nolint:nilnil // it fits
 	}
 	s.hold.Amount = amount
 	refused, ok := errors.AsType[*LimitError](err)
 	if !ok {
-		s.unsure = true
+		s.unsure = s.held
 		return nil, err
 	}
 	s.held = had

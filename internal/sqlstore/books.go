@@ -36,7 +36,8 @@ type hold struct {
 type account struct {
 	router.Balance
 
-	changed bool
+	versions versions // only read
+	changed  bool
 }
 
 // books are the rows that a batch of operations touches, and the laws of
@@ -52,6 +53,9 @@ func (b *books) reserve(asked *router.Hold, ids []int64) error {
 	sorted := slices.Sorted(slices.Values(ids))
 	h := b.holds[asked.ID]
 	if h == nil {
+		if err := b.stale(asked, ids); err != nil {
+			return err
+		}
 		h = &hold{id: asked.ID, lines: sorted, deadline: asked.Deadline, fresh: true}
 	} else if h.state != open || !slices.Equal(h.lines, sorted) {
 		return router.ErrConflict
