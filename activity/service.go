@@ -3,6 +3,7 @@ package activity
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,11 @@ type Config struct {
 	// Directory knows the accounts' workspaces. Without one there are none:
 	// no query may name a workspace or a member.
 	Directory Directory
-	Now       func() time.Time // default time.Now
+	// FreeUnrecorded gives answers that cost nothing also while Store is
+	// [router.ErrUnavailable]: their use is not seen. It goes with
+	// [router.Config.FreeWithoutLedger]. Default: such calls fail.
+	FreeUnrecorded bool
+	Now            func() time.Time // default time.Now
 }
 
 // recordTime is what the store gets to record a call, also when the call's own
@@ -43,8 +48,8 @@ func New(cfg Config) (*Service, error) {
 
 // Intercept records every answered call before its caller has the answer,
 // unless the ledger recorded it in this store when it settled the call. A call
-// whose activity cannot be recorded fails: use that nobody can see is not given
-// away. Calls without an account, of the embedding program itself, are not
+// whose activity cannot be recorded fails, but for Config.FreeUnrecorded: use that
+// nobody can see is not given away. Calls without an account, of the embedding program itself, are not
 // recorded.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
@@ -54,11 +59,20 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 		defer cancel()
-		if err := s.cfg.Store.Record(ctx, c.Events(res)); err != nil {
+		events := c.Events(res)
+		err = s.cfg.Store.Record(ctx, events)
+		if s.cfg.FreeUnrecorded && areFree(events) && errors.Is(err, router.ErrUnavailable) {
+			return res, nil
+		}
+		if err != nil {
 			return nil, router.Failure(fmt.Errorf("activity: record: %w", err))
 		}
 		return res, nil
 	}
+}
+
+func areFree(events []router.Event) bool {
+	return !slices.ContainsFunc(events, func(e router.Event) bool { return e.Cost.Total != 0 })
 }
 
 // Query asks for a part of an account's activity. The zero value asks for all

@@ -53,7 +53,7 @@ func (s *purse) overrun(report *Report, at *Endpoint, cost Amount) {
 // how much more, since the router was made. They were charged in full, so that
 // a limit may be passed by that much; whatever comes next is refused. It is 0
 // unless an upstream counts more tokens than its request and its reply have
-// bytes.
+// bytes. Each is in the log as well ([Log]), and in its call's Report.
 func (r *Router) Overruns() (count int64, amount USD) {
 	return r.overruns.count.Load(), USD(r.overruns.amount.Load())
 }
