@@ -21,7 +21,11 @@ type Config struct {
 	// Directory knows the accounts' workspaces. Without one there are none:
 	// no query may name a workspace or a member.
 	Directory Directory
-	Now       func() time.Time // default time.Now
+	// FreeUnrecorded gives answers that cost nothing also while Store is
+	// [router.ErrUnavailable]: their use is not seen. It goes with
+	// [router.Config.FreeWithoutLedger]. Default: such calls fail.
+	FreeUnrecorded bool
+	Now            func() time.Time // default time.Now
 }
 
 // recordTime is what the store gets to record a call, also when the call's own
@@ -45,8 +49,9 @@ func New(cfg Config) (*Service, error) {
 // Intercept records every answered call before its caller has the answer,
 // unless the ledger recorded it in this store when it settled the call. It does
 // the same for what was charged because a caller ended its call: that has tokens
-// and a cost, and is no request. A call whose activity cannot be recorded fails:
-// use that nobody can see is not given away. Calls without an account, of the embedding program itself, are not
+// and a cost, and is no request. A call whose activity cannot be recorded fails,
+// but for Config.FreeUnrecorded: use that nobody can see is not given away. Calls
+// without an account, of the embedding program itself, are not
 // recorded.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
@@ -60,11 +65,21 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 		defer cancel()
-		if failed := s.cfg.Store.Record(ctx, events); failed != nil {
-			return nil, &router.Error{Class: router.Server, Err: errors.Join(fmt.Errorf("activity: record: %w", failed), err)}
+		failed := s.cfg.Store.Record(ctx, events)
+		if s.cfg.FreeUnrecorded && areFree(events) && errors.Is(failed, router.ErrUnavailable) {
+			return res, err
+		}
+		if failed != nil {
+			failure := *router.Failure(fmt.Errorf("activity: record: %w", failed))
+			failure.Err = errors.Join(failure.Err, err)
+			return nil, &failure
 		}
 		return res, err
 	}
+}
+
+func areFree(events []router.Event) bool {
+	return !slices.ContainsFunc(events, func(e router.Event) bool { return e.Cost.Total != 0 })
 }
 
 // Query asks for a part of an account's activity. The zero value asks for all

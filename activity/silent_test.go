@@ -33,7 +33,32 @@ func TestInterceptOfASilentStore(t *testing.T) {
 			ctx, &router.Call{Principal: router.Principal{Account: "acme"}})
 		var told *router.Error
 		require.ErrorAs(t, err, &told)
-		assert.Equal(t, router.Server, told.Class)
+		assert.Equal(t, router.NoCapacity, told.Class)
 		assert.Equal(t, 10*time.Second, time.Since(began))
 	})
+}
+
+// away is a store that cannot be reached.
+type away struct{ activity.Store }
+
+func (away) Record(context.Context, []router.Event) error { return router.ErrUnavailable }
+
+// While the store is away a call fails, unless it cost nothing and the program
+// does not mind.
+func TestFreeUnrecorded(t *testing.T) {
+	for _, tt := range []struct {
+		cost    router.USD
+		through bool
+		want    bool
+	}{{0, false, false}, {0, true, true}, {1, true, false}} {
+		s, err := activity.New(activity.Config{Store: away{}, FreeUnrecorded: tt.through})
+		require.NoError(t, err)
+		c := &router.Call{Principal: router.Principal{Account: "acme"}}
+		endpoint := &router.Endpoint{}
+		c.Report.Attempts = []router.AttemptRecord{{Endpoint: endpoint, Cost: tt.cost}}
+		_, err = s.Intercept(func(context.Context, *router.Call) (*router.Result, error) {
+			return &router.Result{Endpoint: endpoint}, nil
+		})(t.Context(), c)
+		assert.Equal(t, tt.want, err == nil, "%+v: %v", tt, err)
+	}
 }

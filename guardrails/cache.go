@@ -33,6 +33,7 @@ type cache struct {
 
 type cached struct {
 	policy      *policy
+	limits      *router.Limits // of the principal
 	from, until time.Time
 }
 
@@ -62,21 +63,31 @@ func newCache(most int) cache {
 
 // get returns what is remembered of p and still good at now, else how many
 // changes there were.
-func (c *cache) get(p router.Principal, now time.Time) (pol *policy, changes uint64, ok bool) {
+func (c *cache) get(p router.Principal, now time.Time) (have cached, changes uint64, ok bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	have, ok := c.byPrincipal[p]
+	have, ok = c.byPrincipal[p]
 	// A clock that stepped back makes nothing live longer.
-	return have.policy, c.changes, ok && now.Before(have.until) && !now.Before(have.from)
+	return have, c.changes, ok && now.Before(have.until) && !now.Before(have.from)
 }
 
 // keep remembers what was loaded after so many changes.
-func (c *cache) keep(p router.Principal, pol *policy, from, until time.Time, changes uint64) {
+func (c *cache) keep(p router.Principal, what cached, changes uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.changes == changes {
 		makeRoom(c.byPrincipal, c.max)
-		c.byPrincipal[p] = cached{pol, from, until}
+		c.byPrincipal[p] = what
+	}
+}
+
+// drop forgets what is remembered of p if it has these limits, which are old.
+func (c *cache) drop(p router.Principal, old *router.Limits) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byPrincipal[p].limits == old {
+		c.changes++ // what is being read may be as old
+		delete(c.byPrincipal, p)
 	}
 }
 

@@ -16,18 +16,21 @@ import (
 // what names the models, such as presets, because a model that does not exist
 // is told before anything about the content.
 //
-// A call whose guardrails cannot be read fails. One without an account, of the
+// A budget that another process changes acts on the next call that something is
+// set aside for, where store and ledger keep versions; rules and filters act within
+// Config.Staleness. A call whose guardrails cannot be read fails. One without an account, of the
 // embedding program itself, has none.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
-		pol, err := s.policy(ctx, c.Principal)
-		switch {
-		case err != nil:
-			return nil, &router.Error{Class: router.Server, Err: err}
-		case pol == nil:
+		pol, limits, err := s.policy(ctx, c.Principal)
+		if err != nil {
+			return nil, router.Failure(err)
+		}
+		c.Limit(limits)
+		if pol == nil {
 			return next(ctx, c)
 		}
-		c.Policy, c.Budgets = extend(c.Policy, pol.Rules), extend(c.Budgets, pol.Budgets)
+		c.Policy = extend(c.Policy, pol.Rules)
 		if pol.scanner != nil {
 			if err := pol.scan(ctx, c); err != nil {
 				return nil, err
@@ -60,7 +63,7 @@ func (p *policy) scan(ctx context.Context, c *router.Call) error {
 		if _, ok := errors.AsType[*router.Error](err); ok {
 			return err
 		}
-		return &router.Error{Class: router.Server, Err: err}
+		return router.Failure(err)
 	}
 	c.Report.Pipeline = append(c.Report.Pipeline, verdict.Stages...)
 	if verdict.Blocked != nil {
@@ -73,57 +76,73 @@ func (p *policy) scan(ctx context.Context, c *router.Call) error {
 // Policy returns the rules that the guardrails of a principal come to, for
 // listing the models that it can use.
 func (s *Service) Policy(ctx context.Context, p router.Principal) ([]router.Rule, error) {
-	pol, err := s.policy(ctx, p)
+	pol, _, err := s.policy(ctx, p)
 	if err != nil || pol == nil {
 		return nil, err
 	}
 	return slices.Clone(pol.Rules), nil
 }
 
-// policy returns what applies to p, from memory while that is fresh.
-func (s *Service) policy(ctx context.Context, p router.Principal) (*policy, error) {
+// policy returns what applies to p, from memory while that is fresh: nil where
+// nothing restricts it. The limits say which version was read, also then.
+func (s *Service) policy(ctx context.Context, p router.Principal) (*policy, *router.Limits, error) {
 	if p.Account == "" {
-		return nil, nil //nolint:nilnil // nil is the policy that restricts nothing
+		return nil, nil, nil
 	}
-	pol, changes, ok := s.cache.get(p, s.cfg.Now())
+	have, changes, ok := s.cache.get(p, s.cfg.Now())
 	if ok {
-		return pol, nil
+		return have.policy, have.limits, nil
 	}
 	// Many calls of one key ask once. What this process changed is not asked
 	// for together with what was asked before.
 	key := strings.Join([]string{p.Account, p.Workspace, p.Member, p.KeyHash, strconv.FormatUint(changes, 16)}, "\x00")
 	v, err, _ := s.cache.flight.Do(key, func() (any, error) { return s.load(ctx, p, changes) })
-	if err != nil {
-		if ctx.Err() == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-			return s.load(ctx, p, changes) // another call's context, not this one's
-		}
-		return nil, err
+	if err != nil && ctx.Err() == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		v, err = s.load(ctx, p, changes) // another call's context, not this one's
 	}
-	pol, _ = v.(*policy)
-	return pol, nil
+	have, _ = v.(cached)
+	return have.policy, have.limits, err
 }
 
 // load reads the guardrails of p and makes a policy of them, unless there is
 // one of the same guardrails.
-func (s *Service) load(ctx context.Context, p router.Principal, changes uint64) (*policy, error) {
-	from := s.cfg.Now()
+func (s *Service) load(ctx context.Context, p router.Principal, changes uint64) (what cached, err error) {
+	what.from = s.cfg.Now()
+	what.until = what.from.Add(s.cfg.Staleness)
 	applied, err := s.cfg.Store.Applied(ctx, p)
 	if err != nil {
-		return nil, fmt.Errorf("guardrails: %w", err)
+		return cached{}, fmt.Errorf("guardrails: %w", err)
 	}
 	if err := s.leaveOutGone(ctx, p, &applied); err != nil {
-		return nil, fmt.Errorf("guardrails: %w", err)
+		return cached{}, fmt.Errorf("guardrails: %w", err)
 	}
-	of := combine(applied)
-	pol, ok := s.cache.ready(of)
-	if !ok {
-		if pol, err = s.compile(applied); err != nil {
-			return nil, err
+	of, ok := combine(applied), false
+	if what.policy, ok = s.cache.ready(of); !ok {
+		if what.policy, err = s.compile(applied); err != nil {
+			return cached{}, err
 		}
-		s.cache.keepReady(of, pol)
+		s.cache.keepReady(of, what.policy)
 	}
-	s.cache.keep(p, pol, from, from.Add(s.cfg.Staleness), changes)
-	return pol, nil
+	what.limits = s.limits(p, what.policy, applied.Versions)
+	s.cache.keep(p, what, changes)
+	return what, nil
+}
+
+// limits are the budgets of p's guardrails.
+func (s *Service) limits(p router.Principal, pol *policy, versions []router.Version) *router.Limits {
+	l := &router.Limits{Versions: versions}
+	if pol != nil {
+		l.Budgets = pol.Budgets
+	}
+	l.Again = func(ctx context.Context) (*router.Limits, error) {
+		s.cache.drop(p, l)
+		_, limits, err := s.policy(ctx, p)
+		if err != nil {
+			return nil, router.Failure(err)
+		}
+		return limits, nil
+	}
+	return l
 }
 
 // leaveOutGone takes out the guardrails of workspaces that were deleted. That

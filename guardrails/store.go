@@ -36,6 +36,10 @@ type Assignment struct {
 // none.
 type Applied struct {
 	Workspace, Member, Key *Guardrail
+	// Versions are those of what covers the principal's workspace, member and key,
+	// as far as it has them, also where that is nothing. A store that shares no
+	// storage with a ledger has none.
+	Versions []router.Version
 }
 
 // Store keeps guardrails and assignments. Each method is one transaction, safe
@@ -43,6 +47,10 @@ type Applied struct {
 // belongs to another account is answered like what does not exist. A change is
 // stored together with what it is the record of, or not at all, as when nothing
 // changes. What goes in and what comes out are copies.
+//
+// A store that shares its storage with a ledger raises, with every change of a
+// guardrail or of what it covers, the [router.Version] of each workspace, member
+// and key that is or was covered, with [router.CheckGuardrail].
 type Store interface {
 	// Create adds g. One with the same id, or a second default of a workspace,
 	// is ErrExists.

@@ -43,9 +43,7 @@ func (x *exchange) fail(ctx context.Context, err error) {
 		p.message += ". Add more at " + x.s.CreditsURL
 	}
 	x.status, x.out = p.status, x.out[:0]
-	if re, ok := errors.AsType[*router.Error](err); ok {
-		x.retryAfter = retrySeconds(p.status, re.RetryAfter)
-	}
+	x.retryAfter = retrySeconds(p.status, router.Failure(err).RetryAfter)
 	if e, ok := errors.AsType[*keys.RateLimitError](err); ok {
 		x.rate, x.retryAfter = e, retrySeconds(p.status, e.RetryAfter)
 	}

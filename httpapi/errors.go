@@ -78,6 +78,7 @@ var refusals = []struct {
 	{nil, problem{statusTimeout, router.Timeout, "Request timed out. Please try again later."}},
 	{nil, problem{statusOverloaded, router.ProviderOverloaded, "Provider returned error"}},
 
+	{router.ErrUnavailable, problem{http.StatusServiceUnavailable, router.NoCapacity, "Service temporarily unavailable"}},
 	{guardrails.ErrPattern, problem{http.StatusBadRequest, invalidPattern, "Invalid request parameters"}},
 	{guardrails.ErrNoUpdate, problem{http.StatusBadRequest, router.InvalidRequest, "No update fields provided"}},
 	{guardrails.ErrNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},

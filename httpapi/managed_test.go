@@ -40,25 +40,41 @@ func allScenarios(tb testing.TB) []scenario {
 		activityScenarios(tb),
 		guardrailScenarios(tb),
 		busyScenarios(tb),
+		awayScenarios(tb),
 	)
 }
 
 // busyScenarios asks every route once too often.
 func busyScenarios(tb testing.TB) []scenario {
 	tb.Helper()
+	return everyRoute(tb, "too often", scenario{
+		options: []option{busyKeys}, status: 429, message: "Rate limit exceeded", kind: "rate_limit_exceeded",
+		headers: map[string]string{
+			"X-RateLimit-Limit": "5", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795262400001", "Retry-After": "2",
+		},
+	})
+}
+
+// awayScenarios ask every route while its storage cannot be reached.
+func awayScenarios(tb testing.TB) []scenario {
+	tb.Helper()
+	return everyRoute(tb, "while the storage is away", scenario{
+		options: []option{awayKeys}, status: 503, message: "Service temporarily unavailable", kind: "no_capacity",
+		headers: map[string]string{"Retry-After": "5"},
+	})
+}
+
+// everyRoute is a scenario with a key that each route takes.
+func everyRoute(tb testing.TB, name string, like scenario) []scenario {
+	tb.Helper()
 	var list []scenario
 	api, native := httpapi.Routes(newRig(tb).handler)
 	for mount, patterns := range map[string][]string{"": api, "/v1": native} {
 		for _, pattern := range patterns {
 			method, path, _ := strings.Cut(pattern, " ")
-			s := scenario{
-				name: pattern + " too often", mount: mount, method: method, key: "management",
-				path:    regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(path, "x"),
-				options: []option{busyKeys}, status: 429, message: "Rate limit exceeded", kind: "rate_limit_exceeded",
-				headers: map[string]string{
-					"X-RateLimit-Limit": "5", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795262400001", "Retry-After": "2",
-				},
-			}
+			s := like
+			s.name, s.mount, s.method, s.key = pattern+" "+name, mount, method, "management"
+			s.path = regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(path, "x")
 			if path == "/systemone" {
 				s.key = "inference"
 			}
@@ -74,6 +90,8 @@ type busy struct{ httpapi.Authenticator }
 func (busy) Admit(router.Principal) (func(), error) {
 	return nil, &keys.RateLimitError{Limit: 5, Reset: time.Unix(1795262400, 1), RetryAfter: 1200 * time.Millisecond}
 }
+
+func awayKeys(c *httpapi.Config, _ *router.Config) { c.Keys = storeDown{router.ErrUnavailable} }
 
 func busyKeys(c *httpapi.Config, _ *router.Config) { c.Keys = busy{c.Keys} }
 

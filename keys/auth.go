@@ -19,7 +19,8 @@ const longestText = 32 + len("-v1-") + 64
 // What the store said of a key is believed for ten seconds, and for five
 // minutes while the store fails; that it has no such key for two seconds.
 // Changes made through this Service act at once, and a key expires on the
-// instant.
+// instant. What a change made elsewhere says of limits, and of keys that may no
+// longer be used, acts before money is spent ([Service.Intercept]).
 func (s *Service) Authenticate(ctx context.Context, secret router.Secret) (router.Principal, error) {
 	d := digestOfText(string(secret))
 	e, err := s.lookup(ctx, &d)

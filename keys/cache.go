@@ -42,7 +42,7 @@ type entry struct {
 	digest    digest
 	key       Key
 	principal router.Principal
-	budgets   []router.Budget
+	limits    *router.Limits
 	known     bool
 	read      time.Duration // on the cache's clock: just before the store was asked
 	until     time.Duration // when it is asked again
@@ -57,6 +57,7 @@ func (e *entry) fresh(now time.Duration) bool { return e.read <= now && now < e.
 // use.
 type cache struct {
 	read  func(ctx context.Context, hash string) (Key, error) // as [Store] does it
+	limit func(e *entry) *router.Limits                       // of a known key
 	clock func() time.Duration                                // what has passed; it may step back
 	loads singleflight.Group
 
@@ -72,9 +73,11 @@ type cache struct {
 	changes uint64
 }
 
-func newCache(read func(ctx context.Context, hash string) (Key, error), clock func() time.Duration) *cache {
+func newCache(
+	read func(ctx context.Context, hash string) (Key, error), limit func(*entry) *router.Limits, clock func() time.Duration,
+) *cache {
 	return &cache{
-		read: read, clock: clock, known: generations{most: maxKnown / 2}, unknown: generations{most: maxUnknown / 2},
+		read: read, limit: limit, clock: clock, known: generations{most: maxKnown / 2}, unknown: generations{most: maxUnknown / 2},
 	}
 }
 
@@ -151,9 +154,8 @@ func (c *cache) ask(ctx context.Context, d digest) (e *entry, err error) {
 	k, err := c.read(ctx, hex.EncodeToString(d[:]))
 	switch {
 	case err == nil:
-		e = &entry{
-			digest: d, key: k, principal: principal(&k), budgets: budgets(&k), known: true, read: at, until: at + freshFor,
-		}
+		e = &entry{digest: d, key: k, principal: principal(&k), known: true, read: at, until: at + freshFor}
+		e.limits = c.limit(e)
 	case errors.Is(err, ErrNotFound):
 		e = &entry{digest: d, read: at, until: at + unknownFor}
 	case old != nil && old.known && at < old.read+staleFor:
@@ -195,6 +197,20 @@ func (c *cache) forget(hash string) {
 	c.remove(&d)
 	c.mu.Unlock()
 	c.loads.Forget(string(d[:]))
+}
+
+// renew returns what the store says of a key of which e is known to be old.
+func (c *cache) renew(ctx context.Context, e *entry) (*entry, error) {
+	c.mu.RLock()
+	now := c.find(&e.digest)
+	c.mu.RUnlock()
+	switch {
+	case now != nil && now.key.Version != e.key.Version:
+		return now, nil // another call has renewed it
+	case now != nil:
+		c.forget(e.key.Hash)
+	}
+	return c.load(ctx, e.digest)
 }
 
 // digestOf reads the public id of a key.

@@ -3,7 +3,6 @@ package keys
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/signalbox/signalbox/router"
 )
@@ -13,6 +12,11 @@ import (
 // by [Service.Admit]; where the Principal is known, both were done before, and
 // its key is only looked up. A call with neither is refused: a program that
 // routes without keys leaves this interceptor out.
+//
+// Where the ledger keeps versions, a change of a key acts on the next call that
+// something is set aside for, in every process that shares the store: a limit as
+// well as that the key was disabled or deleted. What costs nothing is admitted by
+// what [Service.Authenticate] believes.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		brought := c.Secret != ""
@@ -40,25 +44,35 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		if err != nil {
 			return nil, refusal(err)
 		}
-		c.Principal = e.principal
-		if len(c.Budgets) == 0 {
-			c.Budgets = slices.Clip(e.budgets) // shared; whoever appends copies it
-		} else {
-			c.Budgets = append(slices.Clip(c.Budgets), e.budgets...)
-		}
+		c.Principal, c.KeyLabel = e.principal, e.key.Label
+		c.Limit(e.limits)
 		return next(ctx, c)
 	}
 }
 
-// budgets are the limit of a key that has one.
-func budgets(k *Key) []router.Budget {
-	if k.Limit == nil {
-		return nil
+// limits are those of a key. When they turn out to be old the key is read again,
+// and a call is refused that may no longer use it.
+func (s *Service) limits(e *entry) *router.Limits {
+	l := &router.Limits{
+		Versions: []router.Version{{Line: router.OwnerKey.Line(e.principal, "ever"), Check: router.CheckKey, N: e.key.Version}},
+		Again: func(ctx context.Context) (*router.Limits, error) {
+			now, err := s.cache.renew(ctx, e)
+			if err == nil {
+				err = now.usable(s.cfg.Now)
+			}
+			if err != nil {
+				return nil, refusal(err)
+			}
+			return now.limits, nil
+		},
 	}
-	return []router.Budget{{
-		Check: router.CheckKey, Owner: router.OwnerKey, Interval: k.Reset, Max: *k.Limit, BYOK: k.IncludeBYOK,
-		Refusal: &router.Error{Class: router.PaymentRequired, Message: "Key limit exceeded"},
-	}}
+	if k := &e.key; k.Limit != nil {
+		l.Budgets = []router.Budget{{
+			Check: router.CheckKey, Owner: router.OwnerKey, Interval: k.Reset, Max: *k.Limit, BYOK: k.IncludeBYOK,
+			Refusal: &router.Error{Class: router.PaymentRequired, Message: "Key limit exceeded"},
+		}}
+	}
+	return l
 }
 
 // refusal is what a caller is told of err.
@@ -80,5 +94,5 @@ func refusal(err error) error {
 			return &router.Error{Class: r.class, Message: r.message, Err: err}
 		}
 	}
-	return &router.Error{Class: router.Server, Err: err}
+	return router.Failure(err)
 }

@@ -208,9 +208,10 @@ type Patch struct {
 	IncludeBYOK router.Update[bool]
 }
 
-// Update changes a key of the actor's account, all of p or nothing. It acts in
-// this process at once, in others within ten seconds; a new limit on the next
-// call that is admitted, and it forgives nothing that was spent. Keys that a
+// Update changes a key of the actor's account, all of p or nothing. It acts on
+// the next call, in other processes on the next that something is set aside for
+// ([Service.Intercept]) and else within ten seconds; a new limit forgives nothing
+// that was spent. Keys that a
 // connect client provisioned are ErrProvisioned to everybody but the embedding
 // program.
 func (s *Service) Update(ctx context.Context, by router.Actor, hash string, p Patch) (Record, error) {
@@ -248,8 +249,8 @@ func (p *Patch) apply(k *Key) {
 }
 
 // Delete deletes a key of the actor's account for good: its text is refused
-// from then on, in other processes within ten seconds. What it has spent stays
-// in the books.
+// from then on, in other processes by what costs money at once and else within
+// ten seconds. What it has spent stays in the books.
 func (s *Service) Delete(ctx context.Context, by router.Actor, hash string) error {
 	return s.retry(ctx, by, hash, func(k Key) error {
 		return s.cfg.Store.Delete(ctx, k, s.change(by, "delete", &k, nil))

@@ -97,7 +97,7 @@ func New(cfg Config) (*Service, error) {
 	}
 	s := &Service{cfg: cfg, rates: newLimiter(cfg.Rates)}
 	begun := cfg.Now()
-	s.cache = newCache(s.find, func() time.Duration { return since(begun) })
+	s.cache = newCache(s.find, s.limits, func() time.Duration { return since(begun) })
 	return s, nil
 }
 

@@ -14,28 +14,54 @@ import (
 // and passes as it is; one whose account or workspace does not exist is
 // refused like one with an unknown key.
 //
-// What was changed through this Service acts on the next call; what was changed
-// elsewhere acts within 10 s.
+// What was changed through this Service acts on the next call. Of what was changed
+// elsewhere budgets and credits act on the next call that something is set aside
+// for, where the ledger keeps versions; the rest within 10 s.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		if c.Principal.Account == "" {
 			return next(ctx, c)
 		}
 		st, err := s.standing(ctx, place{c.Principal.Account, c.Principal.Workspace})
-		switch {
-		case errors.Is(err, ErrNotFound): // its keys are gone with it, whoever still believes in them
-			return nil, &router.Error{Class: router.Authentication, Message: "Invalid API key", Err: err}
-		case err != nil:
-			return nil, &router.Error{Class: router.Server, Err: err}
+		if err != nil {
+			return nil, refusal(err)
 		}
 		if len(st.rules) > 0 {
 			c.Policy = append(slices.Clip(c.Policy), st.rules...)
 		}
-		if len(st.budgets) > 0 {
-			c.Budgets = append(slices.Clip(c.Budgets), st.budgets...)
-		}
+		c.Limit(st.limits)
 		return next(ctx, c)
 	}
+}
+
+// refusal is what a caller is told of err. The keys of an account or a workspace
+// are gone with it, whatever a cache still says of them.
+func refusal(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return &router.Error{Class: router.Authentication, Message: "Invalid API key", Err: err}
+	}
+	return router.Failure(err)
+}
+
+// limitsOf are those that a place's account and workspace put on calls.
+func (s *Service) limitsOf(p place, st *standing, w Workspace) *router.Limits {
+	who := router.Principal{Account: p.account, Workspace: p.workspace}
+	l := &router.Limits{
+		Budgets:  budgetsOf(st.account, w),
+		Versions: []router.Version{{Line: router.OwnerAccount.Line(who, "ever"), Check: router.CheckCredits, N: st.account.Version}},
+		Again: func(ctx context.Context) (*router.Limits, error) {
+			now, err := s.renew(ctx, p, st)
+			if err != nil {
+				return nil, refusal(err)
+			}
+			return now.limits, nil
+		},
+	}
+	if p.workspace != "" {
+		l.Versions = append(l.Versions,
+			router.Version{Line: router.OwnerWorkspace.Line(who, "ever"), Check: router.CheckWorkspace, N: w.Version})
+	}
+	return l
 }
 
 // rulesOf returns the rules that an account and a workspace put on calls.

@@ -24,7 +24,7 @@ type standing struct {
 	account   Account
 	guardrail string
 	rules     []router.Rule
-	budgets   []router.Budget
+	limits    *router.Limits
 	until     time.Time
 }
 
@@ -96,8 +96,20 @@ func (s *Service) load(ctx context.Context, p place) (*standing, error) {
 			return nil, ErrNotFound
 		}
 	}
-	st.guardrail, st.rules, st.budgets = w.DefaultGuardrail, rulesOf(st.account, w), budgetsOf(st.account, w)
+	st.guardrail, st.rules = w.DefaultGuardrail, rulesOf(st.account, w)
+	st.limits = s.limitsOf(p, st, w)
 	return st, nil
+}
+
+// renew returns the standing of a place of which st is known to be old.
+func (s *Service) renew(ctx context.Context, p place, st *standing) (*standing, error) {
+	s.cache.mu.Lock()
+	if s.cache.byPlace[p] == st {
+		s.cache.changes++ // what is being read may be as old
+		delete(s.cache.byPlace, p)
+	}
+	s.cache.mu.Unlock()
+	return s.standing(ctx, p)
 }
 
 // keep remembers st unless something was changed since it was begun to be read.

@@ -23,8 +23,12 @@ type Call struct {
 	Secret Secret
 	// Principal is who asks. The zero value is the embedding program itself.
 	Principal Principal
-	Policy    []Rule // what is allowed beyond the request's own preferences; interceptors append
-	// Budgets are the limits on what the call may spend; interceptors append.
+	// KeyLabel is how the caller's key is shown, "sk-rt-v1-abc...9f86", for logs;
+	// the interceptor that finds the key sets it.
+	KeyLabel string
+	Policy   []Rule // what is allowed beyond the request's own preferences; interceptors append
+	// Budgets are the limits on what the call may spend; interceptors append, or
+	// call [Call.Limit].
 	Budgets []Budget
 	// Credentials are the caller's own at providers, oldest first; interceptors
 	// append.
@@ -50,13 +54,15 @@ type Call struct {
 	// Report is filled while the call proceeds, also when it fails.
 	Report Report
 
-	clock    func() time.Time // the router's, for interceptors
-	world    *world           // that the call began in
-	limits   systemone.Limits
-	usualEnd time.Time // by the real clock; zero where the caller has set no deadline
-	holdID   uuid.UUID // of what the call sets aside
-	recorder Recorder  // that has the call's events; nil where none has
-	resolved resolved
+	clock     func() time.Time // the router's, for interceptors
+	world     *world           // that the call began in
+	limits    systemone.Limits
+	usualEnd  time.Time  // by the real clock; zero where the caller has set no deadline
+	holdID    uuid.UUID  // of what the call sets aside
+	recorder  Recorder   // that has the call's events; nil where none has
+	limited   []*Limits  // by [Call.Limit]
+	limitRoom [4]*Limits // of limited: most calls have three
+	resolved  resolved
 }
 
 // Principal says on whose behalf a call is made, so that policies can find
@@ -96,6 +102,7 @@ type Report struct {
 	Stopped  Stop
 	Skipped  []Skip // candidates that were passed over, in the order of the plan
 	Pipeline []Stage
+	Overrun  *Overrun // where the answer cost more than was set aside for it, else nil
 }
 
 // Skip is a candidate that was passed over.

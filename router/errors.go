@@ -1,6 +1,7 @@
 package router
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -68,6 +69,29 @@ func (e *UpstreamError) Unwrap() error { return e.Err }
 // was sent, for want of memory, say. That is no attempt then: the endpoint is
 // passed over, like one at its concurrency limit.
 var ErrNotSent = errors.New("router: the attempt was not sent")
+
+// ErrUnavailable is what a store wraps in an error when it cannot be reached, or
+// cannot do anything just now: no connection, one that broke, a server that is
+// starting or going, a disk that is full. The caller is told to come back (503);
+// of any other error of a store it is told that the program failed (500).
+var ErrUnavailable = errors.New("router: the storage is unavailable")
+
+// unavailableFor is what a caller is told to wait for storage that is away.
+const unavailableFor = 5 * time.Second
+
+// Failure is what a caller is told of the failure of something that a call needs,
+// as a policy's store: an [*Error] stays what it is. [ErrUnavailable], and what
+// took longer than it was given, is [NoCapacity] with a RetryAfter; anything else
+// is [Server].
+func Failure(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	if errors.Is(err, ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
+		return &Error{Class: NoCapacity, RetryAfter: unavailableFor, Err: err}
+	}
+	return &Error{Class: Server, Err: err}
+}
 
 // Error is why a request was not answered. Everything but Err may be shown to
 // the caller.

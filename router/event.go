@@ -13,7 +13,7 @@ type Event struct { //nolint:recvcheck // what it makes of itself is another one
 	// ID is the call's generation id and the place of the attempt among the
 	// billed ones, "gen-dec-…/0"; "gen-dec-…/abandoned" of an attempt whose caller
 	// ended the call while it ran; "gen-dec-…/held" where expiry posted the hold
-	// and "gen-dec-…/held/corrected" where a late settlement took that back. The
+	// and "gen-dec-…/held/corrected" where its late owner took that back. The
 	// same id is the same event.
 	ID         string
 	Admitted   time.Time // the call's, UTC: it counts on this day

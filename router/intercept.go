@@ -27,14 +27,16 @@ func Restrict(rule Rule) Interceptor {
 }
 
 // Log writes one line for every call: at Info for an answer, at Warn for a
-// refusal or an upstream's failure, at Error for a failure of the program
-// itself, which alone shows its cause. The line holds ids, models, providers,
+// refusal or an upstream's failure, at Error for a failure of the program itself
+// or of its storage, which alone shows its cause. The line holds ids, models, providers,
 // classes, statuses, the seed, the cost and the duration; never a key's text, a
 // state, an answer, a user or an upstream's text. Of a call that failed it says why
 // no further candidate was asked ([Report.Stopped]), and what was charged because
 // its caller ended it. Models are those of the
 // catalog: a name that it does not have may be anything, a key that was put in
-// the wrong place, too. A nil logger is slog.Default's at the time of the call.
+// the wrong place, too. An answer that cost more than was set aside for it has a
+// second line, at Warn, with the key's label, the endpoint, what was held and what
+// it cost. A nil logger is slog.Default's at the time of the call.
 //
 // Once an hour it warns of an endpoint whose upstream does not say what was used,
 // so that its answers are charged by an estimate.
@@ -48,17 +50,19 @@ func Log(l *slog.Logger) Interceptor {
 			if out == nil {
 				out = slog.Default()
 			}
-			level := levelOf(err)
+			level, ctx := levelOf(err), context.WithoutCancel(ctx)
 			if out.Enabled(ctx, level) {
-				ctx = context.WithoutCancel(ctx)
 				out.LogAttrs(ctx, level, "decision", attrs(c, res, err, c.now().Sub(started))...)
 			}
 			for i := range c.Report.Attempts {
 				a := &c.Report.Attempts[i]
 				if a.UsageEstimated && warned.first(a.Endpoint.ID, c.now()) {
-					out.LogAttrs(context.WithoutCancel(ctx), slog.LevelWarn, "usage estimated",
+					out.LogAttrs(ctx, slog.LevelWarn, "usage estimated",
 						slog.String("endpoint", a.Endpoint.Tag()), slog.String("model", a.Endpoint.Model))
 				}
+			}
+			if o := c.Report.Overrun; o != nil {
+				out.LogAttrs(ctx, slog.LevelWarn, "a call cost more than was set aside for it", o.attrs(c)...)
 			}
 			return res, err
 		}
@@ -69,11 +73,14 @@ func levelOf(err error) slog.Level {
 	if err == nil {
 		return slog.LevelInfo
 	}
-	if classOf(err) != Server {
+	if !isOurs(err) {
 		return slog.LevelWarn
 	}
 	return slog.LevelError
 }
+
+// isOurs says whether the program failed, or what it stands on.
+func isOurs(err error) bool { return classOf(err) == Server || errors.Is(err, ErrUnavailable) }
 
 // classOf is the class of what a policy returned. A deadline that it does not
 // account for is its own failure, whatever the caller is told.
@@ -111,7 +118,7 @@ func attrs(c *Call, res *Result, err error, took time.Duration) []slog.Attr {
 		for _, e := range c.Events(nil) {
 			list = append(list, slog.String("abandoned_cost", e.Cost.Credit.String()))
 		}
-		if class == Server {
+		if isOurs(err) {
 			list = append(list, slog.Any("error", err))
 		}
 		return list

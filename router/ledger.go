@@ -48,12 +48,28 @@ type Cap struct {
 	BYOK bool // the limit looks at Total, else at Credit
 }
 
+// Version is the state of an owner's limits in which a policy has read them. It
+// counts up: a store that changes a limit, or what says whose limit it is, makes
+// the version higher in the same transaction.
+type Version struct {
+	Line Line // the owner's for [Lifetime]
+	// Check says which limits are meant: [CheckGuardrail] those of the guardrails
+	// that cover the owner, anything else those of the owner's own record. The two
+	// are counted apart.
+	Check Check
+	N     int64
+}
+
 // Hold asks for Amount to be set aside on every line until Deadline.
 type Hold struct {
-	ID       uuid.UUID // chosen by the caller; a retry carries the same one
-	Lines    []Line    // at least one, no two equal
-	Caps     []Cap     // in the order of the checks; several may be on one line
-	Amount   Amount
+	ID     uuid.UUID // chosen by the caller; a retry carries the same one
+	Lines  []Line    // at least one, no two equal
+	Caps   []Cap     // in the order of the checks; several may be on one line
+	Amount Amount
+	// Versions are those that the caps were read at, with the limits that no cap
+	// stands for because there are none. Each Line is one of Lines; no two are
+	// equal.
+	Versions []Version
 	Deadline time.Time // when [Ledger.Expire] may close it
 	// Event is what a [Recorder] records, at the cost of what is held, when
 	// expiry posts the hold. Without an ID nothing is recorded; a Ledger that is
@@ -97,14 +113,25 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("router: limit %d leaves only %s USD", e.Cap, e.Left)
 }
 
+// StaleError is a hold whose limits were changed after they had been read.
+type StaleError struct {
+	Versions []int // indexes of those in Hold.Versions that are old, ascending
+}
+
+// Error says how many versions are old.
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("router: %d of the limits were changed since they were read", len(e.Versions))
+}
+
 // Ledger counts what was spent and what is set aside on each line.
 //
 // Each method is one transaction: it happens as a whole or not at all, with
 // calls arriving from many goroutines and many processes at once. There is no
 // Begin: what must happen together is one method. Methods honour ctx.
 //
-// Errors come in two kinds. ErrNoHold, ErrConflict, a *LimitError and whatever
-// wraps ErrFinal, as for what can never be stored, are answers, and stay. All
+// Errors come in two kinds. ErrNoHold, ErrConflict, a *LimitError, a *StaleError
+// and whatever wraps ErrFinal, as for what can never be stored, are answers, and
+// stay. All
 // others may be gone in a moment: the database was restarting, a connection
 // broke, the disk was full. Whoever gets one of these knows neither whether the
 // method happened nor has to: everything goes by the hold's ID, and the same
@@ -123,10 +150,17 @@ type Ledger interface {
 	// *LimitError for the first such cap. A cap to whose account h adds nothing
 	// never refuses.
 	//
+	// Before the caps it looks at h.Versions: where the store that the ledger
+	// belongs to has a higher one, of a limit that was changed since, it adds
+	// nothing and returns a *StaleError. The comparison is part of the transaction,
+	// so that no hold is made by old limits once the change of one has returned. A
+	// ledger that knows no versions, or not that one, does not look: then a change
+	// acts when the caches of the policies are over.
+	//
 	// When a hold with h.ID is open it is raised: each of its amounts becomes
 	// the larger of the two, its deadline the later, and only the difference is
-	// checked and added. So the same h again is a no-op, and a refused raise
-	// leaves the hold as it was. Other lines than before, or a hold that is
+	// checked and added; versions are not looked at. So the same h again is a
+	// no-op, and a refused raise leaves the hold as it was. Other lines than before, or a hold that is
 	// closed, are ErrConflict.
 	Reserve(ctx context.Context, h Hold) error
 
@@ -137,12 +171,14 @@ type Ledger interface {
 	// is ErrNoHold.
 	Settle(ctx context.Context, hold uuid.UUID, cost Amount) error
 
-	// Void gives an open hold back. On a closed or unknown one it is a no-op.
+	// Void gives an open hold back, and takes back what expiry posted: its owner was
+	// only late to say that nothing was spent. On a hold that is settled, voided or
+	// unknown it is a no-op.
 	Void(ctx context.Context, hold uuid.UUID) error
 
 	// Expire closes at most limit open holds whose deadline is before now, as
 	// policy says, and returns how many. Closed holds may be forgotten 24 hours
-	// after their deadline; a Settle is then ErrNoHold.
+	// after their deadline; a Settle is then ErrNoHold, and a Void a no-op.
 	Expire(ctx context.Context, now time.Time, limit int, policy Expiry) (int, error)
 
 	// Balances returns what stands on each line, in their order, all at one

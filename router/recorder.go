@@ -12,10 +12,11 @@ import (
 // add up to what is spent on every line, as long as holds come with an Event and
 // settlements with events.
 //
-// It refines two methods of Ledger. [Ledger.Expire] that posts a hold whose
+// It refines three methods of Ledger. [Ledger.Expire] that posts a hold whose
 // Event has an ID records [Event.Posted] of that Event and of the amount that
-// was held; one that voids a hold records nothing. [Ledger.Settle] of such a
-// posted hold, like SettleWith, records [Event.Corrected] of what was posted.
+// was held; one that voids a hold records nothing. [Ledger.Settle] and
+// [Ledger.Void] of such a posted hold, like SettleWith, record [Event.Corrected] of
+// what was posted.
 // Events go by their IDs: one whose ID was recorded before, in whatever way,
 // adds nothing.
 //

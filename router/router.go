@@ -55,6 +55,12 @@ type Config struct {
 	// again for ten seconds; the caller waits that long, also one who is to hear
 	// that no upstream answered.
 	Ledger Ledger
+	// FreeWithoutLedger answers calls that cost nothing, as those of free
+	// endpoints, also while the Ledger cannot be reached. Default: they are refused
+	// like all others, which costs a look at the ledger where no call has met it
+	// for a second. A ledger that holds nothing for a call does not know it, so
+	// what costs nothing goes by limits and keys as old as the policies' caches.
+	FreeWithoutLedger bool
 	// Now is the clock. Default time.Now. It may step back.
 	Now func() time.Time
 	// NewID makes ids that were never used before, of calls and of requests.
@@ -82,8 +88,9 @@ type Router struct {
 	world      atomic.Pointer[world]
 	admissions admissions
 	windows    latestWindows
-	overruns   amounts          // costs above their holds
-	estimates  amounts          // costs of answers without counts
+	overruns   amounts // costs above their holds
+	estimates  amounts // costs of answers without counts
+	reached    reached
 	now        func() time.Time // the real clock, which contexts go by
 }
 
@@ -285,10 +292,10 @@ func asError(err error) error {
 	if _, ok := errors.AsType[*systemone.InvalidError](err); ok {
 		return invalid(err)
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	if !errors.Is(err, ErrUnavailable) && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
 		return &Error{Class: Timeout, Err: err}
 	}
-	return &Error{Class: Server, Err: err}
+	return Failure(err)
 }
 
 // invalid makes an [*Error] of what [systemone.Request.Validate] returned.

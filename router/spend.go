@@ -3,9 +3,7 @@ package router
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
-	"sync/atomic"
 	"time"
 )
 
@@ -24,11 +22,13 @@ var errCap = errors.New("router: the ledger refused for a limit that it was not 
 // call whose spending nobody counts, sets nothing aside and refuses nothing.
 type purse struct {
 	router   *Router
+	call     *Call
 	recorder Recorder // the ledger, where it records what the call uses
 	hold     Hold
-	budgets  []*Budget // those of the hold's caps, in their order
-	held     bool      // the ledger may have the hold, and it is open
-	unsure   bool      // the ledger has just failed
+	first    [owners]int // of each owner's lines; -1 where it has none
+	budgets  []*Budget   // those of the hold's caps, in their order
+	held     bool        // the ledger may have the hold, and it is open
+	unsure   bool        // the ledger has just failed
 
 	size size // of the request
 }
@@ -44,9 +44,11 @@ func (r *Router) purse(c *Call, now time.Time) purse {
 	if len(lines) == 0 {
 		return purse{}
 	}
-	s := purse{router: r, hold: Hold{ID: c.holdID, Lines: lines, Deadline: now.Add(max(r.timeout(c), r.usualTimeout(c)) + holdGrace)}}
-	s.size = sizeOf(c.Request)
-	s.limit(c.Budgets, first)
+	s := purse{
+		router: r, call: c, first: first, size: sizeOf(c.Request),
+		hold: Hold{ID: c.holdID, Lines: lines, Deadline: now.Add(max(r.timeout(c), r.usualTimeout(c)) + holdGrace)},
+	}
+	s.limit()
 	s.record(c)
 	return s
 }
@@ -79,16 +81,19 @@ func linesOf(p Principal, windows *windows) (lines []Line, first [owners]int) {
 	return lines, first
 }
 
-// limit makes caps of budgets, in the order in which they are asked, without
-// those of owners that the principal does not have.
-func (s *purse) limit(budgets []Budget, first [owners]int) {
+// limit makes caps of the call's budgets, in the order in which they are asked,
+// without those of owners that the principal does not have.
+func (s *purse) limit() {
+	s.versions()
+	s.budgets, s.hold.Caps = nil, nil
+	budgets := s.call.Budgets
 	if len(budgets) == 0 {
 		return
 	}
 	var room [16]uint64
 	places := room[:0] // what a budget is ordered by, above its index
 	for i := range budgets {
-		if b := &budgets[i]; b.Owner < owners && first[b.Owner] >= 0 {
+		if b := &budgets[i]; b.Owner < owners && s.first[b.Owner] >= 0 {
 			order := uint64(b.Check)<<16 | uint64(b.Owner)<<8 | uint64(b.Interval)
 			places = append(places, order<<32|uint64(i))
 		}
@@ -97,7 +102,7 @@ func (s *purse) limit(budgets []Budget, first [owners]int) {
 	s.budgets, s.hold.Caps = make([]*Budget, len(places)), make([]Cap, len(places))
 	for i, place := range places {
 		b := &budgets[uint32(place)] //nolint:gosec // the index
-		line := s.hold.Lines[first[b.Owner]+int(b.Interval)%intervals]
+		line := s.hold.Lines[s.first[b.Owner]+int(b.Interval)%intervals]
 		s.budgets[i], s.hold.Caps[i] = b, Cap{Line: line, Max: b.Max, BYOK: b.BYOK}
 	}
 }
@@ -110,7 +115,10 @@ func (s *purse) reserve(ctx context.Context, by *Candidate, provider string) (*B
 		return nil, nil //nolint:nilnil // no budget refuses, and nothing is wrong
 	}
 	most := priced(by.Endpoint.Pricing.Bound(s.size.at(by.Endpoint)), by.Credential)
-	if most.Total == 0 || s.held && s.hold.Amount.Max(most) == s.hold.Amount {
+	if most.Total == 0 {
+		return nil, s.reach(ctx)
+	}
+	if s.held && s.hold.Amount.Max(most) == s.hold.Amount {
 		return nil, nil //nolint:nilnil // what adds nothing is never refused
 	}
 	had, amount := s.held, s.hold.Amount
@@ -118,15 +126,15 @@ func (s *purse) reserve(ctx context.Context, by *Candidate, provider string) (*B
 	if s.recorder != nil {
 		s.hold.Event.at(by.Endpoint, by.Model(), provider)
 	}
-	s.held = true // even when the ledger fails: nobody knows how far it came
-	err := s.router.cfg.Ledger.Reserve(ctx, s.hold)
+	err := s.ask(ctx)
 	if err == nil {
+		s.router.reached.note(s.router.cfg.Now())
 		return nil, nil //nolint:nilnil // it fits
 	}
 	s.hold.Amount = amount
 	refused, ok := errors.AsType[*LimitError](err)
 	if !ok {
-		s.unsure = true
+		s.unsure = s.held
 		return nil, err
 	}
 	s.held = had
@@ -155,10 +163,7 @@ func (s *purse) settle(ctx context.Context, c *Call, res *Result) error {
 	s.held = false
 	rec := &c.Report.Attempts[len(c.Report.Attempts)-1]
 	cost := Amount{Credit: rec.Cost, Total: rec.Cost + rec.OwnCost}
-	over := max(cost.Credit-s.hold.Amount.Credit, cost.Total-s.hold.Amount.Total)
-	if over > 0 {
-		s.router.overruns.add(over)
-	}
+	s.overrun(&c.Report, rec.Endpoint, cost)
 	if s.recorder == nil {
 		return repeat(ctx, s.router.cfg.Seed, func(ctx context.Context) error {
 			return s.router.cfg.Ledger.Settle(ctx, s.hold.ID, cost)
@@ -200,26 +205,4 @@ func (b *Budget) refusal() *Error {
 		return &Error{Class: PaymentRequired}
 	}
 	return &Error{Class: PermissionDenied}
-}
-
-// amounts is a number of amounts and their sum.
-type amounts struct{ count, amount atomic.Int64 }
-
-func (a *amounts) add(amount USD) {
-	a.count.Add(1)
-	for {
-		had := a.amount.Load()
-		if a.amount.CompareAndSwap(had, had+min(int64(amount), math.MaxInt64-had)) {
-			return
-		}
-	}
-}
-
-// Overruns returns how many answers cost more than was set aside for them, and
-// how much more, since the router was made. They were charged in full, so that
-// a limit may be passed by that much; whatever comes next is refused. It is 0
-// unless an upstream counts more tokens than its request and its reply have
-// bytes, or than its endpoint's [Counting] says.
-func (r *Router) Overruns() (count int64, amount USD) {
-	return r.overruns.count.Load(), USD(r.overruns.amount.Load())
 }

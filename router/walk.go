@@ -54,7 +54,7 @@ func (w *walk) walk(ctx context.Context) (_ *Result, by *Candidate, err error) {
 		res, stop, err := w.ask(ctx, i)
 		switch {
 		case err != nil:
-			return nil, nil, &Error{Class: Server, Err: err}
+			return nil, nil, Failure(err)
 		case res != nil:
 			return res, by, nil
 		case stop != "":
@@ -109,7 +109,7 @@ func (w *walk) try(ctx context.Context, i int) (res *Result, stop Stop, err erro
 		}
 	}()
 	switch refused, err := w.money.reserve(ctx, by, s.provider.Name); {
-	case err != nil && ctx.Err() != nil:
+	case err != nil && w.over(ctx):
 		return nil, StopDeadline, nil
 	case err != nil:
 		return nil, "", err
@@ -132,6 +132,12 @@ func (w *walk) try(ctx context.Context, i int) (res *Result, stop Stop, err erro
 		w.skip(by, Skip{Reason: SkipTime})
 	}
 	return res, stop, nil
+}
+
+// over says whether a ledger's error comes of the call's end: of one that nobody
+// was asked for before its deadline, the ledger has taken all the time.
+func (w *walk) over(ctx context.Context) bool {
+	return hungUp(ctx) || ctx.Err() != nil && len(w.call.Report.Attempts) > 0
 }
 
 // skip notes that a candidate was passed over.

@@ -84,15 +84,24 @@
 // process.
 //
 // A process that dies leaves holds; they count as spent a while after their
-// deadline, once a minute. What one process changes of keys and rules acts in
-// the others within ten seconds, what is spent at once.
+// deadline, once a minute, unless it was only asleep and says otherwise within a
+// day. What one process changes of limits, budgets and credits acts in the others
+// on the next call that costs something, and so does a key that is disabled or
+// deleted; rules, filters and calls that cost nothing follow within ten seconds.
+// While the database is away calls are answered with 503 and Retry-After, those
+// that cost nothing among them.
+//
+// A call that cost more than was set aside for it is charged in full, and in the
+// log at Warn, with the key's label, the endpoint and both figures.
 //
 // With -leases a key that is busy in many processes does not wait at its rows
 // before every call: each process draws a slice of what is left, and admits calls
 // from it. No limit is ever passed. But a call may be refused while other
 // processes have money of the same budget, which they give back within two
-// minutes when they do not use it, or when they stop; and the slice of a process
-// that dies is counted as spent, some six minutes later. Processes with and
+// minutes when they do not use it, or when they stop; what is lowered or disabled
+// in one process acts in another one when its slice is used up, which is at most a
+// thousand times what a call may cost ($2 where that is $0.002); and the slice of
+// a process that dies is counted as spent, some six minutes later. Processes with and
 // without the flag may share a database. docs/adr/0016-leases.md has the reasons.
 //
 // # Routes

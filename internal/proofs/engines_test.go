@@ -56,12 +56,21 @@ func inPostgres(t *testing.T) engine {
 // on runs a test on every storage.
 func on(t *testing.T, test func(t *testing.T, e engine)) {
 	t.Helper()
+	onEach(t, func(t *testing.T, open func(*testing.T) engine) {
+		t.Helper()
+		test(t, open(t))
+	})
+}
+
+// onEach runs a test for every storage, which it opens itself.
+func onEach(t *testing.T, test func(t *testing.T, open func(*testing.T) engine)) {
+	t.Helper()
 	for name, open := range map[string]func(*testing.T) engine{
 		"memory": inMemory, "SQLite": inSQLite, "PostgreSQL": inPostgres,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, open(t))
+			test(t, open)
 		})
 	}
 }

@@ -122,7 +122,7 @@ func (r *remote) call(s *stack.Stack) (failed bool) {
 	if told.Class == router.PaymentRequired {
 		return false
 	}
-	assert.Equal(r.t, router.Server, told.Class, err)
+	assert.Equal(r.t, router.NoCapacity, told.Class, err)
 	return true
 }
 

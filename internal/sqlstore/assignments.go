@@ -13,8 +13,9 @@ import (
 
 // Words for kinds of assignments.
 const (
-	keyWord    = "key"
-	memberWord = "member"
+	keyWord       = "key"
+	memberWord    = "member"
+	workspaceWord = "workspace" // of what a default guardrail covers
 )
 
 func kindWord(kind guardrails.Kind) string {
@@ -45,7 +46,14 @@ func (s *Guardrails) Assign(ctx context.Context, rows []guardrails.Assignment, c
 			}
 			changed += int(n)
 		}
-		return changed > 0, nil
+		if changed == 0 {
+			return false, nil
+		}
+		lines := make([]router.Line, len(rows))
+		for i, r := range rows {
+			lines[i] = coveredLine(r.Account, kindWord(r.Kind), r.Subject)
+		}
+		return true, outdateGuards(ctx, s.db, tx, lines)
 	})
 	return changed, err
 }
@@ -81,7 +89,14 @@ func (s *Guardrails) Unassign(ctx context.Context, account string, id uuid.UUID,
 			}
 			removed += int(n)
 		}
-		return removed > 0, nil
+		if removed == 0 {
+			return false, nil
+		}
+		lines := make([]router.Line, len(subjects))
+		for i, subject := range subjects {
+			lines[i] = coveredLine(account, kindWord(kind), subject)
+		}
+		return true, outdateGuards(ctx, s.db, tx, lines)
 	})
 	return removed, err
 }

@@ -172,7 +172,8 @@ func (a *attempt) loading(lines map[int64]bool) RowsStatement {
 	return RowsStatement{Text: loadLines, Columns: numberColumns(), Rows: ids, Scan: func(rows Rows) error {
 		var id int64
 		on := &account{}
-		err := rows.Scan(&id, &on.Spent.Credit, &on.Spent.Total, &on.Held.Credit, &on.Held.Total)
+		err := rows.Scan(&id, &on.Spent.Credit, &on.Spent.Total, &on.Held.Credit, &on.Held.Total,
+			&on.versions.record, &on.versions.guards)
 		a.lines[id] = on
 		return err
 	}}

@@ -36,7 +36,8 @@ type hold struct {
 type account struct {
 	router.Balance
 
-	changed bool
+	versions versions // only read
+	changed  bool
 }
 
 // books are the rows that a batch of operations touches, and the laws of
@@ -52,6 +53,9 @@ func (b *books) reserve(asked *router.Hold, ids []int64) error {
 	sorted := slices.Sorted(slices.Values(ids))
 	h := b.holds[asked.ID]
 	if h == nil {
+		if err := b.stale(asked, ids); err != nil {
+			return err
+		}
 		h = &hold{id: asked.ID, lines: sorted, deadline: asked.Deadline, fresh: true}
 	} else if h.state != open || !slices.Equal(h.lines, sorted) {
 		return router.ErrConflict
@@ -107,11 +111,8 @@ func (b *books) settle(id uuid.UUID, cost router.Amount, events []router.Event) 
 	case h.state == voided:
 		b.add(h, cost, router.Amount{})
 	case h.state == posted:
-		b.add(h, minus(router.Amount{}, h.amount), router.Amount{})
+		b.takeBack(h)
 		b.add(h, cost, router.Amount{})
-		if h.event.ID != "" {
-			b.events = append(b.events, h.event.Posted(h.amount).Corrected())
-		}
 	}
 	b.events = append(b.events, events...)
 	h.changed = h.changed || h.state != settled
@@ -119,11 +120,27 @@ func (b *books) settle(id uuid.UUID, cost router.Amount, events []router.Event) 
 	return nil
 }
 
-// void gives an open hold back.
+// void gives an open hold back, or what was posted of one.
 func (b *books) void(id uuid.UUID) {
-	if h := b.holds[id]; h != nil && h.state == open {
+	h := b.holds[id]
+	switch {
+	case h == nil:
+		return
+	case h.state == open:
 		b.add(h, router.Amount{}, minus(router.Amount{}, h.amount))
-		h.state, h.changed = voided, true
+	case h.state == posted:
+		b.takeBack(h)
+	default:
+		return
+	}
+	h.state, h.changed = voided, true
+}
+
+// takeBack undoes what posting a hold has counted and recorded.
+func (b *books) takeBack(h *hold) {
+	b.add(h, minus(router.Amount{}, h.amount), router.Amount{})
+	if h.event.ID != "" {
+		b.events = append(b.events, h.event.Posted(h.amount).Corrected())
 	}
 }
 

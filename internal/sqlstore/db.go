@@ -3,14 +3,26 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"fmt"
+
+	"github.com/signalbox/signalbox/router"
 )
 
 // ErrUnknown is a write of which nobody knows whether it happened: the
 // connection broke while it was being committed.
-var ErrUnknown = errors.New("sqlstore: the outcome of the transaction is unknown")
+var ErrUnknown = fmt.Errorf("sqlstore: the outcome of the transaction is unknown (%w)", router.ErrUnavailable)
 
 // ErrAway is a transaction that did not begin, for want of a connection.
 var ErrAway = errors.New("sqlstore: no connection to the database")
+
+// Unavailable marks what a caller is told of a database that is away, unless the
+// caller itself has gone.
+func Unavailable(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) || errors.Is(err, router.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", router.ErrUnavailable, err)
+}
 
 // Rows are what a query found. They must be closed before the next statement
 // of the same [Tx].
@@ -46,7 +58,8 @@ type RowsStatement struct {
 // ErrChanged is a statement that changed fewer rows than it must.
 var ErrChanged = errors.New("sqlstore: rows are there, or gone, that should not be")
 
-// DB is a database. It is safe for concurrent use.
+// DB is a database. It is safe for concurrent use. Errors of one that is away, or
+// that can do nothing just now, are [router.ErrUnavailable].
 type DB interface {
 	// Read runs f in a transaction that sees one instant.
 	Read(ctx context.Context, f func(Tx) error) error

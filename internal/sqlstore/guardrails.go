@@ -34,7 +34,10 @@ func (s *Guardrails) Create(ctx context.Context, g guardrails.Guardrail, c route
 		if err == nil && n == 0 {
 			err = guardrails.ErrExists
 		}
-		return true, err
+		if err != nil || !g.Default {
+			return true, err
+		}
+		return true, outdateGuards(ctx, s.db, tx, []router.Line{workspaceLine(g.Workspace)})
 	})
 }
 
@@ -92,14 +95,48 @@ func (s *Guardrails) Replace(ctx context.Context, g guardrails.Guardrail, c rout
 			UPDATE guardrails SET name = $3, settings = $4, created_at = $5, updated_at = $6, revision = $7
 			WHERE account = $1 AND id = $2 AND revision = $8`,
 			g.Account, g.ID.String(), g.Name, settings, micros(g.CreatedAt), micros(g.UpdatedAt), g.Revision, g.Revision-1)
-		if err != nil || n > 0 {
-			return true, err
+		switch {
+		case err != nil:
+			return false, err
+		case n > 0:
+			return true, s.uncover(ctx, tx, g.Account, g.ID)
 		}
 		if err := findGuardrail(ctx, tx, g.Account, g.ID); err != nil {
 			return false, err
 		}
 		return false, guardrails.ErrConflict
 	})
+}
+
+// uncover makes what was read of the guardrails of all that one covers old. It
+// locks the rows of the keys and members that are assigned to it.
+func (s *Guardrails) uncover(ctx context.Context, tx Tx, account string, id uuid.UUID) error {
+	lines, err := list(ctx, tx, func(rows Rows) (line router.Line, err error) {
+		var kind, name string
+		err = rows.Scan(&kind, &name)
+		return coveredLine(account, kind, name), err
+	}, `SELECT kind, subject FROM guardrail_assignments WHERE account = $1 AND guardrail = $2
+		ORDER BY kind, subject FOR UPDATE`, account, id.String())
+	if err != nil {
+		return err
+	}
+	home, err := list(ctx, tx, scanText,
+		`SELECT workspace FROM guardrails WHERE account = $1 AND id = $2 AND is_default`, account, id.String())
+	if err != nil {
+		return err
+	}
+	for _, workspace := range home {
+		lines = append(lines, workspaceLine(workspace))
+	}
+	return outdateGuards(ctx, s.db, tx, lines)
+}
+
+// coveredLine is that of a key or a member.
+func coveredLine(account, kind, name string) router.Line {
+	if kind == memberWord {
+		return router.OwnerMember.Line(router.Principal{Account: account, Member: name}, ever)
+	}
+	return router.OwnerKey.Line(router.Principal{KeyHash: name}, ever)
 }
 
 // findGuardrail returns ErrNotFound where there is no such guardrail.
@@ -120,40 +157,53 @@ func keepGuardrail(ctx context.Context, tx Tx, account string, id uuid.UUID) err
 	return err
 }
 
-// Delete implements [guardrails.Store].
+// Delete implements [guardrails.Store]. Whoever assigns its subjects to another
+// guardrail goes in the same order.
 func (s *Guardrails) Delete(ctx context.Context, account string, id uuid.UUID, c router.Change) error {
 	return change(ctx, s.db, c, func(tx Tx) (bool, error) {
-		n, err := tx.Exec(ctx, `DELETE FROM guardrails WHERE account = $1 AND id = $2`, account, id.String())
-		switch {
-		case err != nil:
-			return false, err
-		case n == 0:
-			return false, guardrails.ErrNotFound
-		}
-		// Whoever assigns its subjects to another one goes in the same order.
-		if _, err := list(ctx, tx, scanText, `
-			SELECT subject FROM guardrail_assignments WHERE account = $1 AND guardrail = $2
-			ORDER BY kind, subject FOR UPDATE`, account, id.String()); err != nil {
+		if err := keepGuardrail(ctx, tx, account, id); err != nil {
 			return false, err
 		}
-		_, err = tx.Exec(ctx, `DELETE FROM guardrail_assignments WHERE account = $1 AND guardrail = $2`, account, id.String())
-		return true, err
+		if err := s.uncover(ctx, tx, account, id); err != nil {
+			return false, err
+		}
+		for _, statement := range []string{
+			`DELETE FROM guardrails WHERE account = $1 AND id = $2`,
+			`DELETE FROM guardrail_assignments WHERE account = $1 AND guardrail = $2`,
+		} {
+			if _, err := tx.Exec(ctx, statement, account, id.String()); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
 	})
 }
 
-// Applied implements [guardrails.Store]: three points of three indexes.
+// raisedRow is a row of guardrailColumns that tells a version of a line's owner:
+// as a revision, of no guardrail.
+const raisedRow = `'00000000-0000-0000-0000-000000000000', '', '', false, '', '{"reset":"lifetime"}', 0, 0`
+
+// Applied implements [guardrails.Store]: a few points of three indexes, and one
+// query, so that all is of one instant.
 func (s *Guardrails) Applied(ctx context.Context, p router.Principal) (applied guardrails.Applied, err error) {
+	lines, owners := guardsOf(p), []any{"", "", ""}
+	for i, line := range lines {
+		owners[i] = line.Owner
+	}
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		applied = guardrails.Applied{}
-		return query(ctx, tx, func(rows Rows) error {
+		newest := map[string]int64{}
+		err := query(ctx, tx, func(rows Rows) error {
 			var covers string
 			g, err := scanGuardrailAfter(rows, &covers)
 			switch covers {
+			default:
+				newest[covers] = g.Revision
 			case keyWord:
 				applied.Key = &g
 			case memberWord:
 				applied.Member = &g
-			default:
+			case workspaceWord:
 				applied.Workspace = &g
 			}
 			return err
@@ -165,8 +215,14 @@ func (s *Guardrails) Applied(ctx context.Context, p router.Principal) (applied g
 			WHERE a.account = $1 AND a.kind = 'member' AND a.subject = $3 AND $3 <> ''
 			UNION ALL
 			SELECT a.kind, `+guardrailColumns+` FROM guardrail_assignments a JOIN guardrails g ON g.id = a.guardrail
-			WHERE a.account = $1 AND a.kind = 'key' AND a.subject = $4 AND $4 <> ''`,
-			p.Account, p.Workspace, p.Member, p.KeyHash)
+			WHERE a.account = $1 AND a.kind = 'key' AND a.subject = $4 AND $4 <> ''
+			UNION ALL
+			SELECT l.owner, `+raisedRow+`, l.guards FROM lines l WHERE l.owner IN ($5, $6, $7) AND l.win = 'ever'`,
+			append([]any{p.Account, p.Workspace, p.Member, p.KeyHash}, owners...)...)
+		for _, line := range lines {
+			applied.Versions = append(applied.Versions, router.Version{Line: line, Check: router.CheckGuardrail, N: newest[line.Owner]})
+		}
+		return err
 	})
 	if err != nil {
 		return guardrails.Applied{}, err

@@ -79,10 +79,14 @@ func (s *Keys) Delete(ctx context.Context, k keys.Key, c router.Change) error {
 	})
 }
 
-// changed says why a statement for one version of k changed nothing.
+// changed makes what was read of k old, or says why a statement for one version of
+// it changed nothing.
 func (s *Keys) changed(ctx context.Context, tx Tx, k keys.Key, n int64, err error) error {
-	if err != nil || n > 0 {
+	if err != nil {
 		return err
+	}
+	if n > 0 {
+		return outdate(ctx, tx, router.OwnerKey.Line(router.Principal{KeyHash: k.Hash}, ever), k.Version+1)
 	}
 	there, err := count(ctx, tx, `SELECT count(*) FROM keys WHERE hash = $1 AND account = $2`, k.Hash, k.Account)
 	switch {

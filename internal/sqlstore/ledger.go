@@ -142,6 +142,9 @@ func (l *Ledger) together(batch []*operation) {
 // operation fails that one alone; but not where nobody is there to refuse it.
 func (l *Ledger) apart(ctx context.Context, batch []*operation) {
 	err := l.carryOut(ctx, batch)
+	if err != nil && ctx.Err() != nil { // the time was the batch's, whatever its callers have
+		err = Unavailable(ctx, err)
+	}
 	switch half := len(batch) / 2; {
 	case err == nil:
 	case half == 0 || ctx.Err() != nil || errors.Is(err, ErrAway):

@@ -67,7 +67,7 @@ func (l *Ledger) nameLines(ctx context.Context, tx Tx, batch []*operation) (map[
 	if len(unknown) == 0 {
 		return nil, nil //nolint:nilnil // nothing was learned
 	}
-	learned, err := l.findLines(ctx, tx, unknown)
+	learned, err := lineIDsOf(ctx, l.db, tx, unknown)
 	if err != nil {
 		return nil, err
 	}
@@ -84,30 +84,30 @@ func (l *Ledger) nameLines(ctx context.Context, tx Tx, batch []*operation) (map[
 	return learned, nil
 }
 
-// findLines returns the ids of lines, and makes those that are missing. All
+// lineIDsOf returns the ids of lines, and makes those that are missing. All
 // processes make them in one order, so that none waits for another in a circle.
-func (l *Ledger) findLines(ctx context.Context, tx Tx, names []router.Line) (map[router.Line]int64, error) {
+func lineIDsOf(ctx context.Context, db DB, tx Tx, names []router.Line) (map[router.Line]int64, error) {
 	slices.SortFunc(names, func(a, b router.Line) int {
 		return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Window, b.Window))
 	})
 	names = slices.Compact(names)
 	found := map[router.Line]int64{}
 	for {
-		if err := l.lookUp(ctx, tx, names, found); err != nil {
+		if err := lookUp(ctx, db, tx, names, found); err != nil {
 			return nil, err
 		}
 		names = slices.DeleteFunc(names, func(line router.Line) bool { return found[line] != 0 })
 		if len(names) == 0 {
 			return found, nil
 		}
-		if err := execRows(ctx, l.db, tx, addLines, lineColumns(), rowsOfLines(names)); err != nil {
+		if err := execRows(ctx, db, tx, addLines, lineColumns(), rowsOfLines(names)); err != nil {
 			return nil, err
 		}
 	}
 }
 
-func (l *Ledger) lookUp(ctx context.Context, tx Tx, names []router.Line, found map[router.Line]int64) error {
-	return queryRows(ctx, l.db, tx, func(rows Rows) error {
+func lookUp(ctx context.Context, db DB, tx Tx, names []router.Line, found map[router.Line]int64) error {
+	return queryRows(ctx, db, tx, func(rows Rows) error {
 		var line router.Line
 		var id int64
 		err := rows.Scan(&id, &line.Owner, &line.Window)

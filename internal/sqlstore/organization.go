@@ -111,14 +111,18 @@ func (s *Organization) ReplaceAccount(ctx context.Context, a organization.Accoun
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, a.ID, c, func(tx Tx) (bool, error) { return true, replaceAccount(ctx, tx, args) })
+	return s.change(ctx, a.ID, c, func(tx Tx) (bool, error) { return true, replaceAccount(ctx, tx, &a, args) })
 }
 
-func replaceAccount(ctx context.Context, tx Tx, args []any) error {
-	return effect(ctx, tx, organization.ErrConflict, `
+func replaceAccount(ctx context.Context, tx Tx, a *organization.Account, args []any) error {
+	err := effect(ctx, tx, organization.ErrConflict, `
 		UPDATE accounts SET name = $2, personal = $3, default_workspace = $4, filtered_catalog = $5, allowed = $6,
 			ignored = $7, zdr = $8, prepaid = $9, credits_nano = $10, created_at = $11, updated_at = $12, version = version + 1
 		WHERE id = $1 AND version = $13`, args...)
+	if err != nil {
+		return err
+	}
+	return outdate(ctx, tx, router.OwnerAccount.Line(router.Principal{Account: a.ID}, ever), a.Version+1)
 }
 
 // AddPayment implements [organization.Store].
@@ -133,7 +137,7 @@ func (s *Organization) AddPayment(ctx context.Context, p organization.Payment, a
 			ON CONFLICT (account, id) DO NOTHING`, a.ID, p.ID, int64(p.Amount), micros(p.At)); err != nil {
 			return false, err
 		}
-		return true, replaceAccount(ctx, tx, args)
+		return true, replaceAccount(ctx, tx, &a, args)
 	})
 }
 

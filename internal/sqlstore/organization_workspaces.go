@@ -127,8 +127,11 @@ func (s *Organization) ReplaceWorkspace(ctx context.Context, w organization.Work
 			WHERE account = $1 AND id = $2 AND version = $13
 				AND NOT EXISTS (SELECT 1 FROM workspaces AS other WHERE other.account = $1 AND other.slug = $3 AND other.id <> $2)`,
 			args...)
-		if err != nil || n > 0 {
-			return true, err
+		switch {
+		case err != nil:
+			return false, err
+		case n > 0:
+			return true, outdate(ctx, tx, workspaceLine(w.ID), w.Version+1)
 		}
 		version, err := one(ctx, tx, organization.ErrNotFound, scanInt,
 			`SELECT version FROM workspaces WHERE account = $1 AND id = $2`, w.Account, w.ID)
@@ -145,11 +148,23 @@ func (s *Organization) ReplaceWorkspace(ctx context.Context, w organization.Work
 // DeleteWorkspace implements [organization.Store].
 func (s *Organization) DeleteWorkspace(ctx context.Context, account, id string, c router.Change) error {
 	return s.change(ctx, account, c, func(tx Tx) (bool, error) {
-		if err := effect(ctx, tx, organization.ErrNotFound,
-			`DELETE FROM workspaces WHERE account = $1 AND id = $2`, account, id); err != nil {
+		version, err := one(ctx, tx, organization.ErrNotFound, scanInt,
+			`SELECT version FROM workspaces WHERE account = $1 AND id = $2`, account, id)
+		if err != nil {
 			return false, err
 		}
-		_, err := tx.Exec(ctx, `DELETE FROM memberships WHERE account = $1 AND workspace = $2`, account, id)
-		return true, err
+		for _, statement := range []string{
+			`DELETE FROM workspaces WHERE account = $1 AND id = $2`,
+			`DELETE FROM memberships WHERE account = $1 AND workspace = $2`,
+		} {
+			if _, err := tx.Exec(ctx, statement, account, id); err != nil {
+				return false, err
+			}
+		}
+		return true, outdate(ctx, tx, workspaceLine(id), version+1)
 	})
+}
+
+func workspaceLine(id string) router.Line {
+	return router.OwnerWorkspace.Line(router.Principal{Workspace: id}, ever)
 }

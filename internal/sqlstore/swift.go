@@ -13,8 +13,8 @@ import (
 
 // swift is a batch that is written without a look at what is there. Its
 // statements say what they expect: a hold that is new, or open on the lines and
-// with the amount that are known, a line with room for all that the batch adds,
-// events that were not recorded before. Where it is otherwise they fail, or
+// with the amount that are known, a line with room for all that the batch adds
+// and with the limits that were read, events that were not recorded before. Where it is otherwise they fail, or
 // change fewer rows than they must; then nothing of the batch has happened, and
 // it is carried out with a look. All that it does to a line is to add and to
 // subtract, so that processes do not undo each other's work, and a line is
@@ -38,6 +38,7 @@ type swift struct {
 type posting struct {
 	spent, more, less router.Amount // more and less are held
 	room              router.Amount // what may be spent and held afterwards
+	versions          versions      // that nothing may be newer than
 }
 
 // swiftly is the largest amount that a swift batch takes: the sum of as many as
@@ -86,7 +87,7 @@ func (s *swift) alone(id uuid.UUID) bool {
 func (s *swift) line(id int64) *posting {
 	c := s.lines[id]
 	if c == nil {
-		c = &posting{room: router.Amount{Credit: math.MaxInt64, Total: math.MaxInt64}}
+		c = &posting{room: router.Amount{Credit: math.MaxInt64, Total: math.MaxInt64}, versions: anyVersions()}
 		s.lines[id] = c
 	}
 	return c
@@ -121,6 +122,12 @@ func (s *swift) reserve(o *operation) bool {
 			on.room.Total = min(on.room.Total, c.Max)
 		} else {
 			on.room.Credit = min(on.room.Credit, c.Max)
+		}
+	}
+	for _, v := range asked.Versions {
+		if at := slices.Index(asked.Lines, v.Line); at >= 0 {
+			newest := s.line(o.lineOf[at]).versions.of(v.Check)
+			*newest = min(*newest, v.N)
 		}
 	}
 	s.seen[o.id] = true
@@ -185,6 +192,7 @@ func (s *swift) statements(activity *Activity) []RowsStatement {
 		lines = append(lines, []any{
 			id, int64(c.spent.Credit), int64(c.spent.Total), int64(c.more.Credit), int64(c.more.Total),
 			int64(c.less.Credit), int64(c.less.Total), int64(c.room.Credit), int64(c.room.Total),
+			c.versions.record, c.versions.guards,
 		})
 	}
 	for id, of := range s.taken {

@@ -21,13 +21,15 @@ const (
 	findLines = `SELECT lines.id, lines.owner, lines.win FROM {n} JOIN lines ON lines.owner = n.owner AND lines.win = n.win`
 	addLines  = `INSERT INTO lines (owner, win) SELECT owner, win FROM {n} WHERE true ORDER BY owner, win
 		ON CONFLICT (owner, win) DO NOTHING`
-	loadLines = `SELECT id, spent_credit, spent_total, held_credit, held_total FROM lines
+	loadLines = `SELECT id, spent_credit, spent_total, held_credit, held_total, version, guards FROM lines
 		WHERE id IN (SELECT n.id FROM {n}) ORDER BY id DESC FOR UPDATE`
 	saveLines = `UPDATE lines SET spent_credit = n.spent_credit, spent_total = n.spent_total,
 			held_credit = n.held_credit, held_total = n.held_total
 		FROM {n} WHERE lines.id = n.id`
-	// changeLines adds where there is room. Sums of what is spent stay at the
-	// largest USD; where another one would pass it, no row is changed.
+	raiseGuards = `UPDATE lines SET guards = guards + 1 FROM {n} WHERE lines.id = n.id`
+	// changeLines adds where there is room and no limit has changed. Sums of what is
+	// spent stay at the largest USD; where another one would pass it, no row is
+	// changed.
 	changeLines = `UPDATE lines SET
 			spent_credit = lines.spent_credit + CASE WHEN n.spent_credit > 9223372036854775807 - lines.spent_credit
 				THEN 9223372036854775807 - lines.spent_credit ELSE n.spent_credit END,
@@ -37,7 +39,8 @@ const (
 			held_total = lines.held_total - n.less_total + n.more_total
 		FROM {n} WHERE lines.id = n.id AND lines.held_total <= 9223372036854775807 - n.more_total
 			AND n.room_credit - lines.spent_credit - lines.held_credit >= n.spent_credit - n.less_credit + n.more_credit
-			AND n.room_total - lines.spent_total - lines.held_total >= n.spent_total - n.less_total + n.more_total`
+			AND n.room_total - lines.spent_total - lines.held_total >= n.spent_total - n.less_total + n.more_total
+			AND lines.version <= n.version AND lines.guards <= n.guards`
 	// closeHolds closes open holds that are as they are known. The lines of one
 	// are others when it was forgotten since, and its ID used once more. That the
 	// state is 0 it does not say: PostgreSQL would look in the index of those that
@@ -91,6 +94,7 @@ func changeColumns() []string {
 	return []string{
 		"id bigint", "spent_credit bigint", "spent_total bigint", "more_credit bigint", "more_total bigint",
 		"less_credit bigint", "less_total bigint", "room_credit bigint", "room_total bigint",
+		"version bigint", "guards bigint",
 	}
 }
 

@@ -42,7 +42,9 @@ func (b *books) update(t *testing.T, statements ...string) {
 	require.NoError(t, b.exec(t.Context(),
 		`CREATE TABLE usage_new (id bigint, day text, account text, workspace text, member text, key_hash text, model text, permaslug text, endpoint text,
 			provider text, requests bigint, prompt bigint, completion bigint, reasoning bigint, cached bigint, credit bigint, total bigint)`))
-	for _, statement := range append(statements, `DROP TABLE events_new`, `DELETE FROM migrations WHERE version > 9`) {
+	for _, statement := range append(statements,
+		`DROP TABLE events_new`, `ALTER TABLE lines DROP COLUMN version`, `ALTER TABLE lines DROP COLUMN guards`,
+		`DELETE FROM migrations WHERE version > 9`) {
 		require.NoError(t, b.exec(t.Context(), statement))
 	}
 	set, err := b.open(t.Context())

@@ -11,8 +11,14 @@
 // The price: a call may be refused while other processes have money of the same
 // budget in their slices, balances show slices as held, and the slices of a
 // process that died are closed by expiry like its calls: posted, they count as
-// spent in full. docs/adr/0016-leases.md weighs it. Use it where calls wait for
-// each other in the database, and not before.
+// spent in full. And a limit that is lowered, or a key that is disabled, in one
+// process acts in another one on the next slice that it draws, not on the next
+// call. What that one may spend until then is what it has in slices: at most
+// Config.Calls times what a call may cost at the most, for each set of lines. With
+// the default of 1,000 calls, and calls that may cost $0.002, that is $2 a process
+// and key; never more than 1/(2·Config.Nodes) of what was left of the limit when
+// the slice was drawn. docs/adr/0016-leases.md weighs it. Use it where calls wait
+// for each other in the database, and not before.
 package lease
 
 import (
@@ -52,8 +58,9 @@ type Config struct {
 	// 1/(2·Nodes) of what is left, so that many may draw and something stays.
 	Nodes int
 	// Calls is for how many calls of the size of the one that draws it a slice
-	// is made at most; default 1000. The first slices are smaller. It bounds what
-	// counts as spent, and was not, for each set of lines, when a process dies.
+	// is made at most; default 1000. The first slices are smaller. It bounds, for
+	// each set of lines, what counts as spent, and was not, when a process dies, and
+	// what is spent past a limit that another process lowers.
 	Calls int
 	// Life is how much later than the call that draws it a slice expires; default
 	// 5 minutes. It is to be more than twice the time between calls of Expire.

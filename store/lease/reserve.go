@@ -118,7 +118,12 @@ func (l *Ledger) plainly(ctx context.Context, h router.Hold) error {
 // isRefused says whether err says that a hold is surely not there.
 func isRefused(err error) bool {
 	_, limit := errors.AsType[*router.LimitError](err)
-	return limit || errors.Is(err, router.ErrConflict)
+	return limit || isStale(err) || errors.Is(err, router.ErrConflict)
+}
+
+func isStale(err error) bool {
+	_, stale := errors.AsType[*router.StaleError](err)
+	return stale
 }
 
 // ask reserves in the base. When that refuses, what is free in this process's
@@ -159,6 +164,9 @@ func (l *Ledger) drawn(s *slice, h *router.Hold, err error) (old []*slice, admit
 	f.drawing = nil
 	if err != nil {
 		f.plain, f.next = pause, 2
+		if isStale(err) {
+			f.plain = 1 // it is told so; the next ones know better
+		}
 		if !errors.Is(err, errSmall) && !isRefused(err) {
 			s.retired, s.size = true, 0 // nobody knows whether it is there; Expire closes it
 			l.keep(s)
@@ -217,7 +225,7 @@ func (l *Ledger) take(ctx context.Context, s *slice, h router.Hold) error {
 		event.Requests = 0 // nobody knows
 	}
 	return l.base.Reserve(ctx, router.Hold{
-		ID: s.id, Lines: s.lines, Caps: h.Caps, Amount: s.fund.amount(s.size), Deadline: s.deadline, Event: event,
+		ID: s.id, Lines: s.lines, Caps: h.Caps, Versions: h.Versions, Amount: s.fund.amount(s.size), Deadline: s.deadline, Event: event,
 	})
 }
 

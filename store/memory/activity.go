@@ -79,12 +79,28 @@ func (s *activityStore) settle(b *book, h *hold, cost router.Amount, corrects bo
 	defer s.mu.Unlock()
 	b.settle(h, cost)
 	if corrects {
-		e := h.event.Posted(h.amount).Corrected()
-		s.record(&e)
+		s.correct(h)
 	}
 	for i := range events {
 		s.record(&events[i])
 	}
+}
+
+// takeBack undoes what posting a hold has counted and recorded, as one for whoever
+// looks.
+func (s *activityStore) takeBack(b *book, h *hold) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b.takeBack(h)
+	if h.event.ID != "" {
+		s.correct(h)
+	}
+}
+
+// correct records what takes back the event of a hold that was posted.
+func (s *activityStore) correct(h *hold) {
+	e := h.event.Posted(h.amount).Corrected()
+	s.record(&e)
 }
 
 func (s *activityStore) record(e *router.Event) {

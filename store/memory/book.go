@@ -25,8 +25,55 @@ type book struct {
 type line struct { // under the book's lock
 	router.Balance
 
-	round uint64   // in which the line was marked
-	_     [24]byte // fills a cache line, so that no two lines share one
+	round    uint64   // in which the line was marked
+	versions [2]int64 // of its owner's limits, by kindOf; on lines for all time
+	_        [8]byte  // fills a cache line, so that no two lines share one
+}
+
+// ever is the window of the lines that have versions.
+const ever = "ever"
+
+// kindOf says where a line has the version that a check goes by.
+func kindOf(c router.Check) int {
+	if c == router.CheckGuardrail {
+		return 1
+	}
+	return 0
+}
+
+// outdate makes what was read of an owner's limits before v old.
+func (b *book) outdate(v router.Version) {
+	on := b.names.make(nil, []router.Line{v.Line})[0]
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := &on.versions[kindOf(v.Check)]
+	*at = max(*at, v.N)
+}
+
+// version returns that of the line's owner.
+func (b *book) version(of router.Line, c router.Check) int64 {
+	on := b.names.find(nil, []router.Line{of})[0]
+	if on == nil {
+		return 0
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return on.versions[kindOf(c)]
+}
+
+// stale returns the refusal of limits that are old, or nil.
+func (h *hold) stale(asked *router.Hold) error {
+	var old []int
+	for i := range asked.Versions {
+		v := &asked.Versions[i]
+		if on := h.line(asked.Lines, v.Line); on != nil && on.versions[kindOf(v.Check)] > v.N {
+			old = append(old, i)
+		}
+	}
+	if old == nil {
+		return nil
+	}
+	return &router.StaleError{Versions: old}
 }
 
 // reserve gives a hold its lines, in the order in which they are asked for, and
@@ -37,6 +84,11 @@ func (b *book) reserve(h *hold, asked *router.Hold) error {
 	defer b.mu.Unlock()
 	if !b.mark(h.lines) {
 		return errHold
+	}
+	if len(asked.Versions) > 0 {
+		if err := h.stale(asked); err != nil {
+			return err
+		}
 	}
 	return h.add(asked, asked.Amount)
 }
@@ -147,6 +199,15 @@ func (b *book) close(h *hold, to state) {
 		if to == posted {
 			on.Spent = plus(on.Spent, h.amount)
 		}
+	}
+}
+
+// takeBack undoes what posting a hold has counted.
+func (b *book) takeBack(h *hold) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, on := range h.lines {
+		on.Spent = minus(on.Spent, h.amount)
 	}
 }
 

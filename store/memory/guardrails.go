@@ -21,6 +21,7 @@ type guardrailStore struct {
 	mu        sync.RWMutex
 	byAccount map[string]*accountGuardrails
 	record    func(router.Change)
+	book      *book // has the versions of limits
 }
 
 // accountGuardrails is what one account has.
@@ -35,8 +36,37 @@ type subject struct {
 	id   string
 }
 
-func newGuardrailStore(record func(router.Change)) *guardrailStore {
-	return &guardrailStore{byAccount: map[string]*accountGuardrails{}, record: record}
+func newGuardrailStore(record func(router.Change), b *book) *guardrailStore {
+	return &guardrailStore{byAccount: map[string]*accountGuardrails{}, record: record, book: b}
+}
+
+// raise makes what was read of the guardrails that cover subjects old.
+func (s *guardrailStore) raise(account string, subjects ...subject) {
+	for _, of := range subjects {
+		line := router.OwnerKey.Line(router.Principal{KeyHash: of.id}, ever)
+		if of.kind == guardrails.MemberKind {
+			line = router.OwnerMember.Line(router.Principal{Account: account, Member: of.id}, ever)
+		}
+		s.raiseLine(line)
+	}
+}
+
+func (s *guardrailStore) raiseLine(line router.Line) {
+	if line != (router.Line{}) {
+		s.book.outdate(router.Version{Line: line, Check: router.CheckGuardrail, N: 1 + s.book.version(line, router.CheckGuardrail)})
+	}
+}
+
+// raiseAll is raise of all that a guardrail covers.
+func (s *guardrailStore) raiseAll(a *accountGuardrails, g *guardrails.Guardrail) {
+	if g.Default {
+		s.raiseLine(router.OwnerWorkspace.Line(router.Principal{Workspace: g.Workspace}, ever))
+	}
+	for sub, row := range a.assigned {
+		if row.Guardrail == g.ID {
+			s.raise(g.Account, sub)
+		}
+	}
 }
 
 func (s *guardrailStore) Create(ctx context.Context, g guardrails.Guardrail, change router.Change) error {
@@ -66,6 +96,7 @@ func (s *guardrailStore) Create(ctx context.Context, g guardrails.Guardrail, cha
 	}
 	s.byAccount[g.Account] = a
 	a.byID[g.ID] = copyGuardrail(g)
+	s.raiseAll(a, &g)
 	s.record(change)
 	return nil
 }
@@ -133,6 +164,7 @@ func (s *guardrailStore) Replace(ctx context.Context, g guardrails.Guardrail, ch
 		return guardrails.ErrConflict
 	}
 	a.byID[g.ID] = copyGuardrail(g)
+	s.raiseAll(a, &g)
 	s.record(change)
 	return nil
 }
@@ -147,6 +179,7 @@ func (s *guardrailStore) Delete(ctx context.Context, account string, id uuid.UUI
 	if err != nil {
 		return err
 	}
+	s.raiseAll(a, &g)
 	for sub, row := range a.assigned {
 		if row.Guardrail == id {
 			delete(a.assigned, sub)
@@ -178,6 +211,7 @@ func (s *guardrailStore) Assign(ctx context.Context, rows []guardrails.Assignmen
 		sub := subject{row.Kind, row.Subject}
 		if a.assigned[sub].Guardrail != row.Guardrail {
 			a.assigned[sub] = row
+			s.raise(row.Account, sub)
 			changed++
 		}
 	}
@@ -202,6 +236,7 @@ func (s *guardrailStore) Unassign(ctx context.Context, account string, id uuid.U
 		sub := subject{kind, name}
 		if a.assigned[sub].Guardrail == id {
 			delete(a.assigned, sub)
+			s.raise(account, sub)
 			removed++
 		}
 	}
@@ -242,9 +277,10 @@ func (s *guardrailStore) Applied(ctx context.Context, p router.Principal) (guard
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	applied := guardrails.Applied{Versions: s.versions(p)}
 	a := s.byAccount[p.Account]
 	if a == nil {
-		return guardrails.Applied{}, nil
+		return applied, nil
 	}
 	one := func(name string, id uuid.UUID) *guardrails.Guardrail {
 		if g, ok := a.byID[id]; ok && name != "" {
@@ -252,11 +288,22 @@ func (s *guardrailStore) Applied(ctx context.Context, p router.Principal) (guard
 		}
 		return nil
 	}
-	return guardrails.Applied{
-		Workspace: one(p.Workspace, a.defaults[p.Workspace]),
-		Member:    one(p.Member, a.assigned[subject{guardrails.MemberKind, p.Member}].Guardrail),
-		Key:       one(p.KeyHash, a.assigned[subject{guardrails.KeyKind, p.KeyHash}].Guardrail),
-	}, nil
+	applied.Workspace = one(p.Workspace, a.defaults[p.Workspace])
+	applied.Member = one(p.Member, a.assigned[subject{guardrails.MemberKind, p.Member}].Guardrail)
+	applied.Key = one(p.KeyHash, a.assigned[subject{guardrails.KeyKind, p.KeyHash}].Guardrail)
+	return applied, nil
+}
+
+// versions are those of what covers p.
+func (s *guardrailStore) versions(p router.Principal) []router.Version {
+	var list []router.Version
+	for _, o := range []router.Owner{router.OwnerWorkspace, router.OwnerMember, router.OwnerKey} {
+		if line := o.Line(p, ever); line != (router.Line{}) {
+			n := s.book.version(line, router.CheckGuardrail)
+			list = append(list, router.Version{Line: line, Check: router.CheckGuardrail, N: n})
+		}
+	}
+	return list
 }
 
 // copyGuardrail returns g with lists of its own. What its pointers point to is

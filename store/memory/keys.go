@@ -14,13 +14,14 @@ var _ keys.Store = (*keyStore)(nil)
 
 type keyStore struct {
 	record func(router.Change)
+	book   *book // has the versions of limits
 
 	mu     sync.RWMutex
 	byHash map[string]keys.Key
 }
 
-func newKeyStore(record func(router.Change)) *keyStore {
-	return &keyStore{record: record, byHash: map[string]keys.Key{}}
+func newKeyStore(record func(router.Change), b *book) *keyStore {
+	return &keyStore{record: record, book: b, byHash: map[string]keys.Key{}}
 }
 
 func (s *keyStore) Create(ctx context.Context, k keys.Key, change router.Change) error {
@@ -61,8 +62,15 @@ func (s *keyStore) Replace(ctx context.Context, k keys.Key, change router.Change
 	}
 	k.Version++
 	s.byHash[k.Hash] = copyKey(k)
+	s.raise(k)
 	s.record(change)
 	return nil
+}
+
+// raise makes what was read of a key before this version old.
+func (s *keyStore) raise(k keys.Key) {
+	of := router.OwnerKey.Line(router.Principal{KeyHash: k.Hash}, ever)
+	s.book.outdate(router.Version{Line: of, Check: router.CheckKey, N: k.Version})
 }
 
 func (s *keyStore) Delete(ctx context.Context, k keys.Key, change router.Change) error {
@@ -75,6 +83,8 @@ func (s *keyStore) Delete(ctx context.Context, k keys.Key, change router.Change)
 		return err
 	}
 	delete(s.byHash, k.Hash)
+	k.Version++
+	s.raise(k)
 	s.record(change)
 	return nil
 }

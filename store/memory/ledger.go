@@ -98,8 +98,17 @@ func (l *ledger) Void(ctx context.Context, id uuid.UUID) error {
 	t := l.of(id)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r := t.records.find(id); r != nil && r.slot != noSlot && t.holds[r.slot].state == open {
-		t.close(&l.book, t.holds[r.slot], voided)
+	r := t.records.find(id)
+	if r == nil || r.slot == noSlot {
+		return nil
+	}
+	switch h := t.holds[r.slot]; h.state {
+	case open:
+		t.close(&l.book, h, voided)
+	case posted:
+		l.activity.takeBack(&l.book, h)
+		h.state = voided
+	case voided:
 	}
 	return nil
 }

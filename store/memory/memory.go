@@ -7,14 +7,15 @@ import "github.com/signalbox/signalbox/store"
 // New returns an empty storage, safe for concurrent use.
 func New() store.Set {
 	audit, activity := newAuditStore(), newActivityStore()
+	ledger := newLedger(activity)
 	return store.Set{
 		Activity:     activity,
-		Keys:         newKeyStore(audit.record),
-		Guardrails:   newGuardrailStore(audit.record),
+		Keys:         newKeyStore(audit.record, &ledger.book),
+		Guardrails:   newGuardrailStore(audit.record, &ledger.book),
 		Audit:        audit,
 		Presets:      newPresetStore(audit.record),
-		Ledger:       newLedger(activity),
-		Organization: newOrganizationStore(audit.record),
+		Ledger:       ledger,
+		Organization: newOrganizationStore(audit.record, &ledger.book),
 		Credentials:  newCredentialStore(audit.record),
 	}
 }

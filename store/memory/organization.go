@@ -18,6 +18,7 @@ type organizationStore struct {
 	mu     sync.RWMutex
 	byID   map[string]*accountRows
 	record func(router.Change)
+	book   *book // has the versions of limits
 }
 
 // accountRows is an account and what belongs to it.
@@ -33,8 +34,17 @@ type workspaceRows struct {
 	members   map[string]organization.Membership // by user; the role is the member's
 }
 
-func newOrganizationStore(record func(router.Change)) *organizationStore {
-	return &organizationStore{byID: map[string]*accountRows{}, record: record}
+func newOrganizationStore(record func(router.Change), b *book) *organizationStore {
+	return &organizationStore{byID: map[string]*accountRows{}, record: record, book: b}
+}
+
+// raise makes what was read of an owner before version n old.
+func (s *organizationStore) raise(o router.Owner, of router.Principal, n int64) {
+	check := router.CheckCredits
+	if o == router.OwnerWorkspace {
+		check = router.CheckWorkspace
+	}
+	s.book.outdate(router.Version{Line: o.Line(of, ever), Check: check, N: n})
 }
 
 // read runs f on an account's rows, change does and may change them; both
@@ -99,15 +109,16 @@ func (s *organizationStore) Account(ctx context.Context, id string) (a organizat
 }
 
 func (s *organizationStore) ReplaceAccount(ctx context.Context, a organization.Account, change router.Change) error {
-	return s.change(ctx, a.ID, change, func(rows *accountRows) error { return rows.replace(a) })
+	return s.change(ctx, a.ID, change, func(rows *accountRows) error { return s.replace(rows, a) })
 }
 
-func (r *accountRows) replace(a organization.Account) error {
-	if a.Version != r.account.Version {
+func (s *organizationStore) replace(rows *accountRows, a organization.Account) error {
+	if a.Version != rows.account.Version {
 		return organization.ErrConflict
 	}
 	a.Version++
-	r.account = copyAccount(a)
+	rows.account = copyAccount(a)
+	s.raise(router.OwnerAccount, router.Principal{Account: a.ID}, a.Version)
 	return nil
 }
 
@@ -118,7 +129,7 @@ func (s *organizationStore) AddPayment(
 		if _, taken := rows.payments[p.ID]; taken {
 			return organization.ErrExists
 		}
-		if err := rows.replace(a); err != nil {
+		if err := s.replace(rows, a); err != nil {
 			return err
 		}
 		rows.payments[p.ID] = p

@@ -81,16 +81,19 @@ func (s *organizationStore) ReplaceWorkspace(ctx context.Context, w organization
 		}
 		w.Version++
 		row.workspace = copyWorkspace(w)
+		s.raise(router.OwnerWorkspace, router.Principal{Workspace: w.ID}, w.Version)
 		return nil
 	})
 }
 
 func (s *organizationStore) DeleteWorkspace(ctx context.Context, account, id string, change router.Change) error {
 	return s.change(ctx, account, change, func(rows *accountRows) error {
-		if _, err := get(rows.workspaces, id); err != nil {
+		row, err := get(rows.workspaces, id)
+		if err != nil {
 			return err
 		}
 		delete(rows.workspaces, id)
+		s.raise(router.OwnerWorkspace, router.Principal{Workspace: id}, row.workspace.Version+1)
 		return nil
 	})
 }

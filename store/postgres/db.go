@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -151,7 +152,7 @@ func (d *db) read(ctx context.Context, f func(sqlstore.Tx) error, begin ...strin
 // reason.
 func isDead(t sqlstore.Tx) bool {
 	ours, ok := t.(*inTx)
-	return ok && ours.Conn().IsClosed()
+	return ok && ours.IsClosed()
 }
 
 // Write implements [sqlstore.DB].
@@ -203,10 +204,14 @@ func again(err error) bool {
 func (d *db) once(ctx context.Context, f func(sqlstore.Tx) error, begin ...string) error {
 	began, err := d.begin(ctx, begin...)
 	if err != nil {
-		return fmt.Errorf("%w: %w", sqlstore.ErrAway, err)
+		return sqlstore.Unavailable(ctx, fmt.Errorf("%w: %w", sqlstore.ErrAway, err))
 	}
 	if err := f(&inTx{began}); err != nil {
+		away := began.IsClosed() || isAway(err)
 		rollBack(ctx, began)
+		if away {
+			return sqlstore.Unavailable(ctx, err)
+		}
 		return err
 	}
 	// Who goes away now would not know what happened.
@@ -244,6 +249,13 @@ func undone(err error) bool {
 func isLast(failed *pgconn.PgError) bool {
 	severity := cmp.Or(failed.SeverityUnlocalized, failed.Severity)
 	return severity == "FATAL" || severity == "PANIC"
+}
+
+// isAway says whether the server can do nothing just now: it starts or ends, has no
+// room for a connection, or on its disk, or has become another one's standby.
+func isAway(err error) bool {
+	failed, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (isLast(failed) || failed.Code == "25006" || slices.Contains([]string{"08", "53", "57", "58"}, failed.Code[:min(2, len(failed.Code))]))
 }
 
 // Script implements [sqlstore.DB].

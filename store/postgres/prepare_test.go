@@ -113,6 +113,9 @@ func TestUndone(t *testing.T) {
 // stuck is a transaction that a server does not answer any more.
 type stuck struct{ session }
 
+// IsClosed implements session.
+func (stuck) IsClosed() bool { return false }
+
 // Rollback implements session.
 func (stuck) Rollback(ctx context.Context) error {
 	<-ctx.Done()

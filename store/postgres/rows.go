@@ -40,7 +40,7 @@ func (d *db) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement
 		}
 		began, err := d.begin(ctx, d.writing()...)
 		if err != nil {
-			return fmt.Errorf("%w: %w", sqlstore.ErrAway, err)
+			return sqlstore.Unavailable(ctx, fmt.Errorf("%w: %w", sqlstore.ErrAway, err))
 		}
 		err = began.CommitWith(ctx, batch)
 		if err != nil {

@@ -33,6 +33,7 @@ type session interface {
 	CommitWith(ctx context.Context, batch *pgx.Batch) error
 	Rollback(ctx context.Context) error
 	Conn() *pgx.Conn
+	IsClosed() bool // the connection
 }
 
 // begins returns what begins a transaction on a connection of pool. It begins
@@ -164,6 +165,9 @@ func (t *tx) Rollback(ctx context.Context) error {
 
 // Conn is the connection.
 func (t *tx) Conn() *pgx.Conn { return t.conn.Conn() }
+
+// IsClosed says whether the connection is closed, for whatever reason.
+func (t *tx) IsClosed() bool { return t.conn.Conn().IsClosed() }
 
 // firstRows are those of a batch of one query.
 type firstRows struct {

@@ -96,6 +96,8 @@ func TestUpdateBesideHoldsOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
 	earlier := sqlstore.Set(earlierVersion(t, pool, 11)) // its statements, but for those that forget
+	_, err := pool.Exec(t.Context(), `ALTER TABLE lines ADD COLUMN version bigint NOT NULL DEFAULT 0, ADD COLUMN guards bigint NOT NULL DEFAULT 0`)
+	require.NoError(t, err) // and for the columns that they name
 	table := oid(t, pool, "holds")
 	hold := func(n byte) router.Hold {
 		return router.Hold{ID: uuid.UUID{n}, Lines: []router.Line{{Owner: "key:k", Window: "ever"}}, Deadline: time.Unix(60, 0)}

@@ -162,6 +162,7 @@ func (d *db) ready(ctx context.Context, conn *sql.Conn) error {
 
 // run runs f in a transaction, after before and begun.
 func (d *db) run(ctx context.Context, f func(sqlstore.Tx) error, before func(*sql.Conn) error, begun func(*tx) error) (err error) {
+	defer func() { err = told(ctx, err) }()
 	conn, err := d.pool.Conn(ctx)
 	if err != nil {
 		return err

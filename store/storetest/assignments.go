@@ -159,7 +159,7 @@ func guardrailsApplied(t *testing.T, set store.Set) {
 		"nobody":          {router.Principal{}, guardrails.Applied{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := s.Applied(t.Context(), c.p)
+			got, err := applied(t.Context(), s, c.p)
 			require.NoError(t, err)
 			assert.Equal(t, c.want, got)
 		})
@@ -175,7 +175,7 @@ func guardrailsOfNobody(t *testing.T, set store.Set) {
 	createGuardrails(t, s, usual, other)
 	assign(t, s, 1, other.ID, guardrails.KeyKind, "")
 	assign(t, s, 2, other.ID, guardrails.MemberKind, "")
-	got, err := s.Applied(t.Context(), router.Principal{Account: "acme"})
+	got, err := applied(t.Context(), s, router.Principal{Account: "acme"})
 	require.NoError(t, err)
 	assert.Zero(t, got)
 }
@@ -192,7 +192,7 @@ func assignForeign(t *testing.T, set store.Set) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, n)
 	for account, want := range map[string]guardrails.Guardrail{"acme": g, "other": theirs} {
-		got, err := s.Applied(t.Context(), router.Principal{Account: account, KeyHash: "x"})
+		got, err := applied(t.Context(), s, router.Principal{Account: account, KeyHash: "x"})
 		require.NoError(t, err)
 		assert.Equal(t, guardrails.Applied{Key: &want}, got)
 		_, total, err := s.Assignments(t.Context(), account, uuid.Nil, guardrails.KeyKind, 0, 10)

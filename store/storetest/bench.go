@@ -101,6 +101,18 @@ func benchHolds(lines, keys int) []router.Hold {
 			h.Lines = append(h.Lines[:1:1], h.Lines[4:3+lines]...)
 		}
 		h.Caps = []router.Cap{{Line: h.Lines[0], Max: 1 << 60}}
+		for _, v := range []router.Version{
+			{Line: router.OwnerKey.Line(p, "ever"), Check: router.CheckKey},
+			{Line: router.OwnerAccount.Line(p, "ever"), Check: router.CheckCredits},
+			{Line: router.OwnerWorkspace.Line(p, "ever"), Check: router.CheckWorkspace},
+			{Line: router.OwnerWorkspace.Line(p, "ever"), Check: router.CheckGuardrail},
+			{Line: router.OwnerMember.Line(p, "ever"), Check: router.CheckGuardrail},
+			{Line: router.OwnerKey.Line(p, "ever"), Check: router.CheckGuardrail},
+		} {
+			if slices.Contains(h.Lines, v.Line) {
+				h.Versions = append(h.Versions, v)
+			}
+		}
 		h.Event = router.Event{
 			Admitted: at, Principal: p, Model: "acme/judge", Permaslug: "acme/judge-20260901",
 			Endpoint: uuid.UUID{byte(i % 20)}, Provider: "Ant Cloud", Requests: 1,

@@ -145,7 +145,7 @@ func (a *guardrailActor) read(t *testing.T) (name string, do func(guardrails.Sto
 	default:
 		p := router.Principal{Account: account, Workspace: workspace, Member: a.subject(), KeyHash: a.subject()}
 		return "applied", func(s guardrails.Store) answer {
-			got, err := s.Applied(ctx, p)
+			got, err := applied(ctx, s, p)
 			return answer{value: got, err: err}
 		}
 	}

@@ -36,7 +36,9 @@ func testLedger(t *testing.T, open Open) {
 		"a settlement after expiry corrects what was posted":     (*books).settleExpired,
 		"settling twice is a no-op with one cost only":           (*books).settleTwice,
 		"an unknown hold is no hold":                             (*books).unknown,
-		"void gives an open hold back and leaves a closed one":   (*books).void,
+		"void gives an open hold back and leaves a settled one":  (*books).void,
+		"void takes back what expiry posted":                     (*books).voidExpired,
+		"rivals take back what expiry posted once":               (*books).rivalVoids,
 		"expiry closes at most limit holds past their deadline":  (*books).expire,
 		"a raise moves the deadline to the later":                (*books).raisedDeadline,
 		"a closed hold is known for a day after its deadline":    (*books).remembered,
@@ -237,6 +239,41 @@ func (b *books) void() {
 	id = b.reserve(b.hold(3, 3))
 	b.settle(id, amount(1, 1))
 	require.NoError(b.t, b.Void(b.t.Context(), id))
+	b.stands(amount(1, 1), amount(0, 0))
+}
+
+func (b *books) voidExpired() {
+	other := b.reserve(b.hold(2, 2))
+	id := b.reserve(b.hold(3, 4))
+	n, err := b.Expire(b.t.Context(), noon().Add(1), 10, router.ExpirePost)
+	require.NoError(b.t, err)
+	assert.Equal(b.t, 2, n)
+	for range 2 {
+		require.NoError(b.t, b.Void(b.t.Context(), id))
+		b.stands(amount(2, 2), amount(0, 0))
+	}
+	b.settle(id, amount(1, 1))
+	b.stands(amount(3, 3), amount(0, 0))
+	require.NoError(b.t, b.Void(b.t.Context(), id))
+	b.stands(amount(3, 3), amount(0, 0))
+	require.NoError(b.t, b.Void(b.t.Context(), other))
+	b.reserve(b.hold(1, 1, capOn("a", 4)))
+}
+
+func (b *books) rivalVoids() {
+	id := b.reserve(b.hold(3, 3))
+	b.reserve(b.hold(1, 1))
+	_, err := b.Expire(b.t.Context(), noon().Add(1), 10, router.ExpirePost)
+	require.NoError(b.t, err)
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() { assert.NoError(b.t, b.Void(b.t.Context(), id)) })
+		wg.Go(func() {
+			_, err := b.Expire(b.t.Context(), noon().Add(2), 10, router.ExpirePost)
+			assert.NoError(b.t, err)
+		})
+	}
+	wg.Wait()
 	b.stands(amount(1, 1), amount(0, 0))
 }
 

@@ -216,10 +216,18 @@ func (m *ledgerModel) settle(id uuid.UUID, cost router.Amount) error {
 }
 
 func (m *ledgerModel) void(id uuid.UUID) {
-	if h := m.holds[id]; h != nil && h.state == held {
+	h := m.holds[id]
+	switch {
+	case h == nil:
+		return
+	case h.state == held:
 		m.add(h.lines, router.Amount{}, negative(h.amount))
-		h.state = voided
+	case h.state == posted:
+		m.add(h.lines, negative(h.amount), router.Amount{})
+	default:
+		return
 	}
+	h.state = voided
 }
 
 // expire closes all that are due and returns how many.

@@ -31,6 +31,7 @@ func testRecorder(t *testing.T, open Open) {
 		"a hold whose event has no id records nothing":           (*registry).nameless,
 		"a late settlement corrects what was posted":             (*registry).corrects,
 		"a late settlement without events corrects as well":      (*registry).correctsAlone,
+		"a late void takes back what was posted":                 (*registry).voidsLate,
 		"the event is that of the latest reserve":                (*registry).latest,
 		"a refused reserve leaves the event as it was":           (*registry).refusedLatest,
 		"a hold that is given back records nothing":              (*registry).givenBack,
@@ -209,6 +210,22 @@ func (r *registry) correctsAlone() {
 	r.settle(id, amount(1, 2))
 	r.stands(amount(1, 2), amount(0, 0))
 	r.shows()
+}
+
+func (r *registry) voidsLate() {
+	id := r.holding(3, 4, onHold("a/held"))
+	r.expireAll(router.ExpirePost, 1)
+	posted := onHold("a/held").Posted(amount(3, 4))
+	for range 2 {
+		require.NoError(r.t, r.Void(r.t.Context(), id))
+		r.stands(amount(0, 0), amount(0, 0))
+		r.shows()
+	}
+	require.NoError(r.t, r.shown.Record(r.t.Context(), []router.Event{posted, posted.Corrected()}))
+	r.shows()
+	r.settleWith(id, amount(1, 2), used("a/0", 1, 2))
+	r.stands(amount(1, 2), amount(0, 0))
+	r.shows(used("a/0", 1, 2))
 }
 
 func (r *registry) latest() {

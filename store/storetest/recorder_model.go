@@ -48,7 +48,7 @@ func recorderHistories(t *testing.T, open Open) {
 			},
 			"void": func(rt *rapid.T) {
 				id := m.drawID(rt)
-				m.void(id)
+				m.voidWith(id)
 				require.NoError(rt, set.Ledger.Void(t.Context(), id))
 			},
 			"expire": func(rt *rapid.T) {
@@ -138,6 +138,13 @@ func (m *recorderModel) settleWith(id uuid.UUID, cost router.Amount) error {
 	}
 	m.record(eventsOf(id, cost)...)
 	return nil
+}
+
+func (m *recorderModel) voidWith(id uuid.UUID) {
+	if h := m.holds[id]; h != nil && h.state == posted {
+		m.record(m.onHold[id].Posted(h.amount).Corrected())
+	}
+	m.void(id)
 }
 
 func (m *recorderModel) expireWith(now time.Time, policy router.Expiry) int {

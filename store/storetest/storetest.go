@@ -31,6 +31,7 @@ func Run(t *testing.T, open Open) {
 		{"Recorder", testRecorder},
 		{"Parts", testParts},
 		{"Guardrails", testGuardrails},
+		{"Limits", testLimits},
 		{"Organization", testOrganization},
 		{"Audit", testAudit},
 		{"Activity", testActivity},
