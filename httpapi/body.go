@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/flight"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -98,7 +99,8 @@ func (x *exchange) refuse(why error, read int) error {
 	connection, ended := http.NewResponseController(x.w), make(chan struct{})
 	timer := time.AfterFunc(drainTime, func() {
 		defer close(ended)
-		_ = connection.SetReadDeadline(time.Unix(1, 0)) // long past
+		// The connection may be a ResponseWriter of the embedding program.
+		_ = flight.Guard(func() error { return connection.SetReadDeadline(time.Unix(1, 0)) }) // long past
 	})
 	defer func() {
 		if !timer.Stop() {

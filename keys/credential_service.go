@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -48,6 +49,9 @@ type Credentials struct {
 // NewCredentials checks cfg and fills in its defaults. A mistake is
 // [ErrConfig]; a key that is missing, too short or too long is one.
 func NewCredentials(cfg CredentialsConfig) (*Credentials, error) {
+	if name := typednil.Field(cfg); name != "" {
+		return nil, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)
+	}
 	switch {
 	case cfg.Store == nil:
 		return nil, fmt.Errorf("%w: Store is required", ErrConfig)

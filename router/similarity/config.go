@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/internal/wordvec"
 	"github.com/signalbox/signalbox/router"
 )
@@ -109,6 +110,9 @@ func orDefault(n *int, standard int) {
 }
 
 func (cfg *Config) check() error {
+	if typednil.Is(cfg.Encoder) {
+		return fmt.Errorf("%w: similarity: Encoder holds a nil", router.ErrConfig)
+	}
 	for _, c := range []struct {
 		name string
 		n    int
