@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/jsonsize"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -19,6 +20,8 @@ const (
 	maxFilters     = 100    // of each of the two lists
 	maxLabel       = 100
 	maxLimit       = 9_000_000_000 * router.Dollar
+	maxSize        = 640 << 10 // bytes of all texts, as a reply writes them: a pattern of 100,000 control characters fits
+	maxIssues      = 101       // one more than are shown
 )
 
 // Patch says what becomes of a guardrail's fields. The zero value of a member
@@ -102,6 +105,9 @@ type checker struct {
 }
 
 func (c *checker) wrong(path, message string) {
+	if len(c.issues) >= maxIssues {
+		return
+	}
 	c.issues = append(c.issues, systemone.Issue{Path: path, Message: message})
 }
 
@@ -179,6 +185,35 @@ func (c *checker) action(at string, a Action) {
 	if a >= actions {
 		c.wrong(at+".action", "must be redact, block or flag")
 	}
+}
+
+// checkSize finds a guardrail whose texts are too large together, and names the
+// member that takes the most room.
+func (g *Guardrail) checkSize() error {
+	filters := 0
+	for _, f := range g.Filters {
+		filters += jsonsize.Text(f.Pattern) + jsonsize.Text(f.Label)
+	}
+	sum, largest, at := 0, 0, ""
+	for _, member := range []struct {
+		name string
+		size int
+	}{
+		{"allowed_models", jsonsize.List(g.AllowedModels)},
+		{"ignored_models", jsonsize.List(g.IgnoredModels)},
+		{"allowed_providers", jsonsize.List(g.AllowedProviders)},
+		{"ignored_providers", jsonsize.List(g.IgnoredProviders)},
+		{"content_filters", filters},
+	} {
+		if sum += member.size; member.size > largest {
+			largest, at = member.size, member.name
+		}
+	}
+	if sum <= maxSize {
+		return nil
+	}
+	return invalid(at, "makes the guardrail too large: its lists and patterns must have at most "+strconv.Itoa(maxSize)+
+		" bytes as JSON and have "+strconv.Itoa(sum))
 }
 
 // empty says whether p changes nothing.

@@ -136,6 +136,9 @@ func (s *Service) Create(ctx context.Context, by router.Actor, workspace string,
 	}
 	now := s.now()
 	g := p.apply(Guardrail{ID: s.cfg.NewID(), Account: by.Principal.Account, Workspace: workspace, CreatedAt: now, UpdatedAt: now, Revision: 1})
+	if err := g.checkSize(); err != nil {
+		return Guardrail{}, err
+	}
 	if err := s.cfg.Store.Create(ctx, g, s.change(by, "create", g.ID, nil, g.record())); err != nil {
 		return Guardrail{}, fmt.Errorf("guardrails: create: %w", err)
 	}
@@ -211,6 +214,9 @@ func (s *Service) update(ctx context.Context, by router.Actor, id uuid.UUID, p P
 		return Guardrail{}, invalid("name", "of a workspace's default guardrail cannot change")
 	}
 	after := p.apply(before)
+	if err := after.checkSize(); err != nil {
+		return Guardrail{}, err
+	}
 	after.UpdatedAt = s.now()
 	after.Revision++
 	if before.Revision == 0 {

@@ -55,22 +55,20 @@ func (x *exchange) listCredentials(ctx context.Context) error {
 	query := x.parameters()
 	p := query.listPage()
 	q := keys.CredentialQuery{
-		Offset: p.offset, Limit: p.limit, Workspace: query.workspace(), Provider: x.s.providerSlug(query.text("provider")),
+		Workspace: query.workspace(), Provider: x.s.providerSlug(query.text("provider")),
 	}
 	if err := query.err(); err != nil {
 		return err
 	}
-	list, total, err := x.s.Credentials.List(ctx, x.actor(), q)
-	if err != nil {
-		return err
-	}
-	objects := make([]credentialObject, len(list))
-	for i, c := range list {
-		objects[i] = describeCredential(c)
-	}
-	x.reply(http.StatusOK, counted{objects, total})
-	return nil
+	return replyList(ctx, x, p, credentialsPart, func(ctx context.Context, at page) ([]credentialObject, int, error) {
+		q.Offset, q.Limit = at.offset, at.limit
+		list, total, err := x.s.Credentials.List(ctx, x.actor(), q)
+		return describeAll(list, describeCredential), total, err
+	})
 }
+
+// credentialsPart is how many credentials are read at a time: 512 KiB.
+const credentialsPart = 8
 
 // providerSlug returns the slug of the provider that has a display name; any
 // other text is a slug already.

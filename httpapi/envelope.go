@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
@@ -42,7 +43,7 @@ func (x *exchange) fail(ctx context.Context, err error) {
 	if p.status == http.StatusPaymentRequired && p.message == insufficientCredits && x.s.CreditsURL != "" {
 		p.message += ". Add more at " + x.s.CreditsURL
 	}
-	x.status, x.out = p.status, x.out[:0]
+	x.status, x.out, x.parts = p.status, x.out[:0], nil
 	if re, ok := errors.AsType[*router.Error](err); ok {
 		x.retryAfter = retrySeconds(p.status, re.RetryAfter)
 	}
@@ -65,18 +66,31 @@ func (x *exchange) fail(ctx context.Context, err error) {
 	x.out = append(x.out, '}')
 }
 
+// maxIssues is how many problems a reply lists; one more says that there are
+// more.
+const maxIssues = 100
+
+// listed is what is shown of issues.
+func listed(issues []systemone.Issue) []systemone.Issue {
+	more := "there are more problems than the " + strconv.Itoa(maxIssues) + " listed"
+	if len(issues) <= maxIssues || len(issues) == maxIssues+1 && issues[maxIssues].Message == more {
+		return issues
+	}
+	return append(slices.Clone(issues[:maxIssues]), systemone.Issue{Message: more})
+}
+
 // metadataOf says what may be said of err beyond its sentence.
 func metadataOf(p problem, err error) json.RawMessage {
 	m := errorMetadata{Type: p.class}
 	if ie, ok := errors.AsType[*systemone.InvalidError](err); ok {
-		m.Issues = ie.Issues
+		m.Issues = listed(ie.Issues)
 	}
 	re, ok := errors.AsType[*router.Error](err)
 	if !ok {
 		return appendJSON(nil, m)
 	}
 	if len(re.Issues) > 0 {
-		m.Issues = re.Issues
+		m.Issues = listed(re.Issues)
 	}
 	if re.ExcludedBy != nil {
 		m.ExcludedBy = &re.ExcludedBy

@@ -8,15 +8,18 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/jsonsize"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
 
 // Bounds of a credential.
 const (
-	maxCredentialText = 4096 // bytes: they go into a header
-	maxCredentialName = 200  // characters
-	maxCredentialList = 1000 // entries
+	maxCredentialText = 4096     // bytes: they go into a header
+	maxCredentialName = 200      // characters
+	maxCredentialList = 1000     // entries
+	maxCredentialSize = 72 << 10 // bytes of all three lists, as a reply writes them
+	maxIssues         = 101      // one more than are shown
 
 	labelledText = 24 // bytes from which on a label shows some of them
 	labelledEnds = 4  // at either end
@@ -34,6 +37,9 @@ func label(text router.Secret) string {
 type problems []systemone.Issue
 
 func (p *problems) add(path, message string) {
+	if len(*p) >= maxIssues {
+		return
+	}
 	*p = append(*p, systemone.Issue{Path: path, Message: message})
 }
 
@@ -66,6 +72,23 @@ func (p *problems) list(path string, list []string) {
 	}
 }
 
+// size notes lists that are too large together, under the largest one's name.
+func (p *problems) size(c Credential) {
+	models, users, hashes := jsonsize.List(c.Models), jsonsize.List(c.Members), jsonsize.List(c.KeyHashes)
+	if models+users+hashes <= maxCredentialSize {
+		return
+	}
+	path := "allowed_models"
+	switch max(models, users, hashes) {
+	case users:
+		path = "allowed_user_ids"
+	case hashes:
+		path = "allowed_api_key_hashes"
+	}
+	p.add(path, "makes the credential too large: its lists must have at most "+strconv.Itoa(maxCredentialSize)+
+		" bytes as JSON and have "+strconv.Itoa(models+users+hashes))
+}
+
 // check returns everything that is wrong, with what was found before.
 func (s *Credentials) check(ctx context.Context, bad *problems, c Credential) error {
 	if utf8.RuneCountInString(c.Name) > maxCredentialName {
@@ -77,6 +100,7 @@ func (s *Credentials) check(ctx context.Context, bad *problems, c Credential) er
 	bad.list("allowed_models", c.Models)
 	bad.list("allowed_user_ids", c.Members)
 	bad.list("allowed_api_key_hashes", c.KeyHashes)
+	bad.size(c)
 	if len(c.KeyHashes) <= maxCredentialList {
 		for i, hash := range c.KeyHashes {
 			owns, err := s.cfg.OwnsKey(ctx, c.Account, hash)

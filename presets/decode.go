@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/jsonsize"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -74,18 +75,11 @@ func Decode(shape Shape, body []byte) (Draft, error) {
 }
 
 // size is how many bytes a draft has in a reply.
-func (d Draft) size() int { return len(d.Config) + textSize(d.SystemPrompt) }
-
-// textSize is how many bytes encoding/json writes for a text in a reply.
-func textSize(s string) int {
-	// Of what [systemone.AppendString] leaves as it is, these are escaped.
-	const more = len(`\u2028`) - len("\u2028")
-	return len(systemone.AppendString(nil, s)) + more*(strings.Count(s, "\u2028")+strings.Count(s, "\u2029"))
-}
+func (d Draft) size() int { return len(d.Config) + jsonsize.Text(d.SystemPrompt) }
 
 // largest names the member that takes the most room in a draft.
 func largest(shape Shape, d Draft) string {
-	name, most := shape.prompt(), textSize(d.SystemPrompt)
+	name, most := shape.prompt(), jsonsize.Text(d.SystemPrompt)
 	members, _ := membersOf(d.Config)
 	for _, member := range sortedNames(members) {
 		if n := len(members[member]); n > most {

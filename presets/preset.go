@@ -19,8 +19,8 @@ var (
 	// ErrConflict is a write that lost a race. Nothing was changed.
 	ErrConflict = errors.New("presets: the preset was changed meanwhile")
 	// ErrFull is a new preset in a workspace that has as many as it may have.
-	ErrFull     = errors.New("presets: the workspace is full")
-	ErrConfig   = errors.New("presets: invalid configuration")
+	ErrFull   = errors.New("presets: the workspace is full")
+	ErrConfig = errors.New("presets: invalid configuration")
 )
 
 // Status says whether a preset can be used.
