@@ -68,10 +68,10 @@ func (p Patch) Check() error {
 	if text := given(p.Description); text != nil {
 		c.length("description", *text, 0, maxDescription)
 	}
-	c.list("allowed_models", given(p.AllowedModels))
-	c.list("ignored_models", given(p.IgnoredModels))
-	c.list("allowed_providers", given(p.AllowedProviders))
-	c.list("ignored_providers", given(p.IgnoredProviders))
+	c.list("allowed_models", given(p.AllowedModels), router.ModelCanBe)
+	c.list("ignored_models", given(p.IgnoredModels), router.ModelCanBe)
+	c.list("allowed_providers", given(p.AllowedProviders), router.ProviderCanBe)
+	c.list("ignored_providers", given(p.IgnoredProviders), router.ProviderCanBe)
 	if limit := given(p.Limit); limit != nil && (*limit < 0 || *limit > maxLimit) {
 		c.wrong("limit_usd", "must be from 0 to 9000000000")
 	}
@@ -122,13 +122,18 @@ func (c *checker) length(path, text string, from, most int) {
 	}
 }
 
-func (c *checker) list(path string, list []string) {
+// list notes what is wrong with a list of names. One that can name nothing would
+// look like a rule and be none.
+func (c *checker) list(path string, list []string, canBe func(name string) bool) {
 	if list != nil && (len(list) == 0 || len(list) > maxEntries) {
 		c.wrong(path, "must be null or have 1 to "+strconv.Itoa(maxEntries)+" entries")
 		return
 	}
 	for i, entry := range list {
-		c.length(path+"."+strconv.Itoa(i), entry, 1, maxEntry)
+		at, known := path+"."+strconv.Itoa(i), len(c.issues)
+		if c.length(at, entry, 1, maxEntry); len(c.issues) == known && !canBe(entry) {
+			c.wrong(at, "can name nothing: it must have no spaces around it, no *, no suffix and no empty part")
+		}
 	}
 }
 
@@ -214,6 +219,11 @@ func (g *Guardrail) checkSize() error {
 	}
 	return invalid(at, "makes the guardrail too large: its lists and patterns must have at most "+strconv.Itoa(maxSize)+
 		" bytes as JSON and have "+strconv.Itoa(sum))
+}
+
+// grows says whether p sets anything that checkSize counts.
+func (p Patch) grows() bool {
+	return p.AllowedModels.Set || p.IgnoredModels.Set || p.AllowedProviders.Set || p.IgnoredProviders.Set || p.Filters.Set
 }
 
 // empty says whether p changes nothing.

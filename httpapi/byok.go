@@ -107,6 +107,7 @@ func (x *exchange) createCredential(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	x.warn(x.s.Credentials.Warnings(c.Models))
 	x.reply(http.StatusCreated, data{describeCredential(c)})
 	return nil
 }
@@ -123,13 +124,7 @@ func (o object) credentialPatch() keys.CredentialPatch {
 		KeyHashes: o.texts("allowed_api_key_hashes", 1, maxCredentialEntries),
 		Members:   o.texts("allowed_user_ids", 1, maxCredentialEntries),
 	}
-	// What these ask for would be dangerous to ignore: that others are never
-	// used, or that other data policies count.
-	for _, name := range []string{"is_byok_only", "is_required", "declared_zdr"} {
-		if raw, given := o.value(name); given && string(raw) != "false" {
-			o.wrong(name, "is not supported: must be false")
-		}
-	}
+	o.refuseUnsupported()
 	return p
 }
 
@@ -171,6 +166,7 @@ func (x *exchange) updateCredential(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	x.warn(x.s.Credentials.Warnings(c.Models))
 	x.reply(http.StatusOK, data{describeCredential(c)})
 	return nil
 }

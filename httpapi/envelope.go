@@ -35,6 +35,7 @@ type errorMetadata struct {
 	Type       router.Class      `json:"error_type"`
 	Issues     []systemone.Issue `json:"issues,omitempty"`
 	ExcludedBy *[]string         `json:"excluded_by,omitempty"` // may be empty
+	Warnings   []systemone.Issue `json:"warnings,omitempty"`    // of names that nothing has
 }
 
 // fail makes x the reply to err.
@@ -53,7 +54,7 @@ func (x *exchange) fail(ctx context.Context, err error) {
 	x.logFailure(ctx, p, err)
 
 	x.out = append(x.out, `{"error":`...)
-	x.out = appendJSON(x.out, errorObject{Code: p.status, Message: p.message, Metadata: metadataOf(p, err)})
+	x.out = appendJSON(x.out, errorObject{Code: p.status, Message: p.message, Metadata: x.metadataOf(p, err)})
 	x.out = x.appendMetadata(x.out, nil)
 	if x.principal.Member != "" {
 		x.out = append(x.out, `,"user_id":`...)
@@ -80,7 +81,7 @@ func listed(issues []systemone.Issue) []systemone.Issue {
 }
 
 // metadataOf says what may be said of err beyond its sentence.
-func metadataOf(p problem, err error) json.RawMessage {
+func (x *exchange) metadataOf(p problem, err error) json.RawMessage {
 	m := errorMetadata{Type: p.class}
 	if ie, ok := errors.AsType[*systemone.InvalidError](err); ok {
 		m.Issues = listed(ie.Issues)
@@ -94,6 +95,7 @@ func metadataOf(p problem, err error) json.RawMessage {
 	}
 	if re.ExcludedBy != nil {
 		m.ExcludedBy = &re.ExcludedBy
+		m.Warnings = x.unknownProviders()
 	}
 	return appendMembers(appendJSON(nil, m), re.Metadata)
 }
@@ -104,7 +106,7 @@ func metadataOf(p problem, err error) json.RawMessage {
 func appendMembers(out []byte, members map[string]any) []byte {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		value, err := json.Marshal(members[name])
-		if err != nil || slices.Contains([]string{"error_type", "issues", "excluded_by"}, name) {
+		if err != nil || slices.Contains([]string{"error_type", "issues", "excluded_by", "warnings"}, name) {
 			continue
 		}
 		out = appendJSON(append(out[:len(out)-1], ','), name)

@@ -79,6 +79,7 @@ func (x *exchange) createGuardrail(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	x.warn(x.s.Guardrails.Warnings(p))
 	x.reply(http.StatusCreated, data{describeGuardrail(g)})
 	return nil
 }
@@ -115,6 +116,7 @@ func (x *exchange) updateGuardrail(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	x.warn(x.s.Guardrails.Warnings(p))
 	x.reply(http.StatusOK, data{describeGuardrail(g)})
 	return nil
 }

@@ -28,6 +28,9 @@ type metadataObject struct {
 	// Seed replays the plan's draw. It is text because a JavaScript number
 	// cannot hold it.
 	Seed string `json:"seed"`
+	// Warnings are of the names in the request's provider lists that the catalog
+	// does not know.
+	Warnings []systemone.Issue `json:"warnings,omitempty"`
 }
 
 // metadataEndpoint says where every endpoint of the models asked for stands.
@@ -87,7 +90,9 @@ func (x *exchange) appendMetadata(dst []byte, answered *router.Endpoint) []byte 
 		return dst
 	}
 	dst = append(append(append(dst, `,"`...), x.s.metadataMember...), `":`...)
-	return appendJSON(dst, x.s.describe(&x.call.Report, answered))
+	m := x.s.describe(&x.call.Report, answered)
+	m.Warnings = x.unknownProviders()
+	return appendJSON(dst, m)
 }
 
 // wantsMetadata reads the opt-in header.

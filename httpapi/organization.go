@@ -66,6 +66,7 @@ func (x *exchange) updateSettings(ctx context.Context) error {
 		return err
 	}
 	on := o.boolean("is_filtered_model_catalog_enabled")
+	o.refuseUnsupported()
 	switch err := o.err(); {
 	case err != nil:
 		return err

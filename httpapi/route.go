@@ -70,6 +70,7 @@ type server struct {
 	Config
 	metadataMember string // router_metadata
 	metadataHeader string // X-Router-Metadata, canonical
+	warningsHeader string // X-Router-Warnings, canonical
 	exchanges      sync.Pool
 	inFlight       atomic.Int64 // bytes that bodies hold
 	admitter       Admitter     // nil: no rate is limited
@@ -80,6 +81,7 @@ func newServer(cfg Config) *server {
 		Config:         cfg,
 		metadataMember: cfg.Brand + "_metadata",
 		metadataHeader: http.CanonicalHeaderKey("X-" + cfg.Brand + "-Metadata"),
+		warningsHeader: http.CanonicalHeaderKey("X-" + cfg.Brand + "-Warnings"),
 	}
 	s.admitter, _ = cfg.Keys.(Admitter)
 	return s

@@ -106,6 +106,7 @@ func workspaceUpdate(o object) organization.WorkspaceUpdate {
 	} else {
 		u.DefaultSort.Set = o.has("default_provider_sort")
 	}
+	o.refuseUnsupported()
 	return u
 }
 

@@ -98,9 +98,13 @@ func (s *Credentials) check(ctx context.Context, bad *problems, c Credential) er
 		bad.add("name", notStorable)
 	}
 	bad.list("allowed_models", c.Models)
+	for i, name := range c.Models {
+		if name != "" && router.Storable(name) && !router.ModelCanBe(name) {
+			bad.add("allowed_models."+strconv.Itoa(i), "can name nothing: it must have no spaces around it, no *, no suffix and no empty part")
+		}
+	}
 	bad.list("allowed_user_ids", c.Members)
 	bad.list("allowed_api_key_hashes", c.KeyHashes)
-	bad.size(c)
 	if len(c.KeyHashes) <= maxCredentialList {
 		for i, hash := range c.KeyHashes {
 			owns, err := s.cfg.OwnsKey(ctx, c.Account, hash)
@@ -132,6 +136,14 @@ type credentialRecord struct {
 	KeyHashes   []string `json:"allowed_api_key_hashes"`
 	Members     []string `json:"allowed_user_ids"`
 	Revision    int64    `json:"revision"`
+	// Warnings are what the caller was warned of.
+	Warnings []systemone.Issue `json:"warnings,omitempty"`
+}
+
+// Warnings tells of names among a credential's models that the catalog in force
+// does not know. They are kept: a catalog may have them later.
+func (s *Credentials) Warnings(models []string) []systemone.Issue {
+	return router.Unknown("allowed_models", models, s.cfg.Model)
 }
 
 func (s *Credentials) change(by router.Actor, action string, before, after *Credential) (router.Change, error) {
@@ -149,6 +161,7 @@ func (s *Credentials) change(by router.Actor, action string, before, after *Cred
 		o := side.of
 		text, err := json.Marshal(credentialRecord{
 			o.ID, o.Workspace, o.Provider, o.Label, o.Name, o.Disabled, o.Fallback, o.Models, o.KeyHashes, o.Members, o.Revision,
+			s.Warnings(o.Models),
 		})
 		if err != nil {
 			return router.Change{}, fmt.Errorf("keys: record a change: %w", err)

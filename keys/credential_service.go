@@ -26,6 +26,9 @@ type CredentialsConfig struct {
 	// Provider says whether a slug is that of a provider of the catalog that
 	// takes an account's own credential; required.
 	Provider func(slug string) bool
+	// Model says whether the catalog in force knows a name in a list of models;
+	// one that it does not know is warned of. Nil knows all.
+	Model func(name string) bool
 	// Workspace returns the workspace that a credential is for: the account's
 	// default one for "", else the one given, if it is the account's, or
 	// ErrNoCredential. It is asked about the workspace of every credential that
@@ -119,6 +122,7 @@ func (s *Credentials) Check(ctx context.Context, by router.Actor, c Credential, 
 	if !s.cfg.Provider(strings.ToLower(c.Provider)) {
 		bad.add("provider", "must be a provider of the catalog that takes an account's own credential")
 	}
+	bad.size(c)
 	return s.check(ctx, &bad, c)
 }
 
@@ -219,9 +223,15 @@ func (s *Credentials) update(ctx context.Context, by router.Actor, id string, p 
 		bad.secret(p.Secret.To)
 		c.Sealed = s.sealer.seal(c.Credential, p.Secret.To)
 	}
+	if p.Models.Set || p.KeyHashes.Set || p.Members.Set {
+		bad.size(c.Credential)
+	}
 	given := c.Credential
 	if !p.KeyHashes.Set { // an API key that was deleted since is not this update's fault
 		given.KeyHashes = nil
+	}
+	if !p.Models.Set { // nor is a name that an earlier version took
+		given.Models = nil
 	}
 	if err := s.check(ctx, &bad, given); err != nil {
 		return Credential{}, err
