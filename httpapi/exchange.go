@@ -83,7 +83,7 @@ func visible(s string) bool {
 }
 
 // send writes the reply: headers, then the body.
-func (x *exchange) send() {
+func (x *exchange) send(ctx context.Context) {
 	x.sent = true
 	h := x.w.Header()
 	// One array for the values of the headers that every reply has. It is not
@@ -106,7 +106,7 @@ func (x *exchange) send() {
 	}
 	x.w.WriteHeader(x.status)
 	if x.parts != nil {
-		x.sendParts()
+		x.sendParts(ctx)
 		return
 	}
 	_ = x.write(x.out) // it fails when the caller is gone; nobody is left to be told

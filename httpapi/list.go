@@ -112,8 +112,7 @@ func describeAll[From, To any](list []From, describe func(From) To) []To {
 
 // sendParts writes a reply that is read while it is sent. What breaks it off
 // breaks the connection: half a reply must not look like a whole one.
-func (x *exchange) sendParts() {
-	ctx := x.r.Context()
+func (x *exchange) sendParts(ctx context.Context) {
 	err := x.parts(ctx, func(json []byte, _ int) error { return x.write(json) })
 	if err == nil {
 		return

@@ -119,7 +119,7 @@ func (s *surface) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := x.run(ctx); err != nil {
 		x.fail(ctx, err)
 	}
-	x.send()
+	x.send(ctx)
 }
 
 // run finds the route and does what it needs, in the order of the documented
@@ -152,7 +152,7 @@ func (x *exchange) end(ctx context.Context) {
 			slog.String("request_id", x.requestID), slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 		if !x.sent {
 			x.fail(ctx, errPanic)
-			x.send()
+			x.send(ctx)
 		}
 		return // x is not reused: whoever panicked may still hold it
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -90,7 +91,7 @@ func ascii(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for _, r := range string(text) {
 		if r < 0x7f {
-			out = append(out, byte(r))
+			out = utf8.AppendRune(out, r)
 			continue
 		}
 		for _, unit := range utf16.Encode([]rune{r}) {

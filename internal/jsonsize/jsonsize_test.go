@@ -21,7 +21,7 @@ func size(t *testing.T, v any) int {
 }
 
 func TestEveryCharacterCountsAsItIsWritten(t *testing.T) {
-	for r := rune(0); r < 0x3000; r++ {
+	for r := range rune(0x3000) {
 		assert.Equal(t, size(t, string(r)), jsonsize.Text(string(r)), "%U", r)
 	}
 	assert.Equal(t, size(t, []string{}), jsonsize.List([]string{}))

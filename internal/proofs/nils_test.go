@@ -102,7 +102,7 @@ func TestConfigurationsRefuseNilsInInterfaces(t *testing.T) {
 					err := c.build(whole)
 					require.ErrorIs(t, err, c.wrong, "%s: %s", name, field.Name)
 					if c.wrong != lease.ErrBase { //nolint:errorlint // which row it is
-						assert.ErrorContains(t, err, field.Name+" holds a nil", name)
+						require.ErrorContains(t, err, field.Name+" holds a nil", name)
 					}
 					v.SetZero()
 					tried++
