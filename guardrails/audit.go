@@ -2,10 +2,12 @@ package guardrails
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // record is an object as auditors read it.
@@ -45,6 +47,27 @@ func (g *Guardrail) record() record {
 		"enable_free_model_publication": g.FreePublication,
 		"content_filter_builtins":       records(g.Builtins), "content_filters": records(g.Filters),
 	}
+}
+
+// recordOf is the record of a guardrail after p, with what p's caller is warned
+// of.
+func (s *Service) recordOf(g Guardrail, p Patch) record {
+	r := g.record()
+	if warnings := s.Warnings(p); warnings != nil {
+		r["warnings"] = warnings
+	}
+	return r
+}
+
+// Warnings tells of names in p's lists that the catalog in force does not know.
+// They are kept: a catalog may have them later.
+func (s *Service) Warnings(p Patch) []systemone.Issue {
+	return slices.Concat(
+		router.Unknown("allowed_models", given(p.AllowedModels), s.cfg.Model),
+		router.Unknown("ignored_models", given(p.IgnoredModels), s.cfg.Model),
+		router.Unknown("allowed_providers", given(p.AllowedProviders), s.cfg.Provider),
+		router.Unknown("ignored_providers", given(p.IgnoredProviders), s.cfg.Provider),
+	)
 }
 
 func records(filters []Filter) []record {

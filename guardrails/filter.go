@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/typednil"
 )
 
 // ScanConfig says how a [Scanner] scans. The zero value is the default.
@@ -106,6 +108,9 @@ type act struct {
 // one with the strongest action acts, of equal ones the first. The order of
 // messages is that of the builtins in the interface, then that of the patterns.
 func NewScanner(filters []Filter, cfg ScanConfig) (*Scanner, error) {
+	if name := typednil.Field(cfg); name != "" {
+		return nil, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)
+	}
 	s := &Scanner{cfg: cfg}
 	if s.cfg.Recognizer == nil {
 		s.cfg.Recognizer = Heuristic{}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/jsonsize"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -19,6 +20,8 @@ const (
 	maxFilters     = 100    // of each of the two lists
 	maxLabel       = 100
 	maxLimit       = 9_000_000_000 * router.Dollar
+	maxSize        = 640 << 10 // bytes of all texts, as a reply writes them: a pattern of 100,000 control characters fits
+	maxIssues      = 101       // one more than are shown
 )
 
 // Patch says what becomes of a guardrail's fields. The zero value of a member
@@ -65,10 +68,10 @@ func (p Patch) Check() error {
 	if text := given(p.Description); text != nil {
 		c.length("description", *text, 0, maxDescription)
 	}
-	c.list("allowed_models", given(p.AllowedModels))
-	c.list("ignored_models", given(p.IgnoredModels))
-	c.list("allowed_providers", given(p.AllowedProviders))
-	c.list("ignored_providers", given(p.IgnoredProviders))
+	c.list("allowed_models", given(p.AllowedModels), router.ModelCanBe)
+	c.list("ignored_models", given(p.IgnoredModels), router.ModelCanBe)
+	c.list("allowed_providers", given(p.AllowedProviders), router.ProviderCanBe)
+	c.list("ignored_providers", given(p.IgnoredProviders), router.ProviderCanBe)
 	if limit := given(p.Limit); limit != nil && (*limit < 0 || *limit > maxLimit) {
 		c.wrong("limit_usd", "must be from 0 to 9000000000")
 	}
@@ -102,6 +105,9 @@ type checker struct {
 }
 
 func (c *checker) wrong(path, message string) {
+	if len(c.issues) >= maxIssues {
+		return
+	}
 	c.issues = append(c.issues, systemone.Issue{Path: path, Message: message})
 }
 
@@ -116,13 +122,18 @@ func (c *checker) length(path, text string, from, most int) {
 	}
 }
 
-func (c *checker) list(path string, list []string) {
+// list notes what is wrong with a list of names. One that can name nothing would
+// look like a rule and be none.
+func (c *checker) list(path string, list []string, canBe func(name string) bool) {
 	if list != nil && (len(list) == 0 || len(list) > maxEntries) {
 		c.wrong(path, "must be null or have 1 to "+strconv.Itoa(maxEntries)+" entries")
 		return
 	}
 	for i, entry := range list {
-		c.length(path+"."+strconv.Itoa(i), entry, 1, maxEntry)
+		at, known := path+"."+strconv.Itoa(i), len(c.issues)
+		if c.length(at, entry, 1, maxEntry); len(c.issues) == known && !canBe(entry) {
+			c.wrong(at, "can name nothing: it must have no spaces around it, no *, no suffix and no empty part")
+		}
 	}
 }
 
@@ -179,6 +190,40 @@ func (c *checker) action(at string, a Action) {
 	if a >= actions {
 		c.wrong(at+".action", "must be redact, block or flag")
 	}
+}
+
+// checkSize finds a guardrail whose texts are too large together, and names the
+// member that takes the most room.
+func (g *Guardrail) checkSize() error {
+	filters := 0
+	for _, f := range g.Filters {
+		filters += jsonsize.Text(f.Pattern) + jsonsize.Text(f.Label)
+	}
+	sum, largest, at := 0, 0, ""
+	for _, member := range []struct {
+		name string
+		size int
+	}{
+		{"allowed_models", jsonsize.List(g.AllowedModels)},
+		{"ignored_models", jsonsize.List(g.IgnoredModels)},
+		{"allowed_providers", jsonsize.List(g.AllowedProviders)},
+		{"ignored_providers", jsonsize.List(g.IgnoredProviders)},
+		{"content_filters", filters},
+	} {
+		if sum += member.size; member.size > largest {
+			largest, at = member.size, member.name
+		}
+	}
+	if sum <= maxSize {
+		return nil
+	}
+	return invalid(at, "makes the guardrail too large: its lists and patterns must have at most "+strconv.Itoa(maxSize)+
+		" bytes as JSON and have "+strconv.Itoa(sum))
+}
+
+// grows says whether p sets anything that checkSize counts.
+func (p Patch) grows() bool {
+	return p.AllowedModels.Set || p.IgnoredModels.Set || p.AllowedProviders.Set || p.IgnoredProviders.Set || p.Filters.Set
 }
 
 // empty says whether p changes nothing.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -38,7 +39,11 @@ type Config struct {
 	Key func(ctx context.Context, account, hash string) (name, label string, ok bool, err error)
 	// IsMember says whether the account has a member.
 	IsMember func(ctx context.Context, account, user string) (bool, error)
-	Scan     ScanConfig
+	// Model and Provider say whether the catalog in force knows a name in a list
+	// of models or providers; one that it does not know is warned of. Nil knows
+	// all.
+	Model, Provider func(name string) bool
+	Scan            ScanConfig
 	// Staleness is for how long a change that another process makes may go
 	// unseen; default 5 s. Changes of this process act at once.
 	Staleness time.Duration
@@ -59,6 +64,9 @@ type Service struct {
 
 // New checks cfg and fills in its defaults. A mistake is [ErrConfig].
 func New(cfg Config) (*Service, error) {
+	if name := typednil.Field(cfg); name != "" {
+		return nil, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)
+	}
 	switch {
 	case cfg.Store == nil:
 		return nil, fmt.Errorf("%w: Store is required", ErrConfig)
@@ -132,7 +140,10 @@ func (s *Service) Create(ctx context.Context, by router.Actor, workspace string,
 	}
 	now := s.now()
 	g := p.apply(Guardrail{ID: s.cfg.NewID(), Account: by.Principal.Account, Workspace: workspace, CreatedAt: now, UpdatedAt: now, Revision: 1})
-	if err := s.cfg.Store.Create(ctx, g, s.change(by, "create", g.ID, nil, g.record())); err != nil {
+	if err := g.checkSize(); err != nil {
+		return Guardrail{}, err
+	}
+	if err := s.cfg.Store.Create(ctx, g, s.change(by, "create", g.ID, nil, s.recordOf(g, p))); err != nil {
 		return Guardrail{}, fmt.Errorf("guardrails: create: %w", err)
 	}
 	return g, nil // it is assigned to nobody, so nothing cached is stale
@@ -207,13 +218,18 @@ func (s *Service) update(ctx context.Context, by router.Actor, id uuid.UUID, p P
 		return Guardrail{}, invalid("name", "of a workspace's default guardrail cannot change")
 	}
 	after := p.apply(before)
+	if p.grows() { // one that an earlier version took can be changed otherwise
+		if err := after.checkSize(); err != nil {
+			return Guardrail{}, err
+		}
+	}
 	after.UpdatedAt = s.now()
 	after.Revision++
 	if before.Revision == 0 {
 		after.CreatedAt = after.UpdatedAt
-		err = s.cfg.Store.Create(ctx, after, s.change(by, "create", id, nil, after.record()))
+		err = s.cfg.Store.Create(ctx, after, s.change(by, "create", id, nil, s.recordOf(after, p)))
 	} else {
-		err = s.cfg.Store.Replace(ctx, after, s.change(by, "update", id, before.record(), after.record()))
+		err = s.cfg.Store.Replace(ctx, after, s.change(by, "update", id, before.record(), s.recordOf(after, p)))
 	}
 	s.cache.forget(by.Principal.Account) // also when it failed: who knows whether it was written
 	if err != nil {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/router"
@@ -41,11 +42,16 @@ func (x *exchange) listActivity(ctx context.Context) error {
 	if err := query.with(err); err != nil { // what is wrong with the day and the hash, the service knows
 		return err
 	}
-	rows := make([]activityItem, len(items))
+	x.out = append(x.out, `{"data":[`...)
 	for i := range items {
-		rows[i] = describeActivity(&items[i])
+		if i > 0 {
+			x.out = append(x.out, ',')
+		}
+		if x.out = appendJSON(x.out, describeActivity(&items[i])); len(x.out) > maxReply {
+			return badRequest("date", "is needed, or a workspace_id, api_key_hash or user_id: all rows have more than "+strconv.Itoa(maxReply)+" bytes")
+		}
 	}
-	x.out = appendJSON(x.out, data{rows})
+	x.out = append(x.out, "]}"...)
 	return nil
 }
 

@@ -55,22 +55,20 @@ func (x *exchange) listCredentials(ctx context.Context) error {
 	query := x.parameters()
 	p := query.listPage()
 	q := keys.CredentialQuery{
-		Offset: p.offset, Limit: p.limit, Workspace: query.workspace(), Provider: x.s.providerSlug(query.text("provider")),
+		Workspace: query.workspace(), Provider: x.s.providerSlug(query.text("provider")),
 	}
 	if err := query.err(); err != nil {
 		return err
 	}
-	list, total, err := x.s.Credentials.List(ctx, x.actor(), q)
-	if err != nil {
-		return err
-	}
-	objects := make([]credentialObject, len(list))
-	for i, c := range list {
-		objects[i] = describeCredential(c)
-	}
-	x.reply(http.StatusOK, counted{objects, total})
-	return nil
+	return replyList(ctx, x, p, credentialsPart, func(ctx context.Context, at page) ([]credentialObject, int, error) {
+		q.Offset, q.Limit = at.offset, at.limit
+		list, total, err := x.s.Credentials.List(ctx, x.actor(), q)
+		return describeAll(list, describeCredential), total, err
+	})
 }
+
+// credentialsPart is how many credentials are read at a time: 512 KiB.
+const credentialsPart = 8
 
 // providerSlug returns the slug of the provider that has a display name; any
 // other text is a slug already.
@@ -109,6 +107,7 @@ func (x *exchange) createCredential(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	x.warn(x.s.Credentials.Warnings(c.Models))
 	x.reply(http.StatusCreated, data{describeCredential(c)})
 	return nil
 }
@@ -125,13 +124,7 @@ func (o object) credentialPatch() keys.CredentialPatch {
 		KeyHashes: o.texts("allowed_api_key_hashes", 1, maxCredentialEntries),
 		Members:   o.texts("allowed_user_ids", 1, maxCredentialEntries),
 	}
-	// What these ask for would be dangerous to ignore: that others are never
-	// used, or that other data policies count.
-	for _, name := range []string{"is_byok_only", "is_required", "declared_zdr"} {
-		if raw, given := o.value(name); given && string(raw) != "false" {
-			o.wrong(name, "is not supported: must be false")
-		}
-	}
+	o.refuseUnsupported()
 	return p
 }
 
@@ -173,6 +166,7 @@ func (x *exchange) updateCredential(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	x.warn(x.s.Credentials.Warnings(c.Models))
 	x.reply(http.StatusOK, data{describeCredential(c)})
 	return nil
 }

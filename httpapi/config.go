@@ -13,6 +13,7 @@ import (
 
 	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/presets"
@@ -134,6 +135,9 @@ const (
 
 // withDefaults checks c and fills in what is not set.
 func (c Config) withDefaults() (Config, error) {
+	if name := typednil.Field(c); name != "" {
+		return c, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)
+	}
 	switch {
 	case c.Router == nil:
 		return c, fmt.Errorf("%w: Router is required", ErrConfig)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
@@ -34,6 +35,7 @@ type errorMetadata struct {
 	Type       router.Class      `json:"error_type"`
 	Issues     []systemone.Issue `json:"issues,omitempty"`
 	ExcludedBy *[]string         `json:"excluded_by,omitempty"` // may be empty
+	Warnings   []systemone.Issue `json:"warnings,omitempty"`    // of names that nothing has
 }
 
 // fail makes x the reply to err.
@@ -42,7 +44,7 @@ func (x *exchange) fail(ctx context.Context, err error) {
 	if p.status == http.StatusPaymentRequired && p.message == insufficientCredits && x.s.CreditsURL != "" {
 		p.message += ". Add more at " + x.s.CreditsURL
 	}
-	x.status, x.out = p.status, x.out[:0]
+	x.status, x.out, x.parts = p.status, x.out[:0], nil
 	x.retryAfter = retrySeconds(p.status, router.Failure(err).RetryAfter)
 	if e, ok := errors.AsType[*keys.RateLimitError](err); ok {
 		x.rate, x.retryAfter = e, retrySeconds(p.status, e.RetryAfter)
@@ -53,7 +55,7 @@ func (x *exchange) fail(ctx context.Context, err error) {
 	x.logFailure(ctx, p, err)
 
 	x.out = append(x.out, `{"error":`...)
-	x.out = appendJSON(x.out, errorObject{Code: p.status, Message: p.message, Metadata: metadataOf(p, err)})
+	x.out = appendJSON(x.out, errorObject{Code: p.status, Message: p.message, Metadata: x.metadataOf(p, err)})
 	x.out = x.appendMetadata(x.out, nil)
 	if x.principal.Member != "" {
 		x.out = append(x.out, `,"user_id":`...)
@@ -66,21 +68,35 @@ func (x *exchange) fail(ctx context.Context, err error) {
 	x.out = append(x.out, '}')
 }
 
+// maxIssues is how many problems a reply lists; one more says that there are
+// more.
+const maxIssues = 100
+
+// listed is what is shown of issues.
+func listed(issues []systemone.Issue) []systemone.Issue {
+	more := "there are more problems than the " + strconv.Itoa(maxIssues) + " listed"
+	if len(issues) <= maxIssues || len(issues) == maxIssues+1 && issues[maxIssues].Message == more {
+		return issues
+	}
+	return append(slices.Clone(issues[:maxIssues]), systemone.Issue{Message: more})
+}
+
 // metadataOf says what may be said of err beyond its sentence.
-func metadataOf(p problem, err error) json.RawMessage {
+func (x *exchange) metadataOf(p problem, err error) json.RawMessage {
 	m := errorMetadata{Type: p.class}
 	if ie, ok := errors.AsType[*systemone.InvalidError](err); ok {
-		m.Issues = ie.Issues
+		m.Issues = listed(ie.Issues)
 	}
 	re, ok := errors.AsType[*router.Error](err)
 	if !ok {
 		return appendJSON(nil, m)
 	}
 	if len(re.Issues) > 0 {
-		m.Issues = re.Issues
+		m.Issues = listed(re.Issues)
 	}
 	if re.ExcludedBy != nil {
 		m.ExcludedBy = &re.ExcludedBy
+		m.Warnings = x.unknownProviders()
 	}
 	return appendMembers(appendJSON(nil, m), re.Metadata)
 }
@@ -91,7 +107,7 @@ func metadataOf(p problem, err error) json.RawMessage {
 func appendMembers(out []byte, members map[string]any) []byte {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		value, err := json.Marshal(members[name])
-		if err != nil || slices.Contains([]string{"error_type", "issues", "excluded_by"}, name) {
+		if err != nil || slices.Contains([]string{"error_type", "issues", "excluded_by", "warnings"}, name) {
 			continue
 		}
 		out = appendJSON(append(out[:len(out)-1], ','), name)

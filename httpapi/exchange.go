@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -28,10 +29,14 @@ type exchange struct {
 
 	status     int
 	out        []byte               // the reply's body
+	parts      parts                // the reply's body where it is too large for out, or nil
 	retryAfter int                  // seconds; 0 says nothing
 	rate       *keys.RateLimitError // that refused, or nil
 	sent       bool
 }
+
+// parts gives send each part of a reply, with the number of its rows.
+type parts func(ctx context.Context, send func(json []byte, n int) error) error
 
 // begin makes x ready for one request.
 func (x *exchange) begin(s *surface, w http.ResponseWriter, r *http.Request) {
@@ -77,14 +82,18 @@ func visible(s string) bool {
 	return s != "" && len(s) <= 128
 }
 
-// send writes the reply: headers, then the body at once.
-func (x *exchange) send() {
+// send writes the reply: headers, then the body.
+func (x *exchange) send(ctx context.Context) {
 	x.sent = true
 	h := x.w.Header()
 	// One array for the values of the headers that every reply has. It is not
 	// reused: net/http reads it after the handler has returned.
-	v := [4]string{"application/json", strconv.Itoa(len(x.out)), x.requestID}
-	h["Content-Type"], h["Content-Length"], h["X-Request-Id"] = v[0:1:1], v[1:2:2], v[2:3:3]
+	v := [4]string{"application/json", "", x.requestID}
+	h["Content-Type"], h["X-Request-Id"] = v[0:1:1], v[2:3:3]
+	if x.parts == nil {
+		v[1] = strconv.Itoa(len(x.out))
+		h["Content-Length"] = v[1:2:2]
+	}
 	if x.call != nil && x.call.ID != "" {
 		v[3] = x.call.ID
 		h["X-Generation-Id"] = v[3:4:4]
@@ -96,8 +105,11 @@ func (x *exchange) send() {
 		x.refusalHeaders(h)
 	}
 	x.w.WriteHeader(x.status)
-	// A failed write means that the caller is gone; nobody is left to be told.
-	_, _ = x.w.Write(x.out)
+	if x.parts != nil {
+		x.sendParts(ctx)
+		return
+	}
+	_ = x.write(x.out) // it fails when the caller is gone; nobody is left to be told
 }
 
 // refusalHeaders adds what some errors carry besides their body.

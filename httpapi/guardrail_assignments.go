@@ -78,16 +78,10 @@ func (k assignmentKind) rows(ctx context.Context, x *exchange, id uuid.UUID) err
 	if err := query.err(); err != nil {
 		return err
 	}
-	list, total, err := x.s.Guardrails.Assignments(ctx, x.actor(), id, k.kind, p.offset, p.limit)
-	if err != nil {
-		return err
-	}
-	rows := make([]any, len(list))
-	for i, a := range list {
-		rows[i] = k.describe(a)
-	}
-	x.reply(http.StatusOK, counted{rows, total})
-	return nil
+	return replyList(ctx, x, p, wholePage, func(ctx context.Context, at page) ([]any, int, error) {
+		list, total, err := x.s.Guardrails.Assignments(ctx, x.actor(), id, k.kind, at.offset, at.limit)
+		return describeAll(list, k.describe), total, err
+	})
 }
 
 // assign serves POST /guardrails/{id}/assignments/….

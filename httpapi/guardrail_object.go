@@ -97,6 +97,7 @@ func describeGuardrail(g guardrails.Guardrail) guardrailObject {
 // are for checkGuardrail.
 func readGuardrail(o object) guardrails.Patch {
 	const most = 1 << 30
+	o.refuseUnsupported()
 	return guardrails.Patch{
 		Name: o.text("name", 0, 0), Description: o.nullText("description", 0, 0),
 		AllowedModels: o.texts("allowed_models", 0, most), IgnoredModels: o.texts("ignored_models", 0, most),

@@ -9,6 +9,9 @@ import (
 	"github.com/signalbox/signalbox/guardrails"
 )
 
+// guardrailsPart is how many guardrails are read at a time: at most 5 MiB.
+const guardrailsPart = 8
+
 // guardrailRoutes are the routes of guardrails and of what they are assigned to.
 func (s *server) guardrailRoutes() []route {
 	if s.Guardrails == nil {
@@ -54,16 +57,10 @@ func (x *exchange) listGuardrails(ctx context.Context) error {
 	if err := query.err(); err != nil {
 		return err
 	}
-	list, total, err := x.s.Guardrails.List(ctx, x.actor(), workspace, p.offset, p.limit)
-	if err != nil {
-		return err
-	}
-	rows := make([]guardrailObject, len(list))
-	for i, g := range list {
-		rows[i] = describeGuardrail(g)
-	}
-	x.reply(http.StatusOK, counted{rows, total})
-	return nil
+	return replyList(ctx, x, p, guardrailsPart, func(ctx context.Context, at page) ([]guardrailObject, int, error) {
+		list, total, err := x.s.Guardrails.List(ctx, x.actor(), workspace, at.offset, at.limit)
+		return describeAll(list, describeGuardrail), total, err
+	})
 }
 
 // createGuardrail serves POST /guardrails.
@@ -82,6 +79,7 @@ func (x *exchange) createGuardrail(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	x.warn(x.s.Guardrails.Warnings(p))
 	x.reply(http.StatusCreated, data{describeGuardrail(g)})
 	return nil
 }
@@ -118,6 +116,7 @@ func (x *exchange) updateGuardrail(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	x.warn(x.s.Guardrails.Warnings(p))
 	x.reply(http.StatusOK, data{describeGuardrail(g)})
 	return nil
 }

@@ -129,6 +129,7 @@ func (x *exchange) createKey(ctx context.Context) error {
 		k.Creator = *creator
 	}
 	k.ExternalUser, k.ExternalHash = o.external()
+	o.refuseUnsupported()
 	if err := o.err(); err != nil {
 		return o.with(x.s.ManagedKeys.Check(ctx, x.actor(), k))
 	}
@@ -181,7 +182,8 @@ func (x *exchange) updateKey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !o.has("name", "disabled", "limit", "limit_reset", "include_byok_in_limit") {
+	o.refuseUnsupported()
+	if err := o.err(); err == nil && !o.has("name", "disabled", "limit", "limit_reset", "include_byok_in_limit") {
 		return errNoUpdate
 	}
 	p := keys.Patch{

@@ -23,12 +23,6 @@ func (s *server) managementRoutes() []route {
 	)
 }
 
-// counted is the reply of lists that say how many rows there are in all.
-type counted struct {
-	Data  any `json:"data"` // a list, never nil
-	Total int `json:"total_count"`
-}
-
 // deleted is the reply to every deletion.
 type deleted struct {
 	Deleted bool `json:"deleted"`

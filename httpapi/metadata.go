@@ -33,6 +33,9 @@ type metadataObject struct {
 	// UsageEstimated says that the reply's usage, and what it costs, is at least in
 	// part the router's estimate.
 	UsageEstimated bool `json:"usage_estimated,omitempty"`
+	// Warnings are of the names in the request's provider lists that the catalog
+	// does not know.
+	Warnings []systemone.Issue `json:"warnings,omitempty"`
 }
 
 // metadataEndpoint says where every endpoint of the models asked for stands.
@@ -95,7 +98,9 @@ func (x *exchange) appendMetadata(dst []byte, answered *router.Endpoint) []byte 
 		return dst
 	}
 	dst = append(append(append(dst, `,"`...), x.s.metadataMember...), `":`...)
-	return appendJSON(dst, x.s.describe(&x.call.Report, answered))
+	m := x.s.describe(&x.call.Report, answered)
+	m.Warnings = x.unknownProviders()
+	return appendJSON(dst, m)
 }
 
 // wantsMetadata reads the opt-in header.

@@ -62,8 +62,11 @@ func (o object) err() error {
 // according to err; where nothing was, it is err.
 func (o object) with(err error) error { return allIssues(*o.issues, err) }
 
-// wrong notes a problem with a member.
+// wrong notes a problem with a member, unless there are more than are shown.
 func (o object) wrong(name, format string, args ...any) {
+	if len(*o.issues) > maxIssues {
+		return
+	}
 	*o.issues = append(*o.issues, systemone.Issue{Path: o.path + name, Message: fmt.Sprintf(format, args...)})
 }
 

@@ -66,6 +66,7 @@ func (x *exchange) updateSettings(ctx context.Context) error {
 		return err
 	}
 	on := o.boolean("is_filtered_model_catalog_enabled")
+	o.refuseUnsupported()
 	switch err := o.err(); {
 	case err != nil:
 		return err
@@ -90,16 +91,14 @@ func (x *exchange) listMembers(ctx context.Context) error {
 	if err := query.err(); err != nil {
 		return err
 	}
-	members, total, err := x.s.Organization.Members(ctx, x.principal.Account, p.offset, p.limit)
-	if err != nil {
-		return err
-	}
-	list := make([]memberObject, len(members))
-	for i, m := range members {
-		list[i] = memberObject{m.ID, m.Email, unlessEmpty(m.FirstName), unlessEmpty(m.LastName), m.Role}
-	}
-	x.reply(http.StatusOK, counted{list, total})
-	return nil
+	return replyList(ctx, x, p, wholePage, func(ctx context.Context, at page) ([]memberObject, int, error) {
+		list, total, err := x.s.Organization.Members(ctx, x.principal.Account, at.offset, at.limit)
+		return describeAll(list, describeMember), total, err
+	})
+}
+
+func describeMember(m organization.Member) memberObject {
+	return memberObject{m.ID, m.Email, unlessEmpty(m.FirstName), unlessEmpty(m.LastName), m.Role}
 }
 
 // getCredits serves GET /credits.

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/flight"
 )
 
 // paceEvery is how often a body that is still on its way is looked at: a network
@@ -49,7 +51,12 @@ func (p *pace) look() {
 	case p.over:
 	case p.came < p.least:
 		p.slow = true
-		p.cut = p.x.breakRead()
+		// The connection may be a ResponseWriter of the embedding program, and this a
+		// goroutine that nobody recovers.
+		_ = flight.Guard(func() error {
+			p.cut = p.x.breakRead()
+			return nil
+		})
 	default:
 		p.came = 0
 		p.timer.Reset(p.every)

@@ -11,6 +11,9 @@ import (
 	"github.com/signalbox/signalbox/presets"
 )
 
+// versionsPart is how many versions are read at a time: 512 KiB.
+const versionsPart = 8
+
 // presetRoutes are the routes of presets.
 func (s *server) presetRoutes() []route {
 	if s.Presets == nil {
@@ -121,20 +124,14 @@ func (x *exchange) createPreset(ctx context.Context, shape presets.Shape) error 
 
 // listPresets serves GET /presets.
 func (x *exchange) listPresets(ctx context.Context) error {
-	workspace, page, err := x.presetPage()
+	workspace, p, err := x.presetPage()
 	if err != nil {
 		return err
 	}
-	list, total, err := x.s.Presets.List(ctx, x.actor(), workspace, page.offset, page.limit)
-	if err != nil {
-		return err
-	}
-	rows := make([]presetObject, len(list))
-	for i, p := range list {
-		rows[i] = describePreset(p)
-	}
-	x.reply(http.StatusOK, counted{rows, total})
-	return nil
+	return replyList(ctx, x, p, wholePage, func(ctx context.Context, at page) ([]presetObject, int, error) {
+		list, total, err := x.s.Presets.List(ctx, x.actor(), workspace, at.offset, at.limit)
+		return describeAll(list, describePreset), total, err
+	})
 }
 
 // getPreset serves GET /presets/{slug}.
@@ -153,20 +150,29 @@ func (x *exchange) getPreset(ctx context.Context) error {
 
 // listPresetVersions serves GET /presets/{slug}/versions.
 func (x *exchange) listPresetVersions(ctx context.Context) error {
-	workspace, page, err := x.presetPage()
+	workspace, p, err := x.presetPage()
 	if err != nil {
 		return err
 	}
-	list, total, err := x.s.Presets.Versions(ctx, x.actor(), workspace, x.r.PathValue("slug"), page.offset, page.limit)
-	if err != nil {
-		return err
-	}
-	rows := make([]presetVersionObject, len(list))
-	for i, v := range list {
-		rows[i] = describePresetVersion(v)
-	}
-	x.reply(http.StatusOK, counted{rows, total})
-	return nil
+	// Versions that go meanwhile move the others up: gone is how many did.
+	var gone, last int
+	return replyList(ctx, x, p, versionsPart, func(ctx context.Context, at page) ([]presetVersionObject, int, error) {
+		read := func() ([]presets.Version, int, error) {
+			return x.s.Presets.Versions(ctx, x.actor(), workspace, x.r.PathValue("slug"), max(at.offset-gone, 0), at.limit)
+		}
+		if at.offset == p.offset {
+			gone = 0
+		}
+		list, total, err := read()
+		if at.offset > p.offset && len(list) > 0 && list[0].Number > last+1 {
+			gone += list[0].Number - last - 1
+			list, total, err = read()
+		}
+		if len(list) > 0 {
+			last = list[len(list)-1].Number
+		}
+		return describeAll(list, describePresetVersion), total, err
+	})
 }
 
 // getPresetVersion serves GET /presets/{slug}/versions/{version}.

@@ -74,7 +74,7 @@ type failingPresets struct {
 	err error
 }
 
-func (s failingPresets) AddVersion(context.Context, presets.Preset, presets.Version, router.Change) (presets.Preset, error) {
+func (s failingPresets) AddVersion(context.Context, presets.Preset, presets.Version, presets.Bounds, router.Change) (presets.Preset, error) {
 	return presets.Preset{}, s.err
 }
 

@@ -70,6 +70,7 @@ type server struct {
 	Config
 	metadataMember string // router_metadata
 	metadataHeader string // X-Router-Metadata, canonical
+	warningsHeader string // X-Router-Warnings, canonical
 	exchanges      sync.Pool
 	room           room          // of bodies
 	parsing        chan struct{} // filled while large bodies are taken apart
@@ -86,6 +87,7 @@ func newServer(cfg Config) *server {
 			whole: cfg.MaxInFlightBytes, key: cfg.MaxInFlightPerKey, account: cfg.MaxInFlightPerAccount,
 			shares: map[owner]int64{},
 		},
+		warningsHeader: http.CanonicalHeaderKey("X-" + cfg.Brand + "-Warnings"),
 	}
 	s.admitter, _ = cfg.Keys.(Admitter)
 	return s
@@ -123,7 +125,7 @@ func (s *surface) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := x.run(ctx); err != nil {
 		x.fail(ctx, err)
 	}
-	x.send()
+	x.send(ctx)
 }
 
 // run finds the route and does what it needs, in the order of the documented
@@ -156,7 +158,7 @@ func (x *exchange) end(ctx context.Context) {
 			slog.String("request_id", x.requestID), slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 		if !x.sent {
 			x.fail(ctx, errPanic)
-			x.send()
+			x.send(ctx)
 		}
 		return // x is not reused: whoever panicked may still hold it
 	}

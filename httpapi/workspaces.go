@@ -89,16 +89,10 @@ func (x *exchange) listWorkspaces(ctx context.Context) error {
 	if err := query.err(); err != nil {
 		return err
 	}
-	workspaces, total, err := x.s.Organization.Workspaces(ctx, x.principal.Account, p.offset, p.limit)
-	if err != nil {
-		return err
-	}
-	list := make([]workspaceObject, len(workspaces))
-	for i, w := range workspaces {
-		list[i] = describeWorkspace(w)
-	}
-	x.reply(http.StatusOK, counted{list, total})
-	return nil
+	return replyList(ctx, x, p, wholePage, func(ctx context.Context, at page) ([]workspaceObject, int, error) {
+		list, total, err := x.s.Organization.Workspaces(ctx, x.principal.Account, at.offset, at.limit)
+		return describeAll(list, describeWorkspace), total, err
+	})
 }
 
 // workspaceUpdate reads the members that POST and PATCH share.
@@ -112,6 +106,7 @@ func workspaceUpdate(o object) organization.WorkspaceUpdate {
 	} else {
 		u.DefaultSort.Set = o.has("default_provider_sort")
 	}
+	o.refuseUnsupported()
 	return u
 }
 
@@ -183,12 +178,10 @@ func (x *exchange) listWorkspaceMembers(ctx context.Context) error {
 	if err := query.err(); err != nil {
 		return err
 	}
-	list, total, err := x.s.Organization.Memberships(ctx, x.principal.Account, x.workspaceRef(), p.offset, p.limit)
-	if err != nil {
-		return err
-	}
-	x.reply(http.StatusOK, counted{describeMemberships(list), total})
-	return nil
+	return replyList(ctx, x, p, wholePage, func(ctx context.Context, at page) ([]membershipObject, int, error) {
+		list, total, err := x.s.Organization.Memberships(ctx, x.principal.Account, x.workspaceRef(), at.offset, at.limit)
+		return describeMemberships(list), total, err
+	})
 }
 
 // users reads the body of the two bulk requests.

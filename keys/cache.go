@@ -11,8 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
+	"github.com/signalbox/signalbox/internal/flight"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -28,10 +27,6 @@ const (
 	maxUnknown    = 1 << 14
 	places        = 1 << 10 // of known keys that are found without a lock
 )
-
-// errPanic is a store that panics. It is asked in a goroutine of its own, where
-// nobody else would catch that.
-var errPanic = errors.New("keys: the store panicked")
 
 // digest is the SHA-256 of a key's text, whole: nothing shorter finds a key.
 type digest [sha256.Size]byte
@@ -59,7 +54,7 @@ type cache struct {
 	read  func(ctx context.Context, hash string) (Key, error) // as [Store] does it
 	limit func(e *entry) *router.Limits                       // of a known key
 	clock func() time.Duration                                // what has passed; it may step back
-	loads singleflight.Group
+	loads flight.Group[*entry]
 
 	// recent has known keys for those who look without the lock, each in the
 	// one place that it can have: of those that share it, the one read last. Only
@@ -122,31 +117,12 @@ func (c *cache) remove(d *digest) {
 // load asks the store, once for all who want the same digest at a time. The
 // question outlives a caller who gives up, for the others' sake.
 func (c *cache) load(ctx context.Context, d digest) (*entry, error) {
-	answer := c.loads.DoChan(string(d[:]), func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
-		defer cancel()
-		return c.ask(ctx, d)
-	})
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case r := <-answer:
-		if r.Err != nil {
-			return nil, r.Err
-		}
-		e, _ := r.Val.(*entry)
-		return e, nil
-	}
+	return c.loads.Do(ctx, string(d[:]), lookupTimeout, func(ctx context.Context) (*entry, error) { return c.ask(ctx, d) })
 }
 
 // ask reads one key from the store and keeps it. While the store fails, what it
 // said before serves for a while.
 func (c *cache) ask(ctx context.Context, d digest) (e *entry, err error) {
-	defer func() {
-		if recover() != nil {
-			e, err = nil, errPanic
-		}
-	}()
 	c.mu.RLock()
 	changes, old := c.changes, c.find(&d)
 	c.mu.RUnlock()

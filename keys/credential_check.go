@@ -8,15 +8,18 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/jsonsize"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
 
 // Bounds of a credential.
 const (
-	maxCredentialText = 4096 // bytes: they go into a header
-	maxCredentialName = 200  // characters
-	maxCredentialList = 1000 // entries
+	maxCredentialText = 4096     // bytes: they go into a header
+	maxCredentialName = 200      // characters
+	maxCredentialList = 1000     // entries
+	maxCredentialSize = 72 << 10 // bytes of all three lists, as a reply writes them
+	maxIssues         = 101      // one more than are shown
 
 	labelledText = 24 // bytes from which on a label shows some of them
 	labelledEnds = 4  // at either end
@@ -34,6 +37,9 @@ func label(text router.Secret) string {
 type problems []systemone.Issue
 
 func (p *problems) add(path, message string) {
+	if len(*p) >= maxIssues {
+		return
+	}
 	*p = append(*p, systemone.Issue{Path: path, Message: message})
 }
 
@@ -66,6 +72,23 @@ func (p *problems) list(path string, list []string) {
 	}
 }
 
+// size notes lists that are too large together, under the largest one's name.
+func (p *problems) size(c Credential) {
+	models, users, hashes := jsonsize.List(c.Models), jsonsize.List(c.Members), jsonsize.List(c.KeyHashes)
+	if models+users+hashes <= maxCredentialSize {
+		return
+	}
+	path := "allowed_models"
+	switch max(models, users, hashes) {
+	case users:
+		path = "allowed_user_ids"
+	case hashes:
+		path = "allowed_api_key_hashes"
+	}
+	p.add(path, "makes the credential too large: its lists must have at most "+strconv.Itoa(maxCredentialSize)+
+		" bytes as JSON and have "+strconv.Itoa(models+users+hashes))
+}
+
 // check returns everything that is wrong, with what was found before.
 func (s *Credentials) check(ctx context.Context, bad *problems, c Credential) error {
 	if utf8.RuneCountInString(c.Name) > maxCredentialName {
@@ -75,6 +98,11 @@ func (s *Credentials) check(ctx context.Context, bad *problems, c Credential) er
 		bad.add("name", notStorable)
 	}
 	bad.list("allowed_models", c.Models)
+	for i, name := range c.Models {
+		if name != "" && router.Storable(name) && !router.ModelCanBe(name) {
+			bad.add("allowed_models."+strconv.Itoa(i), "can name nothing: it must have no spaces around it, no *, no suffix and no empty part")
+		}
+	}
 	bad.list("allowed_user_ids", c.Members)
 	bad.list("allowed_api_key_hashes", c.KeyHashes)
 	if len(c.KeyHashes) <= maxCredentialList {
@@ -108,6 +136,14 @@ type credentialRecord struct {
 	KeyHashes   []string `json:"allowed_api_key_hashes"`
 	Members     []string `json:"allowed_user_ids"`
 	Revision    int64    `json:"revision"`
+	// Warnings are what the caller was warned of.
+	Warnings []systemone.Issue `json:"warnings,omitempty"`
+}
+
+// Warnings tells of names among a credential's models that the catalog in force
+// does not know. They are kept: a catalog may have them later.
+func (s *Credentials) Warnings(models []string) []systemone.Issue {
+	return router.Unknown("allowed_models", models, s.cfg.Model)
 }
 
 func (s *Credentials) change(by router.Actor, action string, before, after *Credential) (router.Change, error) {
@@ -125,6 +161,7 @@ func (s *Credentials) change(by router.Actor, action string, before, after *Cred
 		o := side.of
 		text, err := json.Marshal(credentialRecord{
 			o.ID, o.Workspace, o.Provider, o.Label, o.Name, o.Disabled, o.Fallback, o.Models, o.KeyHashes, o.Members, o.Revision,
+			s.Warnings(o.Models),
 		})
 		if err != nil {
 			return router.Change{}, fmt.Errorf("keys: record a change: %w", err)

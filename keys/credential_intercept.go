@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/singleflight"
 
+	"github.com/signalbox/signalbox/internal/flight"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -68,18 +68,7 @@ func (s *Credentials) own(ctx context.Context, account, workspace string) ([]off
 		return own, nil
 	}
 	// One reading serves all who wait for it, so it must not end with the first.
-	done := s.cache.flights.DoChan(at.flight(), func() (any, error) {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), credentialsWait)
-		defer cancel()
-		return s.read(limited, at)
-	})
-	select {
-	case r := <-done:
-		own, _ := r.Val.([]offer)
-		return own, r.Err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return s.cache.flights.Do(ctx, at.flight(), credentialsWait, func(ctx context.Context) ([]offer, error) { return s.read(ctx, at) })
 }
 
 func (s *Credentials) read(ctx context.Context, at scope) ([]offer, error) {
@@ -106,7 +95,7 @@ func (s *Credentials) read(ctx context.Context, at scope) ([]offer, error) {
 
 // credentialCache remembers what workspaces have. The zero value is empty.
 type credentialCache struct {
-	flights singleflight.Group
+	flights flight.Group[[]offer]
 	mu      sync.RWMutex
 	known   map[scope]known
 	changes uint64 // of this process

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -25,6 +26,9 @@ type CredentialsConfig struct {
 	// Provider says whether a slug is that of a provider of the catalog that
 	// takes an account's own credential; required.
 	Provider func(slug string) bool
+	// Model says whether the catalog in force knows a name in a list of models;
+	// one that it does not know is warned of. Nil knows all.
+	Model func(name string) bool
 	// Workspace returns the workspace that a credential is for: the account's
 	// default one for "", else the one given, if it is the account's, or
 	// ErrNoCredential. It is asked about the workspace of every credential that
@@ -48,6 +52,9 @@ type Credentials struct {
 // NewCredentials checks cfg and fills in its defaults. A mistake is
 // [ErrConfig]; a key that is missing, too short or too long is one.
 func NewCredentials(cfg CredentialsConfig) (*Credentials, error) {
+	if name := typednil.Field(cfg); name != "" {
+		return nil, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)
+	}
 	switch {
 	case cfg.Store == nil:
 		return nil, fmt.Errorf("%w: Store is required", ErrConfig)
@@ -115,6 +122,7 @@ func (s *Credentials) Check(ctx context.Context, by router.Actor, c Credential, 
 	if !s.cfg.Provider(strings.ToLower(c.Provider)) {
 		bad.add("provider", "must be a provider of the catalog that takes an account's own credential")
 	}
+	bad.size(c)
 	return s.check(ctx, &bad, c)
 }
 
@@ -215,9 +223,15 @@ func (s *Credentials) update(ctx context.Context, by router.Actor, id string, p 
 		bad.secret(p.Secret.To)
 		c.Sealed = s.sealer.seal(c.Credential, p.Secret.To)
 	}
+	if p.Models.Set || p.KeyHashes.Set || p.Members.Set {
+		bad.size(c.Credential)
+	}
 	given := c.Credential
 	if !p.KeyHashes.Set { // an API key that was deleted since is not this update's fault
 		given.KeyHashes = nil
+	}
+	if !p.Models.Set { // nor is a name that an earlier version took
+		given.Models = nil
 	}
 	if err := s.check(ctx, &bad, given); err != nil {
 		return Credential{}, err

@@ -557,3 +557,23 @@ func BenchmarkInterceptWithoutCredentials(b *testing.B) {
 		_, _ = decide(b.Context(), &call)
 	}
 }
+
+// explosive is a store that panics.
+type explosive struct{ keys.CredentialStore }
+
+func (explosive) Enabled(context.Context, string, string) ([]keys.StoredCredential, error) {
+	panic("store")
+}
+
+func TestCredentialStoreThatPanicsRefusesCallsAndEndsNothing(t *testing.T) {
+	set := memory.New()
+	s := credentials(t, set, func(c *keys.CredentialsConfig) { c.Store = explosive{set.Credentials} })
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			_, err := s.Intercept(nil)(t.Context(), &router.Call{Principal: inDefault("a")})
+			assert.ErrorContains(t, err, "panic: store")
+		})
+	}
+	wg.Wait()
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -66,6 +67,9 @@ type Service struct {
 
 // New checks cfg and fills in its defaults. A mistake is ErrConfig.
 func New(cfg Config) (*Service, error) {
+	if name := typednil.Field(cfg); name != "" {
+		return nil, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)
+	}
 	if cfg.Store == nil {
 		return nil, fmt.Errorf("%w: Store is required", ErrConfig)
 	}

@@ -177,8 +177,12 @@ func checkName(wrong *issues, name string) {
 
 func checkSlugs(wrong *issues, path string, slugs []string) {
 	for _, slug := range slugs {
-		if strings.TrimSpace(slug) == "" || len(slug) > maxID || !router.Storable(slug) {
+		switch {
+		case strings.TrimSpace(slug) == "" || len(slug) > maxID || !router.Storable(slug):
 			wrong.add(path, "must have entries of 1 to %d bytes, in UTF-8 without U+0000", maxID)
+			return
+		case !router.ProviderCanBe(slug):
+			wrong.add(path, "must have entries without spaces around them, *, suffixes and empty parts: others can name nothing")
 			return
 		}
 	}

@@ -242,3 +242,36 @@ func BenchmarkIntercept(b *testing.B) {
 		one()
 	}
 }
+
+// explosive is a store that panics, and then no longer does.
+type explosive struct {
+	organization.Store
+	mended atomic.Bool
+}
+
+func (e *explosive) Account(ctx context.Context, id string) (organization.Account, error) {
+	if !e.mended.Load() {
+		panic("store")
+	}
+	return e.Store.Account(ctx, id)
+}
+
+func TestAStoreThatPanicsRefusesCallsAndEndsNothing(t *testing.T) {
+	b := newBench(t)
+	e := &explosive{Store: b.set.Organization}
+	s := b.service(t, e)
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			_, err := call(t, s, b.principal())
+			var re *router.Error
+			if assert.ErrorAs(t, err, &re) {
+				assert.Equal(t, router.Server, re.Class)
+			}
+		})
+	}
+	wg.Wait()
+	e.mended.Store(true)
+	_, err := call(t, s, b.principal())
+	require.NoError(t, err)
+}

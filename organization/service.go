@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/singleflight"
 
+	"github.com/signalbox/signalbox/internal/flight"
+	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -51,12 +52,15 @@ type Config struct {
 // by.Principal.Account. Whether the actor may do it is for the caller to know.
 type Service struct {
 	cfg   Config
-	loads singleflight.Group
+	loads flight.Group[*standing]
 	cache standings
 }
 
 // New checks cfg and fills in its defaults. A mistake is ErrConfig.
 func New(cfg Config) (*Service, error) {
+	if name := typednil.Field(cfg); name != "" {
+		return nil, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)
+	}
 	if cfg.Store == nil {
 		return nil, fmt.Errorf("%w: Store is required", ErrConfig)
 	}

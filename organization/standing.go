@@ -45,12 +45,10 @@ func (s *Service) standing(ctx context.Context, p place) (*standing, error) {
 	// Callers of one place wait for one reading, which goes on when the caller
 	// that began it gives up.
 	key := p.account + "\x00" + p.workspace + "\x00" + strconv.FormatUint(changes, 10)
-	done := s.loads.DoChan(key, func() (any, error) {
+	return s.loads.Do(ctx, key, loadTimeout, func(ctx context.Context) (*standing, error) {
 		if st, _ := s.kept(p); st != nil { // since it was looked for
 			return st, nil
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
-		defer cancel()
 		st, err := s.load(ctx, p)
 		if err != nil {
 			return nil, err
@@ -58,13 +56,6 @@ func (s *Service) standing(ctx context.Context, p place) (*standing, error) {
 		s.keep(p, st, changes)
 		return st, nil
 	})
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case r := <-done:
-		st, _ := r.Val.(*standing)
-		return st, r.Err
-	}
 }
 
 // kept returns the standing that was read at most 10 s ago, if any, and how many

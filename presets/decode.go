@@ -3,8 +3,10 @@ package presets
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/internal/jsonsize"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -18,6 +20,10 @@ const (
 	Responses
 )
 
+// MaxVersionBytes is how large a version may be: its configuration and its
+// system prompt as they stand in a reply, which writes some characters as six.
+const MaxVersionBytes = 64 << 10
+
 // Draft is what a body makes of a preset.
 type Draft struct {
 	// Config is the JSON object of the members that are kept, with their
@@ -28,7 +34,8 @@ type Draft struct {
 
 // Decode checks a body and takes from it what a preset keeps. U+0000 may stand
 // in nothing that is kept, for not every store could hold it. What it takes as
-// JSON at all, [systemone.CheckSyntax] says. Every member with a documented
+// JSON at all, [systemone.CheckSyntax] says. What is kept has at most
+// [MaxVersionBytes]. Every member with a documented
 // bound is checked, also one that is not kept; a null member counts as absent,
 // and members that nobody knows are ignored. The error is a
 // [*systemone.InvalidError] with every problem, up to 100.
@@ -59,7 +66,39 @@ func Decode(shape Shape, body []byte) (Draft, error) {
 	if provider := withRoute(given["provider"], given["route"]); provider != nil {
 		given["provider"] = provider
 	}
-	return Draft{Config: config(all, given), SystemPrompt: prompt}, nil
+	draft := Draft{Config: config(all, given), SystemPrompt: prompt}
+	if n := draft.size(); n > MaxVersionBytes {
+		p.add(largest(shape, draft), "makes the preset too large: its settings and its system prompt must have at most "+
+			strconv.Itoa(MaxVersionBytes)+" bytes as JSON and have "+strconv.Itoa(n))
+	}
+	return draft, p.err()
+}
+
+// size is how many bytes a draft has in a reply.
+func (d Draft) size() int { return len(d.Config) + jsonsize.Text(d.SystemPrompt) }
+
+// largest names the member that takes the most room in a draft.
+func largest(shape Shape, d Draft) string {
+	name, most := shape.prompt(), jsonsize.Text(d.SystemPrompt)
+	members, _ := membersOf(d.Config)
+	for _, member := range sortedNames(members) {
+		if n := len(members[member]); n > most {
+			name, most = member, n
+		}
+	}
+	return name
+}
+
+// prompt names the member that the system prompt is taken from.
+func (s Shape) prompt() string {
+	switch s {
+	case Messages:
+		return "system"
+	case Responses:
+		return "instructions"
+	default:
+		return "messages"
+	}
 }
 
 // sameEffort notes two efforts that differ.

@@ -7,7 +7,8 @@
 // the provider preferences act on a decision.
 //
 // Every accepted body is a new version of its preset, and the last one is in
-// force. [Service] is what programs hold and is safe for concurrent use;
+// force. A version has at most [MaxVersionBytes], a preset keeps its newest
+// versions, and a workspace has a bound of presets ([Config]). [Service] is what programs hold and is safe for concurrent use;
 // [Store] is what storage implements. [Service.Intercept] puts the presets that
 // requests name into them.
 package presets

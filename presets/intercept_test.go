@@ -83,7 +83,7 @@ func seed(t *testing.T, g *rig) {
 	g.make(t, shop, "versions", presetP)
 	g.make(t, shop, "versions", mini)
 	_, err := g.set.Presets.AddVersion(t.Context(), presets.Preset{Account: "other", Workspace: shop, Slug: "foreign", Status: presets.Active},
-		presets.Version{Config: []byte(`{"model":"acme/judge"}`)}, router.Change{Account: "other"})
+		presets.Version{Config: []byte(`{"model":"acme/judge"}`)}, presets.Bounds{}, router.Change{Account: "other"})
 	require.NoError(t, err)
 }
 
@@ -196,7 +196,7 @@ func TestFailuresAreNotTheCallers(t *testing.T) {
 	s.fail = nil
 	for _, config := range []string{`{"provider":{"sort":"odd"}}`, `{"models":3}`} {
 		_, err := g.set.Presets.AddVersion(t.Context(), presets.Preset{Account: "acme", Workspace: shop, Slug: "p", Status: presets.Active},
-			presets.Version{Config: []byte(config)}, router.Change{Account: "acme"})
+			presets.Version{Config: []byte(config)}, presets.Bounds{}, router.Change{Account: "acme"})
 		require.NoError(t, err)
 		require.ErrorAs(t, decide(t.Context()), &refused)
 		assert.Equal(t, router.Server, refused.Class, "what the storage holds is not the caller's mistake")

@@ -18,7 +18,9 @@ var (
 	ErrNotFound = errors.New("presets: no such preset")
 	// ErrConflict is a write that lost a race. Nothing was changed.
 	ErrConflict = errors.New("presets: the preset was changed meanwhile")
-	ErrConfig   = errors.New("presets: invalid configuration")
+	// ErrFull is a new preset in a workspace that has as many as it may have.
+	ErrFull   = errors.New("presets: the workspace is full")
+	ErrConfig = errors.New("presets: invalid configuration")
 )
 
 // Status says whether a preset can be used.
@@ -59,6 +61,12 @@ type Version struct {
 	CreatedAt    time.Time
 }
 
+// Bounds are how much a [Store] keeps; 0 is no bound.
+type Bounds struct {
+	Versions int // of each preset: the newest
+	Presets  int // in each workspace
+}
+
 // Store keeps presets. Each method is one transaction, safe for concurrent
 // use, and honours ctx. Text is compared byte for byte. A preset of another
 // account or workspace is ErrNotFound, like one that does not exist. What is
@@ -68,9 +76,14 @@ type Store interface {
 	// version v: the one after its last, or, where there is no such preset, p
 	// itself is added and v is its first. It sets v's Preset and Number and
 	// returns the preset with v designated. UpdatedAt becomes v's CreatedAt,
-	// unless it is later already. Numbers have no gaps. A store that cannot put
-	// rivals in an order returns ErrConflict and has changed nothing.
-	AddVersion(ctx context.Context, p Preset, v Version, change router.Change) (Preset, error)
+	// unless it is later already. Numbers are given without gaps and never twice.
+	// A store that cannot put rivals in an order returns ErrConflict and has
+	// changed nothing.
+	//
+	// Of the preset's versions the newest b.Versions stay, v among them; the
+	// others are deleted with the same transaction. A preset that would be one
+	// more than b.Presets in its workspace is ErrFull, and nothing changes.
+	AddVersion(ctx context.Context, p Preset, v Version, b Bounds, change router.Change) (Preset, error)
 	// SetStatus sets the status as of at, which also becomes UpdatedAt unless
 	// that is later already.
 	SetStatus(ctx context.Context, account, workspace, slug string, status Status, at time.Time, change router.Change) (Preset, error)
@@ -80,9 +93,10 @@ type Store interface {
 	// them, the newest UpdatedAt first and the greatest ID first among equals,
 	// and how many there are in all.
 	List(ctx context.Context, account, workspace string, offset, limit int) ([]Preset, int, error)
-	// Version returns one version of a preset.
+	// Version returns one version of a preset. One that was deleted is
+	// ErrNotFound.
 	Version(ctx context.Context, account, workspace, slug string, number int) (Version, error)
-	// Versions returns the versions of a preset from offset on, at most limit
-	// of them, the oldest first, and how many there are in all.
+	// Versions returns the versions that are left of a preset from offset on, at
+	// most limit of them, the oldest first, and how many are left in all.
 	Versions(ctx context.Context, account, workspace, slug string, offset, limit int) ([]Version, int, error)
 }

@@ -1,15 +1,18 @@
 package presets
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -19,6 +22,9 @@ const (
 	// maxTries is how often a version is offered to a store that cannot put
 	// rivals in an order.
 	maxTries = 8
+
+	defaultVersions = 100
+	defaultPresets  = 1000
 )
 
 // Config sets up a [Service].
@@ -28,8 +34,15 @@ type Config struct {
 	// and of its default workspace for ""; ErrNotFound where there is none. nil
 	// is for programs without workspaces, where "" is the only one.
 	Workspace func(ctx context.Context, account, id string) (string, error)
-	Now       func() time.Time // default time.Now
-	NewID     func() uuid.UUID // makes ids that were never used; default UUIDv7
+	// MaxVersions is how many versions of a preset are kept; default 100. The
+	// oldest goes when one more is made. Numbers go on, and one that is gone is
+	// ErrNotFound.
+	MaxVersions int
+	// MaxPresets is how many presets a workspace may have; default 1,000. One
+	// more is refused, and none are ever deleted.
+	MaxPresets int
+	Now        func() time.Time // default time.Now
+	NewID      func() uuid.UUID // makes ids that were never used; default UUIDv7
 }
 
 // Service makes, reads and applies presets. It is safe for concurrent use.
@@ -43,9 +56,17 @@ type Service struct {
 
 // New checks cfg and fills in its defaults. A mistake is [ErrConfig].
 func New(cfg Config) (*Service, error) {
+	if name := typednil.Field(cfg); name != "" {
+		return nil, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)
+	}
 	if cfg.Store == nil {
 		return nil, fmt.Errorf("%w: Store is required", ErrConfig)
 	}
+	if cfg.MaxVersions < 0 || cfg.MaxPresets < 0 {
+		return nil, fmt.Errorf("%w: MaxVersions and MaxPresets must not be negative", ErrConfig)
+	}
+	cfg.MaxVersions = cmp.Or(cfg.MaxVersions, defaultVersions)
+	cfg.MaxPresets = cmp.Or(cfg.MaxPresets, defaultPresets)
 	if cfg.Workspace == nil {
 		cfg.Workspace = noWorkspaces
 	}
@@ -69,7 +90,9 @@ func noWorkspaces(_ context.Context, _, id string) (string, error) {
 // Create makes the body of a request the next version of the preset with that
 // slug, which is made where there is none, and designates it. What is wrong
 // with the slug or the body is a [*systemone.InvalidError]. A write that keeps
-// losing to others is [ErrConflict].
+// losing to others is [ErrConflict]. A version has at most [MaxVersionBytes],
+// and a workspace at most MaxPresets presets: one more is a
+// [*systemone.InvalidError] too.
 func (s *Service) Create(ctx context.Context, by router.Actor, workspace, slug string, shape Shape, body []byte) (Preset, error) {
 	workspace, err := s.place(ctx, by, workspace, slug)
 	draft, bad := Decode(shape, body)
@@ -87,6 +110,11 @@ func (s *Service) Create(ctx context.Context, by router.Actor, workspace, slug s
 	change.After = versionRecord(p, v)
 	got, err := s.add(ctx, p, v, change)
 	s.cache.forget(account, slug) // also after a failure: the store may have done it all the same
+	if errors.Is(err, ErrFull) {
+		return Preset{}, &systemone.InvalidError{Issues: []systemone.Issue{{
+			Path: "slug", Message: "would be a new preset: the workspace has " + strconv.Itoa(s.cfg.MaxPresets) + ", the most it may have",
+		}}}
+	}
 	if err != nil {
 		return Preset{}, fmt.Errorf("presets: create: %w", err)
 	}
@@ -112,8 +140,9 @@ func both(place, body error) error {
 
 // add offers a version until it is taken, a few times.
 func (s *Service) add(ctx context.Context, p Preset, v Version, change router.Change) (Preset, error) {
+	b := Bounds{Versions: s.cfg.MaxVersions, Presets: s.cfg.MaxPresets}
 	for try := 1; ; try++ {
-		got, err := s.cfg.Store.AddVersion(ctx, p, v, change)
+		got, err := s.cfg.Store.AddVersion(ctx, p, v, b, change)
 		if err == nil || !errors.Is(err, ErrConflict) || try == maxTries {
 			return got, err
 		}
@@ -162,7 +191,8 @@ func (s *Service) List(ctx context.Context, by router.Actor, workspace string, o
 	return list, total, wrap("list", err)
 }
 
-// Version returns one version of a preset, or [ErrNotFound].
+// Version returns one version of a preset, or [ErrNotFound], also where it is
+// no longer kept.
 func (s *Service) Version(ctx context.Context, by router.Actor, workspace, slug string, number int) (Version, error) {
 	workspace, err := s.place(ctx, by, workspace, slug)
 	if err != nil {
@@ -172,8 +202,8 @@ func (s *Service) Version(ctx context.Context, by router.Actor, workspace, slug 
 	return v, wrap("version", err)
 }
 
-// Versions returns a part of a preset's versions, the oldest first, and how
-// many there are in all.
+// Versions returns a part of the versions that are kept of a preset, the oldest
+// first, and how many are kept in all.
 func (s *Service) Versions(ctx context.Context, by router.Actor, workspace, slug string, offset, limit int) ([]Version, int, error) {
 	workspace, err := s.place(ctx, by, workspace, slug)
 	if err != nil {

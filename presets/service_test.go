@@ -169,12 +169,12 @@ type racing struct {
 	err   error
 }
 
-func (s *racing) AddVersion(ctx context.Context, p presets.Preset, v presets.Version, change router.Change) (presets.Preset, error) {
+func (s *racing) AddVersion(ctx context.Context, p presets.Preset, v presets.Version, b presets.Bounds, c router.Change) (presets.Preset, error) {
 	s.tries++
 	if s.tries <= s.lose {
 		return presets.Preset{}, s.err
 	}
-	return s.Store.AddVersion(ctx, p, v, change)
+	return s.Store.AddVersion(ctx, p, v, b, c)
 }
 
 func TestLostRacesAreTriedAgain(t *testing.T) {

@@ -135,7 +135,8 @@ const endpointSpace = "https://github.com/signalbox/signalbox/endpoint/"
 // malformed id or slug, a name given twice, an endpoint of an unknown model or
 // provider, a negative price or limit, an unknown quantization, parameter or
 // group, an endpoint that claims zero retention and collects data, a provider
-// without a client although one of its endpoints is switched on.
+// without a client although one of its endpoints is switched on, or with a nil
+// pointer, map, function or channel for a client.
 //
 // An endpoint without an ID gets a fixed one, made of its provider, variant
 // and model.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/typednil"
 )
 
 // wrong reports a mistake in the configuration at a place such as endpoints[2].
@@ -100,6 +102,9 @@ func (c *Catalog) addProviders(providers []ProviderInfo) error {
 		}
 		if c.bySlug[p.Slug] != nil {
 			return wrong("providers", i, "a second provider %s", p.Slug)
+		}
+		if typednil.Is(p.Client) {
+			return wrong("providers", i, "Client of %s holds a nil", p.Slug)
 		}
 		if p.Name == "" {
 			p.Name = p.Slug

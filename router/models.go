@@ -59,12 +59,23 @@ func (r *resolution) add(name, path string) {
 	switch {
 	case problem != "":
 		if r.failure == nil {
-			r.failure = &Error{Class: InvalidRequest, Message: name + " is not a valid model ID"}
+			r.failure = &Error{Class: InvalidRequest, Message: clip(name) + " is not a valid model ID"}
 		}
 		r.failure.Issues = append(r.failure.Issues, systemone.Issue{Path: path, Message: problem})
 	case !slices.ContainsFunc(r.refs, func(have ModelRef) bool { return have.Model == ref.Model }):
 		r.refs = append(r.refs, ref)
 	}
+}
+
+// maxShown is how many bytes of a name a refusal repeats.
+const maxShown = 256
+
+// clip cuts a name that is too long to be repeated whole.
+func clip(name string) string {
+	if len(name) <= maxShown {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxShown], "") + "…"
 }
 
 func (c *Catalog) resolve(name string) (ref ModelRef, problem string) {
@@ -73,7 +84,7 @@ func (c *Catalog) resolve(name string) (ref ModelRef, problem string) {
 	matches := c.named(base)
 	switch {
 	case found && by == "", len(matches) == 0:
-		return ModelRef{}, name + " is not a valid model ID"
+		return ModelRef{}, clip(name) + " is not a valid model ID"
 	case len(matches) > 1:
 		ids := make([]string, len(matches))
 		for i, m := range matches {

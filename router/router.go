@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -96,6 +97,9 @@ type Router struct {
 
 // New returns a router, or an error that is [ErrConfig].
 func New(cfg Config) (*Router, error) {
+	if name := typednil.Field(cfg); name != "" {
+		return nil, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)
+	}
 	switch {
 	case cfg.Catalog == nil:
 		return nil, fmt.Errorf("%w: Catalog is required", ErrConfig)

@@ -15,7 +15,7 @@ import (
 // floors orders the packages: each imports packages of lower floors only. The
 // first pattern that covers a package gives its floor.
 var floors = [][]string{
-	{".", "systemone"},
+	{".", "systemone", "internal/flight", "internal/jsonsize", "internal/typednil"},
 	{"router"},
 	{"internal/upstream", "internal/uselite", "internal/wordvec"},
 	{"router/...", "keys", "organization", "presets", "activity", "guardrails"},

@@ -25,9 +25,11 @@ const (
 
 // AddVersion implements [presets.Store]. Rivals wait for each other at the row
 // of the preset, which hands out the numbers.
-func (s *Presets) AddVersion(ctx context.Context, p presets.Preset, v presets.Version, c router.Change) (got presets.Preset, err error) {
+func (s *Presets) AddVersion(
+	ctx context.Context, p presets.Preset, v presets.Version, b presets.Bounds, c router.Change,
+) (got presets.Preset, err error) {
 	err = change(ctx, s.db, c, func(tx Tx) (bool, error) {
-		_, err := tx.Exec(ctx, `
+		added, err := tx.Exec(ctx, `
 			INSERT INTO presets (id, account, workspace, slug, name, status, status_updated_at, creator,
 				created_at, updated_at, versions)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0)
@@ -36,6 +38,11 @@ func (s *Presets) AddVersion(ctx context.Context, p presets.Preset, v presets.Ve
 			micros(p.CreatedAt), micros(p.UpdatedAt))
 		if err != nil {
 			return false, err
+		}
+		if added > 0 && b.Presets > 0 {
+			if err := presetsWithin(ctx, tx, p.Account, p.Workspace, b.Presets); err != nil {
+				return false, err
+			}
 		}
 		next, err := one(ctx, tx, presets.ErrConflict, scanSequence, `
 			UPDATE presets SET versions = versions + 1,
@@ -52,13 +59,34 @@ func (s *Presets) AddVersion(ctx context.Context, p presets.Preset, v presets.Ve
 		if err != nil {
 			return false, err
 		}
+		if gone := next.last - b.Versions; b.Versions > 0 && gone > 0 {
+			_, err := tx.Exec(ctx, `DELETE FROM preset_versions WHERE preset = $1 AND number <= $2`, next.preset, gone)
+			if err != nil {
+				return false, err
+			}
+		}
 		got, err = preset(ctx, tx, p.Account, p.Workspace, p.Slug)
 		return true, err
 	})
 	return got, err
 }
 
-// sequence is the versions of a preset, from 1 to last.
+// presetsWithin returns ErrFull where a workspace has more than most presets,
+// the one that was just added among them. Whoever else adds one waits at a row
+// that all have in common: the count of a rival who does not see it would be too
+// low.
+func presetsWithin(ctx context.Context, tx Tx, account, workspace string, most int) error {
+	if _, err := tx.Exec(ctx, `UPDATE migrations SET name = name WHERE version = 0`); err != nil {
+		return err
+	}
+	n, err := count(ctx, tx, `SELECT count(*) FROM presets WHERE account = $1 AND workspace = $2`, account, workspace)
+	if err == nil && n > most {
+		err = presets.ErrFull
+	}
+	return err
+}
+
+// sequence is the versions of a preset, from 1 to last. The oldest may be gone.
 type sequence struct {
 	preset string
 	last   int
@@ -187,7 +215,10 @@ func (s *Presets) Versions(ctx context.Context, account, workspace, slug string,
 		if err != nil {
 			return err
 		}
-		total = of.last
+		total, err = count(ctx, tx, `SELECT count(*) FROM preset_versions WHERE preset = $1`, of.preset)
+		if err != nil {
+			return err
+		}
 		found, err = list(ctx, tx, scanVersion, `
 			SELECT `+versionColumns+` FROM preset_versions v WHERE v.preset = $1
 			ORDER BY v.number LIMIT $2 OFFSET $3`, of.preset, max(limit, 0), max(offset, 0))

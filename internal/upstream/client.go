@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signalbox/signalbox/internal/flight"
+	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -107,6 +109,9 @@ func New(cfg Config) (*Client, error) {
 	}
 	if name != "" {
 		c.header.Set(name, value)
+	}
+	if cfg.HTTP != nil && typednil.Is(cfg.HTTP.Transport) {
+		return nil, configError("the transport of HTTP holds a nil")
 	}
 	if cfg.HTTP != nil {
 		c.transport, c.timeout = cfg.HTTP.Transport, cfg.HTTP.Timeout
@@ -273,8 +278,9 @@ func (c *Client) refusal(resp *http.Response) *router.UpstreamError {
 	out.RetryAfter = RetryAfter(resp.Header, c.now())
 	buf := c.pool.lend()
 	defer buf.done()
-	// The next candidate waits for this: a body that drips is given up.
-	defer time.AfterFunc(errorTime, func() { _ = resp.Body.Close() }).Stop()
+	// The next candidate waits for this: a body that drips is given up. The body
+	// may be that of the embedding program's own transport.
+	defer time.AfterFunc(errorTime, func() { _ = flight.Guard(resp.Body.Close) }).Stop()
 	// Whatever goes wrong here, the status is known and enough.
 	if buf.readAll(resp.Body, errorBytes) == nil {
 		if class, ok := Match(c.rules, resp.StatusCode, buf.B); ok {

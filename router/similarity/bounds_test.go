@@ -151,3 +151,13 @@ func TestPhraseBytes(t *testing.T) {
 	assert.Equal(t, defaultPhraseBytes, newProvider(t, Config{Encoder: blind{}}).limits.PhraseBytes)
 	assert.Equal(t, 256*1000, newProvider(t, Config{Encoder: blind{}, Limits: Limits{Phrases: 1000}}).limits.PhraseBytes)
 }
+
+func TestEncoderThatPanicsFailsTheAttempt(t *testing.T) {
+	p := newProvider(t, Config{Workers: 2, Queue: 1, Encoder: scripted(func(context.Context, string) ([]float32, error) { panic("encoder") })})
+	q := systemone.Question{Kind: systemone.Choice, Options: []systemone.Option{{Name: "a"}}}
+	for range 10 { // more than there are workers and places in the queue
+		_, err := p.Decide(t.Context(), attempt(`"x"`, q))
+		require.Equal(t, router.ProviderUnavailable, class(t, err))
+		require.ErrorContains(t, err, "panic: encoder")
+	}
+}

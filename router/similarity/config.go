@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/internal/wordvec"
 	"github.com/signalbox/signalbox/router"
 )
@@ -110,6 +111,9 @@ func orDefault(n *int, standard int) {
 }
 
 func (cfg *Config) check() error {
+	if typednil.Is(cfg.Encoder) {
+		return fmt.Errorf("%w: similarity: Encoder holds a nil", router.ErrConfig)
+	}
 	for _, c := range []struct {
 		name string
 		n    int

@@ -3,6 +3,8 @@ package similarity
 import (
 	"context"
 	"errors"
+
+	"github.com/signalbox/signalbox/internal/flight"
 )
 
 // errFull says that as many requests wait as may wait.
@@ -32,7 +34,8 @@ func (g *gate) enter() error {
 // leave lets out a request that entered.
 func (g *gate) leave() { <-g.requests }
 
-// do runs f when a worker is free, or returns the context's error.
+// do runs f when a worker is free, or returns the context's error. A panic of f,
+// which may run in a goroutine of its own, is an error.
 func (g *gate) do(ctx context.Context, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -40,7 +43,7 @@ func (g *gate) do(ctx context.Context, f func() error) error {
 	select {
 	case g.workers <- struct{}{}:
 		defer func() { <-g.workers }()
-		return f()
+		return flight.Guard(f)
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -29,6 +29,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -69,7 +70,7 @@ type Config struct {
 	NewID func() uuid.UUID
 }
 
-// ErrBase is a ledger that no slices can be drawn from.
+// ErrBase is a ledger that no slices can be drawn from, or a nil.
 var ErrBase = errors.New("lease: the ledger is no Base")
 
 var errConfig = errors.New("lease: nodes, calls and life must not be negative")
@@ -108,7 +109,7 @@ type Ledger struct {
 // New returns a ledger that draws slices from cfg.Ledger.
 func New(cfg Config) (*Ledger, error) {
 	base, ok := cfg.Ledger.(Base)
-	if !ok {
+	if !ok || typednil.Is(base) {
 		return nil, ErrBase
 	}
 	if cfg.Nodes < 0 || cfg.Calls < 0 || cfg.Life < 0 {

@@ -20,7 +20,8 @@ type presetName struct{ account, workspace, slug string }
 // is unset: the last version is.
 type presetRecord struct {
 	presets.Preset
-	versions []presets.Version
+	versions []presets.Version // those that are kept
+	last     int               // number
 }
 
 type presetStore struct {
@@ -33,7 +34,9 @@ func newPresetStore(record func(router.Change)) *presetStore {
 	return &presetStore{byName: map[presetName]*presetRecord{}, record: record}
 }
 
-func (s *presetStore) AddVersion(ctx context.Context, p presets.Preset, v presets.Version, change router.Change) (presets.Preset, error) {
+func (s *presetStore) AddVersion(
+	ctx context.Context, p presets.Preset, v presets.Version, b presets.Bounds, change router.Change,
+) (presets.Preset, error) {
 	if err := ctx.Err(); err != nil {
 		return presets.Preset{}, err
 	}
@@ -42,12 +45,19 @@ func (s *presetStore) AddVersion(ctx context.Context, p presets.Preset, v preset
 	name := presetName{p.Account, p.Workspace, p.Slug}
 	r, known := s.byName[name]
 	if !known {
+		if b.Presets > 0 && s.count(p.Account, p.Workspace) >= b.Presets {
+			return presets.Preset{}, presets.ErrFull
+		}
 		p.Designated = presets.Version{}
 		r = &presetRecord{Preset: p}
 		s.byName[name] = r
 	}
-	v.Preset, v.Number = r.ID, len(r.versions)+1
+	r.last++
+	v.Preset, v.Number = r.ID, r.last
 	r.versions = append(r.versions, copyVersion(v))
+	if gone := len(r.versions) - b.Versions; b.Versions > 0 && gone > 0 {
+		r.versions = slices.Delete(r.versions, 0, gone)
+	}
 	r.updated(v.CreatedAt)
 	s.record(change)
 	return r.preset(), nil
@@ -111,10 +121,14 @@ func (s *presetStore) Version(ctx context.Context, account, workspace, slug stri
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	r, ok := s.byName[presetName{account, workspace, slug}]
-	if !ok || number < 1 || number > len(r.versions) {
+	if !ok {
 		return presets.Version{}, presets.ErrNotFound
 	}
-	return copyVersion(r.versions[number-1]), nil
+	at := number - r.versions[0].Number
+	if at < 0 || at >= len(r.versions) {
+		return presets.Version{}, presets.ErrNotFound
+	}
+	return copyVersion(r.versions[at]), nil
 }
 
 func (s *presetStore) Versions(ctx context.Context, account, workspace, slug string, offset, limit int) ([]presets.Version, int, error) {
@@ -132,6 +146,16 @@ func (s *presetStore) Versions(ctx context.Context, account, workspace, slug str
 		list = append(list, copyVersion(v))
 	}
 	return list, len(r.versions), nil
+}
+
+// count is how many presets a workspace has. The caller holds mu.
+func (s *presetStore) count(account, workspace string) (n int) {
+	for name := range s.byName {
+		if name.account == account && name.workspace == workspace {
+			n++
+		}
+	}
+	return n
 }
 
 // preset is a copy with the version in force.

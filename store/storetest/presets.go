@@ -39,12 +39,17 @@ func presetChange(action string) router.Change {
 
 // addPreset offers a version at minute n.
 func addPreset(ctx context.Context, s presets.Store, workspace, slug, config string, n int) (presets.Preset, error) {
+	return addWithin(ctx, s, workspace, slug, config, n, presets.Bounds{})
+}
+
+// addWithin is addPreset with bounds.
+func addWithin(ctx context.Context, s presets.Store, workspace, slug, config string, n int, b presets.Bounds) (presets.Preset, error) {
 	return s.AddVersion(ctx, presets.Preset{
 		ID: uuid.New(), Account: "acme", Workspace: workspace, Slug: slug, Name: slug, Status: presets.Active,
 		Creator: "user_1", CreatedAt: presetNow(n), UpdatedAt: presetNow(n),
 	}, presets.Version{
 		ID: uuid.New(), Config: json.RawMessage(config), SystemPrompt: "Be brief.", Creator: "user_2", CreatedAt: presetNow(n),
-	}, presetChange("create"))
+	}, b, presetChange("create"))
 }
 
 func testPresets(t *testing.T, open Open) {
@@ -68,6 +73,10 @@ func testPresets(t *testing.T, open Open) {
 		"UpdatedAt does not go back when the clock does":  testPresetClock,
 		"text is compared byte for byte":                  testPresetText,
 		"values of the configuration keep all the digits": testPresetDigits,
+		"the oldest versions go and numbers go on":        testPresetPruning,
+		"rivals leave exactly the newest versions":        testPresetPruningRivals,
+		"a workspace holds so many presets":               testPresetBound,
+		"rivals do not pass the bound of a workspace":     testPresetBoundRivals,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -96,7 +105,7 @@ func testFirstVersionClock(t *testing.T, set store.Set) {
 	for slug, at := range map[string]int{"newer": 5, "older": 3} {
 		p := presets.Preset{ID: uuid.New(), Account: "acme", Workspace: presetHome, Slug: slug, CreatedAt: presetNow(4), UpdatedAt: presetNow(4)}
 		v := presets.Version{ID: uuid.New(), Config: json.RawMessage(`{}`), CreatedAt: presetNow(at)}
-		got, err := set.Presets.AddVersion(t.Context(), p, v, presetChange("create"))
+		got, err := set.Presets.AddVersion(t.Context(), p, v, presets.Bounds{}, presetChange("create"))
 		require.NoError(t, err)
 		assert.Equal(t, presetNow(4), got.CreatedAt)
 		assert.Equal(t, presetNow(max(at, 4)), got.UpdatedAt)
@@ -117,7 +126,7 @@ func testLaterVersionAlone(t *testing.T, set store.Set) {
 		StatusUpdatedAt: presetNow(9), Creator: "user_9", CreatedAt: presetNow(9), UpdatedAt: presetNow(9),
 	}
 	v := presets.Version{ID: uuid.New(), Preset: uuid.New(), Number: 7, Config: json.RawMessage(`{}`), CreatedAt: presetNow(3)}
-	got, err := set.Presets.AddVersion(t.Context(), p, v, presetChange("create"))
+	got, err := set.Presets.AddVersion(t.Context(), p, v, presets.Bounds{}, presetChange("create"))
 	require.NoError(t, err)
 	v.Preset, v.Number = want.ID, 2
 	want.UpdatedAt, want.Designated = presetNow(3), v

@@ -41,6 +41,7 @@ func (s *Stack) services(cfg Config) (err error) {
 			p := s.Router.Catalog().Provider(slug)
 			return p != nil && !p.NoOwnCredentials
 		},
+		Model: s.hasModel,
 		Workspace: func(ctx context.Context, account, id string) (string, error) {
 			return d.workspace(ctx, account, id, keys.ErrNoCredential)
 		},
@@ -66,6 +67,8 @@ func (s *Stack) services(cfg Config) (err error) {
 		DefaultOf: d.defaultOf,
 		Key:       s.keyOf,
 		IsMember:  d.IsMember,
+		Model:     s.hasModel,
+		Provider:  func(name string) bool { return s.Router.Catalog().HasProvider(name) },
 		Now:       cfg.Now,
 	}); err != nil {
 		return err
@@ -80,6 +83,9 @@ func fingerprint(key []byte) string {
 	sum := sha256.Sum256(key)
 	return hex.EncodeToString(sum[:4])
 }
+
+// hasModel says whether the catalog in force knows a model's name.
+func (s *Stack) hasModel(name string) bool { return s.Router.Catalog().HasModel(name) }
 
 // ownsKey says whether a key is an account's.
 func (s *Stack) ownsKey(ctx context.Context, account, hash string) (bool, error) {

@@ -3,6 +3,7 @@ package stack
 import (
 	"context"
 	"log/slog"
+	"runtime/debug"
 	"time"
 
 	"github.com/signalbox/signalbox/router"
@@ -30,6 +31,12 @@ func (s *Stack) Sweep(ctx context.Context) {
 }
 
 func (s *Stack) sweep(ctx context.Context) {
+	// This goroutine has no server above it that recovers, as requests have.
+	defer func() {
+		if v := recover(); v != nil {
+			s.log.ErrorContext(ctx, "panic while closing holds", slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+		}
+	}()
 	for {
 		n, err := s.stores.Ledger.Expire(ctx, s.now(), sweepBatch, router.ExpirePost)
 		if err != nil && ctx.Err() == nil {

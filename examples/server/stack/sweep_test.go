@@ -44,3 +44,30 @@ func TestSweepCountsHoldsWithoutAnOwner(t *testing.T) {
 		synctest.Wait() // Sweep ends with its context, or the bubble would not
 	})
 }
+
+// explosive is a ledger that panics where it is swept.
+type explosive struct {
+	router.Ledger
+	swept int
+}
+
+func (e *explosive) Expire(context.Context, time.Time, int, router.Expiry) (int, error) {
+	e.swept++
+	panic("ledger")
+}
+
+func TestSweepOutlivesALedgerThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := memory.New()
+		ledger := &explosive{Ledger: set.Ledger}
+		set.Ledger = ledger
+		catalog, err := router.NewCatalog(nil, nil, nil)
+		require.NoError(t, err)
+		s, err := stack.New(stack.Config{Catalog: catalog, Stores: set, Log: slog.New(slog.DiscardHandler)})
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute+time.Second)
+		defer cancel()
+		s.Sweep(ctx)
+		assert.Equal(t, 3, ledger.swept)
+	})
+}

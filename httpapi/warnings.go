@@ -1,0 +1,121 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// maxWarnings bounds the header of warnings, in bytes.
+const maxWarnings = 4 << 10
+
+// unsupported lists members that name a protection or a policy which is not
+// built, of whatever object: to leave one out in silence would be dangerous.
+func unsupported() []string {
+	return []string{
+		"is_byok_only", "is_required", "declared_zdr", "allowed_data_regions", "disabled_server_tools",
+		"io_logging_api_key_ids", "io_logging_sampling_rate", "is_data_discount_logging_enabled",
+		"is_observability_broadcast_enabled", "is_observability_io_logging_enabled",
+	}
+}
+
+// refuseUnsupported notes members that ask for what is not built. Null, false,
+// 0 and what is empty ask for nothing.
+func (o object) refuseUnsupported() {
+	for _, name := range unsupported() {
+		if raw, ok := o.members[name]; ok && !neutral(raw) {
+			o.wrong(name, "is not supported")
+		}
+	}
+}
+
+func neutral(raw json.RawMessage) bool {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return false
+	}
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bool:
+		return !v
+	case float64:
+		return v == 0
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// warn puts warnings into the reply's header.
+func (x *exchange) warn(warnings []systemone.Issue) {
+	if len(warnings) > 0 {
+		x.w.Header()[x.s.warningsHeader] = []string{headerList(warnings)}
+	}
+}
+
+// headerList is the JSON of warnings in ASCII. Where not all have room, the last
+// entry says how many are left out.
+func headerList(warnings []systemone.Issue) string {
+	const reserve = 64 // for that entry
+	out := []byte{'['}
+	for i, w := range warnings {
+		entry := ascii(appendJSON(nil, w))
+		if len(out)+len(entry) > maxWarnings-reserve {
+			left := strconv.Itoa(len(warnings) - i)
+			out = append(appendComma(out), `{"path":"","message":"`+left+` more warnings are left out"}`...)
+			break
+		}
+		out = append(appendComma(out), entry...)
+	}
+	return string(append(out, ']'))
+}
+
+func appendComma(list []byte) []byte {
+	if len(list) > 1 {
+		return append(list, ',')
+	}
+	return list
+}
+
+// ascii escapes what a header could not carry in JSON.
+func ascii(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for _, r := range string(text) {
+		if r < 0x7f {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			out = append(out, `\u`...)
+			out = append(out, strconv.FormatUint(uint64(unit)|1<<16, 16)[1:]...)
+		}
+	}
+	return out
+}
+
+// unknownProviders warns of names in a request's preferences that the catalog
+// does not know. They stay legal: an order that names a provider which is gone
+// still orders the others.
+func (x *exchange) unknownProviders() []systemone.Issue {
+	if x.call == nil || x.call.Request == nil || x.call.Request.Provider == nil {
+		return nil
+	}
+	p, catalog := x.call.Request.Provider, x.s.Router.Catalog()
+	var warnings []systemone.Issue
+	for _, list := range []struct {
+		path  string
+		names []string
+	}{{"provider.order", p.Order}, {"provider.only", p.Only}, {"provider.ignore", p.Ignore}} {
+		warnings = append(warnings, router.Unknown(list.path, list.names, catalog.HasProvider)...)
+	}
+	return listed(warnings)
+}

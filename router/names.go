@@ -1,0 +1,60 @@
+package router
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// maxWarnings is how many unknown names of a list are told.
+const maxWarnings = 100
+
+// ModelCanBe reports whether some catalog could have a model of this name, for
+// lists that allow or ignore models: author/name or a bare name, either as
+// [Catalog.Resolve] takes it, but without a suffix such as :floor.
+func ModelCanBe(name string) bool {
+	author, rest, found := strings.Cut(fold(strings.TrimPrefix(name, "~")), "/")
+	if !found {
+		return isWord(author, false) && !strings.HasPrefix(name, "~")
+	}
+	return isWord(author, false) && isWord(rest, false)
+}
+
+// ProviderCanBe reports whether some catalog could have a provider of this
+// name, for lists that allow, ignore or order providers: a slug, a slug with a
+// variant, or a display name. None has spaces around it, a *, an empty part
+// beside a slash, or a suffix such as :floor.
+func ProviderCanBe(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if strings.TrimSpace(part) == "" {
+			return false
+		}
+	}
+	_, suffix, _ := strings.Cut(name, ":")
+	return name == strings.TrimSpace(name) && !strings.Contains(name, "*") && suffixSort(suffix) == ""
+}
+
+// HasModel reports whether a name in a list that allows or ignores models names
+// any of this catalog.
+func (c *Catalog) HasModel(name string) bool { return len(c.named(name)) > 0 }
+
+// HasProvider reports whether a name in a list that allows, ignores or orders
+// providers names any of this catalog, or a variant.
+func (c *Catalog) HasProvider(name string) bool {
+	_, known := c.targets[fold(name)]
+	return known
+}
+
+// Unknown warns of the names in a list that known does not know, the first 100
+// of them: they are kept, but name nothing until the catalog has them. A nil
+// known knows all.
+func Unknown(path string, names []string, known func(name string) bool) []systemone.Issue {
+	var warnings []systemone.Issue
+	for i, name := range names {
+		if known != nil && !known(name) && len(warnings) < maxWarnings {
+			warnings = append(warnings, systemone.Issue{Path: path + "." + strconv.Itoa(i), Message: clip(name) + " is not in the catalog"})
+		}
+	}
+	return warnings
+}
