@@ -344,7 +344,7 @@ func TestHangingUpIsNotFree(t *testing.T) {
 		"one after another": func(_ *sync.WaitGroup, f func()) { f() },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLeaver(t, "ant", router.AbandonEstimate, fee(cent))
+			l := newTill(t, "ant", cent)
 			l.upstreams["ant"].will(fails(t, "timeout"))
 			var all sync.WaitGroup
 			for range 100 {
@@ -358,7 +358,7 @@ func TestHangingUpIsNotFree(t *testing.T) {
 			}
 			all.Wait()
 			assert.Len(t, l.upstreams["ant"].attempts(), 1, name)
-			assert.Equal(t, router.Balance{Spent: cents(1)}, l.stands(), name)
+			assert.Equal(t, router.Balance{Spent: cents(1)}, l.balance(router.Lifetime), name)
 		})
 	}
 }
