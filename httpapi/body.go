@@ -4,9 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
-	"mime"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/systemone"
@@ -29,10 +27,11 @@ const (
 // it points into it, and interceptors and upstream clients of the embedding
 // program may hold on to that longer than they should.
 func (x *exchange) body() ([]byte, error) {
-	if err := checkContent(x.r.Header); err != nil {
+	from, size, err := x.source()
+	if err != nil {
 		return nil, err
 	}
-	limit, size := x.s.MaxBytes, x.r.ContentLength
+	limit := x.s.MaxBytes
 	if size > limit {
 		return nil, x.refuse(errTooLarge, 0)
 	}
@@ -52,18 +51,18 @@ func (x *exchange) body() ([]byte, error) {
 			}
 			buf = append(make([]byte, 0, int64(cap(buf))+more), buf...)
 		}
-		n, err := x.r.Body.Read(buf[len(buf):cap(buf)])
+		n, err := from.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		switch {
 		case int64(len(buf)) > limit:
 			return nil, x.refuse(errTooLarge, len(buf))
 		case errors.Is(err, io.EOF) && (size < 0 || int64(len(buf)) == size):
-			return buf, nil
+			return withoutBOM(buf), nil
 		case err != nil:
-			return nil, badRequest("", "the body could not be read to its end")
+			return nil, x.unread(err, len(buf))
 		}
 	}
-	return buf, nil
+	return withoutBOM(buf), nil
 }
 
 // hold takes n bytes for the body from what all of them may hold, or says that
@@ -107,26 +106,6 @@ func (x *exchange) refuse(why error, read int) error {
 	}()
 	_, _ = io.CopyN(io.Discard, x.r.Body, drainBytes)
 	return why
-}
-
-// checkContent refuses bodies that are announced as something other than
-// plain JSON.
-func checkContent(h http.Header) error {
-	for _, v := range h["Content-Type"] {
-		if v == "application/json" || v == "" {
-			continue
-		}
-		// A parameter that cannot be parsed does not make it another type.
-		if media, _, err := mime.ParseMediaType(v); media != "application/json" || err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
-			return badRequest("content-type", "the body must be application/json")
-		}
-	}
-	for _, v := range h["Content-Encoding"] {
-		if v != "" && !strings.EqualFold(v, "identity") {
-			return badRequest("content-encoding", "the body must not be encoded")
-		}
-	}
-	return nil
 }
 
 // badRequest is a 400 with one issue.

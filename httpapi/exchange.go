@@ -80,10 +80,20 @@ func visible(s string) bool {
 // send writes the reply: headers, then the body at once.
 func (x *exchange) send() {
 	x.sent = true
-	h := x.w.Header()
+	h, body := x.w.Header(), x.out
+	x.corsHeaders(h)
+	if x.status == http.StatusNoContent { // the answer to a preflight
+		h["X-Request-Id"] = []string{x.requestID}
+		x.w.WriteHeader(x.status)
+		return
+	}
+	if p := x.pack(h); p != nil {
+		defer p.keep(x.s.server)
+		body = p.out.Bytes()
+	}
 	// One array for the values of the headers that every reply has. It is not
 	// reused: net/http reads it after the handler has returned.
-	v := [4]string{"application/json", strconv.Itoa(len(x.out)), x.requestID}
+	v := [4]string{"application/json", strconv.Itoa(len(body)), x.requestID}
 	h["Content-Type"], h["Content-Length"], h["X-Request-Id"] = v[0:1:1], v[1:2:2], v[2:3:3]
 	if x.call != nil && x.call.ID != "" {
 		v[3] = x.call.ID
@@ -97,7 +107,15 @@ func (x *exchange) send() {
 	}
 	x.w.WriteHeader(x.status)
 	// A failed write means that the caller is gone; nobody is left to be told.
-	_, _ = x.w.Write(x.out)
+	_, _ = x.w.Write(body)
+}
+
+// vary says that the reply depends on a header of the request.
+func vary(h http.Header, name string) {
+	if before := h["Vary"]; len(before) > 0 {
+		name = before[0] + ", " + name
+	}
+	h["Vary"] = []string{name}
 }
 
 // refusalHeaders adds what some errors carry besides their body.

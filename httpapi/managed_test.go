@@ -31,6 +31,7 @@ func allScenarios(tb testing.TB) []scenario {
 	tb.Helper()
 	return slices.Concat(
 		scenarios(),
+		alphaScenarios(),
 		nativeScenarios(),
 		keyScenarios(),
 		presetScenarios(),
@@ -47,8 +48,7 @@ func allScenarios(tb testing.TB) []scenario {
 func busyScenarios(tb testing.TB) []scenario {
 	tb.Helper()
 	var list []scenario
-	api, native := httpapi.Routes(newRig(tb).handler)
-	for mount, patterns := range map[string][]string{"": api, "/v1": native} {
+	for mount, patterns := range httpapi.Routes(newRig(tb).handler) {
 		for _, pattern := range patterns {
 			method, path, _ := strings.Cut(pattern, " ")
 			s := scenario{
@@ -59,7 +59,7 @@ func busyScenarios(tb testing.TB) []scenario {
 					"X-RateLimit-Limit": "5", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795262400001", "Retry-After": "2",
 				},
 			}
-			if path == "/systemone" {
+			if method == http.MethodPost && (path == "/systemone" || path == "/decisions") {
 				s.key = "inference"
 			}
 			list = append(list, s)

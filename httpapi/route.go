@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,7 +71,9 @@ type server struct {
 	Config
 	metadataMember string // router_metadata
 	metadataHeader string // X-Router-Metadata, canonical
+	exposedHeaders string // to pages of Origins
 	exchanges      sync.Pool
+	packers        sync.Pool
 	inFlight       atomic.Int64 // bytes that bodies hold
 	admitter       Admitter     // nil: no rate is limited
 }
@@ -80,6 +83,7 @@ func newServer(cfg Config) *server {
 		Config:         cfg,
 		metadataMember: cfg.Brand + "_metadata",
 		metadataHeader: http.CanonicalHeaderKey("X-" + cfg.Brand + "-Metadata"),
+		exposedHeaders: exposedHeaders(cfg.Brand),
 	}
 	s.admitter, _ = cfg.Keys.(Admitter)
 	return s
@@ -123,6 +127,11 @@ func (s *surface) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // run finds the route and does what it needs, in the order of the documented
 // checks.
 func (x *exchange) run(ctx context.Context) error {
+	if x.preflight() {
+		x.status = http.StatusNoContent
+		return nil
+	}
+	x.r = withoutSlash(x.r)
 	x.s.mux.ServeHTTP(&x.probe, x.r)
 	rt := x.probe.route
 	switch {
@@ -135,6 +144,18 @@ func (x *exchange) run(ctx context.Context) error {
 		return err
 	}
 	return rt.serve(x, ctx)
+}
+
+// withoutSlash is r without the slash at the end of its path. The request of the
+// embedding program is not changed.
+func withoutSlash(r *http.Request) *http.Request {
+	if len(r.URL.Path) < 2 || !strings.HasSuffix(r.URL.Path, "/") || !strings.HasSuffix(r.URL.EscapedPath(), "/") {
+		return r
+	}
+	address, copied := *r.URL, *r
+	address.Path, address.RawPath = strings.TrimSuffix(address.Path, "/"), strings.TrimSuffix(address.RawPath, "/")
+	copied.URL = &address
+	return &copied
 }
 
 // end answers a panic with a 500, so that one broken request does not cost a
