@@ -34,6 +34,8 @@ type modelConfig struct {
 	Permaslug string   `json:"permaslug"`
 	Name      string   `json:"name"`
 	Aliases   []string `json:"aliases"`
+
+	Categories []string `json:"categories"`
 }
 
 type endpointConfig struct {
@@ -48,6 +50,8 @@ type endpointConfig struct {
 	Distillable    bool          `json:"distillable"`
 	ContextLength  int           `json:"context_length"`
 	Limits         limitsConfig  `json:"limits"`
+
+	SupportedParameters []string `json:"supported_parameters"`
 }
 
 type pricingConfig struct {

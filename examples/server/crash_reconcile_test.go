@@ -116,7 +116,7 @@ func (c *crash) told(t *testing.T, spent map[string]router.USD) {
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, kept.close()) }()
 	tomorrow := func() time.Time { return time.Now().Add(24 * time.Hour) }
-	s, err := newService(t.Context(), catalog, kept, tomorrow, slog.New(slog.DiscardHandler))
+	s, err := newService(t.Context(), catalog, kept, options{}, tomorrow, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	require.Nil(t, s.first, "the keys were shown once")
 	p := &process{s, kept}

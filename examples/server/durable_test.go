@@ -88,7 +88,7 @@ func (w *world) start(t *testing.T, o options, env func(string) string) *process
 	require.NoError(t, err)
 	kept, err := openStorage(t.Context(), o, env)
 	require.NoError(t, err)
-	s, err := newService(t.Context(), catalog, kept, w.now, slog.New(slog.DiscardHandler))
+	s, err := newService(t.Context(), catalog, kept, options{}, w.now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	if s.first != nil {
 		require.NoError(t, s.first.Shown(t.Context()))

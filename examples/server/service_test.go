@@ -23,7 +23,7 @@ func newTestService(t *testing.T, c config) *service {
 	require.NoError(t, err)
 	kept, err := openStorage(t.Context(), options{}, func(string) string { return "" })
 	require.NoError(t, err)
-	s, err := newService(t.Context(), catalog, kept, time.Now, slog.New(slog.DiscardHandler))
+	s, err := newService(t.Context(), catalog, kept, options{}, time.Now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	return s
 }

@@ -37,9 +37,13 @@ type Config struct {
 	// UserKey is what users are hashed with before they go upstream; default
 	// random.
 	UserKey []byte
-	Rates   keys.RateLimits  // off by default
-	Log     *slog.Logger     // default slog.Default()
-	Now     func() time.Time // default time.Now
+	Rates   keys.RateLimits // off by default
+	// Origins are those of the pages that may ask from a browser; default none.
+	Origins []string
+	// CreditsURL is where credits are bought; "" names no place.
+	CreditsURL string
+	Log        *slog.Logger     // default slog.Default()
+	Now        func() time.Time // default time.Now
 }
 
 // Stack is a whole service.
@@ -52,7 +56,7 @@ type Stack struct {
 	Guardrails   *guardrails.Service
 	Activity     *activity.Service
 	API          *httpapi.Handler
-	// Handler serves both dialects of API under their default mounts.
+	// Handler serves API in all its forms under their default mounts.
 	Handler http.Handler
 
 	stores store.Set
@@ -88,6 +92,8 @@ func New(cfg Config) (*Stack, error) {
 		Activity:        s.Activity,
 		Policy:          s.rules,
 		FilteredCatalog: s.Organization.FilteredCatalog,
+		Origins:         cfg.Origins,
+		CreditsURL:      cfg.CreditsURL,
 		Logger:          cfg.Log,
 		Now:             cfg.Now,
 	}); err != nil {
@@ -136,20 +142,33 @@ func (s *Stack) policies() []router.Interceptor {
 	}
 }
 
-// mount puts both dialects under their prefixes. It is no http.ServeMux, which
+// Ready reads something from the storage and says why that was not possible, or
+// nil.
+func (s *Stack) Ready(ctx context.Context) error {
+	_, err := s.stores.Organization.Account(ctx, Account)
+	if errors.Is(err, organization.ErrNotFound) {
+		return nil // before Seed
+	}
+	return err
+}
+
+// mount puts the handlers under their prefixes. It is no http.ServeMux, which
 // would answer an unusual path such as /api/v1//models with a redirect: under
 // the mounts every answer is the handler's own.
 func mount(api *httpapi.Handler) http.Handler {
-	const documented, native = "/api/v1", "/v1"
+	const documented, alpha, native = "/api/v1", "/api/alpha", "/v1"
 	under := func(path, prefix string) bool {
 		rest, ok := strings.CutPrefix(path, prefix)
 		return ok && (rest == "" || rest[0] == '/')
 	}
 	documentedAPI, nativeAPI := http.StripPrefix(documented, api), http.StripPrefix(native, api.Native())
+	alphaAPI := http.StripPrefix(alpha, api.Alpha())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case under(r.URL.Path, documented):
 			documentedAPI.ServeHTTP(w, r)
+		case under(r.URL.Path, alpha):
+			alphaAPI.ServeHTTP(w, r)
 		case under(r.URL.Path, native):
 			nativeAPI.ServeHTTP(w, r)
 		default:
