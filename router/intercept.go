@@ -28,9 +28,13 @@ func Restrict(rule Rule) Interceptor {
 
 // Log writes one line for every call: at Info for an answer, at Warn for a
 // refusal or an upstream's failure, at Error for a failure of the program
-// itself, which alone shows its cause. The line holds ids, models, providers,
-// classes, statuses, the seed, the cost and the duration; never a key's text, a
-// state, an answer, a user or an upstream's text. Models are those of the
+// itself, with its cause. Before it comes a line at Warn for each attempt that
+// failed, with its cause, also where another endpoint answered then: a
+// credential that has run out must not stay unknown for as long as fallbacks
+// work. The lines hold ids, models, providers, classes, statuses, the seed, the
+// cost and the duration; never a key's text, a state, an answer, a user or an
+// upstream's text, as long as providers keep them out of an [UpstreamError]. Of
+// an error that is none, the line has the type only. Models are those of the
 // catalog: a name that it does not have may be anything, a key that was put in
 // the wrong place, too. A nil logger is slog.Default's at the time of the call.
 func Log(l *slog.Logger) Interceptor {
@@ -42,9 +46,11 @@ func Log(l *slog.Logger) Interceptor {
 			if out == nil {
 				out = slog.Default()
 			}
-			level := levelOf(err)
-			if out.Enabled(ctx, level) {
-				ctx = context.WithoutCancel(ctx)
+			ctx = context.WithoutCancel(ctx)
+			if out.Enabled(ctx, slog.LevelWarn) {
+				logAttempts(ctx, out, c)
+			}
+			if level := levelOf(err); out.Enabled(ctx, level) {
 				out.LogAttrs(ctx, level, "decision", attrs(c, res, err, c.now().Sub(started))...)
 			}
 			return res, err

@@ -132,7 +132,6 @@ func (cfg Config) withDefaults() Config {
 func (s *Stack) policies() []router.Interceptor {
 	return []router.Interceptor{
 		router.Log(s.log),
-		s.causes,
 		s.Keys.Intercept,
 		s.Presets.Intercept,
 		s.Organization.Intercept,
