@@ -29,10 +29,14 @@ func TestLogOfFailedAttempts(t *testing.T) {
 		result
 		cause string // "": no line
 	}{
-		"an upstream's failure": {result{err: &router.UpstreamError{Status: 401, Err: errors.New("upstream refused the request")}},
-			"router: upstream  (status 401): upstream refused the request"},
-		"a wrapped failure": {result{err: fmt.Errorf("%w: %w", canary, &router.UpstreamError{Status: 503, Class: router.NoCapacity})},
-			"router: upstream no_capacity (status 503)"},
+		"an upstream's failure": {
+			result{err: &router.UpstreamError{Status: 401, Err: errors.New("upstream refused the request")}},
+			"router: upstream  (status 401): upstream refused the request",
+		},
+		"a wrapped failure": {
+			result{err: fmt.Errorf("%w: %w", canary, &router.UpstreamError{Status: 503, Class: router.NoCapacity})},
+			"router: upstream no_capacity (status 503)",
+		},
 		"another error":  {result{err: &url.Error{Op: "Post", URL: "https://canary", Err: canary}}, "router: the provider returned a *url.Error"},
 		"a wrong answer": {result{reply: router.Reply{Answers: off}}, "systemone: bad answer: noul is not in [0, 1]"},
 		"a bad reply": {result{err: &router.UpstreamError{

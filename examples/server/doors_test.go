@@ -20,8 +20,15 @@ import (
 const refundQuestion = `{"model":"signalbox/similarity-en-1","state":"I want my money back","questions":{"refund":` +
 	`{"type":"noul","instructions":"Money back?","criteria":{"true":"wants a refund","false":"asks for no money"}}}}`
 
-// fetch makes a request of a running server and returns the reply with its body.
-func (s *running) fetch(t *testing.T, client *http.Client, method, path, body string, header map[string]string) (*http.Response, string) {
+// fetched is a reply.
+type fetched struct {
+	status, proto int
+	header        http.Header
+	body          string
+}
+
+// fetch makes a request of a running server.
+func (s *running) fetch(t *testing.T, client *http.Client, method, path, body string, header map[string]string) fetched {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, strings.TrimSuffix(s.keys["base_url"], "/api/v1")+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -33,7 +40,7 @@ func (s *running) fetch(t *testing.T, client *http.Client, method, path, body st
 	text, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
-	return resp, string(text)
+	return fetched{resp.StatusCode, resp.ProtoMajor, resp.Header, string(text)}
 }
 
 // TestTheServersOwnDoors are there in the real program: the alpha path, pages of
@@ -43,28 +50,28 @@ func TestTheServersOwnDoors(t *testing.T) {
 	key := map[string]string{"Authorization": "Bearer " + s.keys["inference_key"], "Origin": "http://localhost:3000"}
 	plain := &http.Client{}
 
-	resp, text := s.fetch(t, plain, http.MethodPost, "/api/alpha/decisions", refundQuestion, key)
-	assert.Equal(t, http.StatusOK, resp.StatusCode, text)
-	assert.Equal(t, "http://localhost:3000", resp.Header.Get("Access-Control-Allow-Origin"))
-	resp, _ = s.fetch(t, plain, http.MethodOptions, "/v1/systemone", "", map[string]string{"Origin": "https://app.example", "Access-Control-Request-Method": "POST"})
-	assert.Equal(t, http.StatusNoContent, resp.StatusCode)
-	resp, _ = s.fetch(t, plain, http.MethodOptions, "/v1/systemone", "", map[string]string{"Origin": "https://other.example", "Access-Control-Request-Method": "POST"})
-	assert.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode)
+	got := s.fetch(t, plain, http.MethodPost, "/api/alpha/decisions", refundQuestion, key)
+	assert.Equal(t, http.StatusOK, got.status, got.body)
+	assert.Equal(t, "http://localhost:3000", got.header.Get("Access-Control-Allow-Origin"))
+	got = s.fetch(t, plain, http.MethodOptions, "/v1/systemone", "", map[string]string{"Origin": "https://app.example", "Access-Control-Request-Method": "POST"})
+	assert.Equal(t, http.StatusNoContent, got.status)
+	got = s.fetch(t, plain, http.MethodOptions, "/v1/systemone", "", map[string]string{"Origin": "https://other.example", "Access-Control-Request-Method": "POST"})
+	assert.Equal(t, http.StatusMethodNotAllowed, got.status)
 
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/healthz/": 200, "/healthz/x": 404, "/api/v1/healthz": 404} {
-		resp, text = s.fetch(t, plain, http.MethodGet, path, "", nil)
-		assert.Equal(t, want, resp.StatusCode, "%s: %s", path, text)
+		got = s.fetch(t, plain, http.MethodGet, path, "", nil)
+		assert.Equal(t, want, got.status, "%s: %s", path, got.body)
 	}
-	resp, _ = s.fetch(t, plain, http.MethodPost, "/readyz", "", nil)
-	assert.Equal(t, http.StatusMethodNotAllowed, resp.StatusCode)
+	got = s.fetch(t, plain, http.MethodPost, "/readyz", "", nil)
+	assert.Equal(t, http.StatusMethodNotAllowed, got.status)
 
 	var two http.Protocols
 	two.SetUnencryptedHTTP2(true)
 	transport := &http.Transport{Protocols: &two}
 	defer transport.CloseIdleConnections()
-	resp, text = s.fetch(t, &http.Client{Transport: transport}, http.MethodPost, "/api/v1/systemone/", refundQuestion, key)
-	assert.Equal(t, 2, resp.ProtoMajor)
-	assert.Equal(t, http.StatusOK, resp.StatusCode, text)
+	got = s.fetch(t, &http.Client{Transport: transport}, http.MethodPost, "/api/v1/systemone/", refundQuestion, key)
+	assert.Equal(t, 2, got.proto)
+	assert.Equal(t, http.StatusOK, got.status, got.body)
 	assert.Equal(t, exitOK, s.stop(t, syscall.SIGTERM))
 }
 

@@ -119,7 +119,7 @@ func (g *gateway) catalog(t *testing.T) *router.Catalog {
 		}
 		models = append(models, router.Model{
 			Categories: categories,
-			ID: "lab/" + name, Permaslug: "lab/" + name + "-20261101", Name: "Lab " + name,
+			ID:         "lab/" + name, Permaslug: "lab/" + name + "-20261101", Name: "Lab " + name,
 			Aliases: []string{name + "-latest"}, Distillable: true, ContextLength: 8192,
 			Created: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
 		})

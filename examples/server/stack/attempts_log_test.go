@@ -41,10 +41,10 @@ func TestAFailedAttemptIsLoggedWithItsCause(t *testing.T) {
 		cause    string  // of it
 		failure  string  // of bee's attempt, and of the request
 	}{
-		"a credential that has run out":    {refuses, says("0.5"), http.StatusOK, 401, refused, ""},
-		"nobody there":                     {hangsUp, says("0.5"), http.StatusOK, 0, gone, ""},
-		"an answer that fails the check":   {says("1.2"), says("0.5"), http.StatusOK, 502, wrong, ""},
-		"no fallback": {says("1.2"), refuses, http.StatusBadGateway, 502, wrong, refused},
+		"a credential that has run out":  {refuses, says("0.5"), http.StatusOK, 401, refused, ""},
+		"nobody there":                   {hangsUp, says("0.5"), http.StatusOK, 0, gone, ""},
+		"an answer that fails the check": {says("1.2"), says("0.5"), http.StatusOK, 502, wrong, ""},
+		"no fallback":                    {says("1.2"), refuses, http.StatusBadGateway, 502, wrong, refused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			providers := make([]router.ProviderInfo, 0, 2)
