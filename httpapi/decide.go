@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/router"
@@ -22,11 +23,15 @@ func (x *exchange) decide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	dry, err := dryRun(x.r.Header[x.s.dryRunHeader])
+	if err != nil {
+		return err
+	}
 	req, err := systemone.Decoder{Dialect: x.s.dialect, Limits: x.s.Limits, SessionID: session}.Decode(body)
 	if err != nil {
 		return err
 	}
-	x.call = &router.Call{Request: req, Principal: x.principal, RequestID: x.requestID, Timeout: timeout}
+	x.call = &router.Call{Request: req, Principal: x.principal, RequestID: x.requestID, Timeout: timeout, DryRun: dry}
 	if x.s.Limits == x.s.Router.Limits() {
 		x.call.Validated = req
 	}
@@ -34,11 +39,38 @@ func (x *exchange) decide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if dry {
+		x.replyDryRun()
+		return nil
+	}
 	x.out = res.Response.AppendJSON(x.out)
 	if n := len(x.out) - 1; n > 0 && x.out[n] == '}' {
 		x.out = append(x.appendMetadata(x.out[:n], res.Endpoint), '}')
 	}
 	return nil
+}
+
+// dryRun reads the header that asks for a plan alone. A word that is neither true
+// nor false is refused: whoever meant true must not be charged.
+func dryRun(values []string) (bool, error) {
+	dry := false
+	for _, v := range values {
+		switch v = strings.TrimSpace(v); {
+		case strings.EqualFold(v, "true"):
+			dry = true
+		case v != "" && !strings.EqualFold(v, "false"):
+			return false, badRequest("dry-run", "the dry run header must be true or false")
+		}
+	}
+	return dry, nil
+}
+
+// replyDryRun shows the plan and what it may cost, in place of answers.
+func (x *exchange) replyDryRun() {
+	x.out = append(x.out, `{"id":`...)
+	x.out = appendJSON(x.out, x.call.ID)
+	x.out = append(x.out, `,"dry_run":true`...)
+	x.out = append(x.appendMetadata(x.out, nil), '}')
 }
 
 // timeLeft returns what is left of the surface's deadline, which begins with

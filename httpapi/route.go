@@ -71,6 +71,7 @@ type server struct {
 	Config
 	metadataMember string // router_metadata
 	metadataHeader string // X-Router-Metadata, canonical
+	dryRunHeader   string // X-Router-Dry-Run, canonical
 	exposedHeaders string // to pages of Origins
 	exchanges      sync.Pool
 	packers        sync.Pool
@@ -83,6 +84,7 @@ func newServer(cfg Config) *server {
 		Config:         cfg,
 		metadataMember: cfg.Brand + "_metadata",
 		metadataHeader: http.CanonicalHeaderKey("X-" + cfg.Brand + "-Metadata"),
+		dryRunHeader:   http.CanonicalHeaderKey("X-" + cfg.Brand + "-Dry-Run"),
 		exposedHeaders: exposedHeaders(cfg.Brand),
 	}
 	s.admitter, _ = cfg.Keys.(Admitter)

@@ -91,6 +91,13 @@ func scenarios() []scenario {
 		{name: "mixed", ant: []error{upstream(0, "", time.Second)}, bee: []error{upstream(429, router.RateLimitExceeded, 3*time.Second)}, status: 502, message: provider, kind: "provider_unavailable", headers: map[string]string{retryAfter: ""}, absent: []string{"error.metadata.previous_errors.0.status"}},
 		{name: "the second answers", ant: []error{upstream(500, "", 0)}, status: 200, want: map[string]any{"provider": "Bee Two"}},
 
+		{name: "dry run", header: map[string]string{"X-Router-Dry-Run": "true"}, status: 200, want: map[string]any{
+			"dry_run": true, "router_metadata.attempts": []any{}, "router_metadata.endpoints.available.0.endpoint": "ant/eu",
+			"router_metadata.endpoints.available.0.selected": false,
+		}, absent: []string{"answers", "usage", "router_metadata.endpoints.available.0.refused_by"}},
+		{name: "dry run that finds nothing", header: map[string]string{"X-Router-Dry-Run": "TRUE"}, body: with(`"provider":{"only":["x"]}`), status: 404, message: "No endpoints found for acme/judge", kind: "not_found", want: map[string]any{"router_metadata.endpoints.excluded.0.reason": "allowed_providers"}},
+		{name: "no dry run", header: map[string]string{"X-Router-Dry-Run": "false"}, status: 200, absent: []string{"dry_run"}},
+		{name: "perhaps a dry run", header: map[string]string{"X-Router-Dry-Run": "1"}, status: 400, message: invalid, kind: "invalid_request", want: map[string]any{"error.metadata.issues.0.path": "dry-run"}},
 		{name: "two credentials", header: map[string]string{"X-Api-Key": "another"}, status: 400, message: invalid, kind: "invalid_request", want: map[string]any{"error.metadata.issues.0.path": "authorization"}},
 		{name: "body is no JSON", body: "hello", status: 400, message: invalid, kind: "invalid_request"},
 		{name: "empty body", body: " ", status: 400, message: invalid, kind: "invalid_request"},

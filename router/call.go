@@ -41,6 +41,10 @@ type Call struct {
 	Timeout time.Duration
 	// Seed replays a draw; 0 draws a fresh one. The one used is in Report.
 	Seed uint64
+	// DryRun makes a plan, notes in Report.Bounds what it may cost and which limits
+	// would refuse it, and asks nobody: the result has no answers and no Endpoint,
+	// and nothing is charged. Interceptors run, and refuse, as ever.
+	DryRun bool
 	// Report is filled while the call proceeds, also when it fails.
 	Report Report
 
@@ -84,7 +88,8 @@ type Report struct {
 	Requested string // the models as sent, joined by ", "
 	Plan      Plan
 	Attempts  []AttemptRecord
-	Skipped   []Skip // candidates that a limit on spending had no room for
+	Skipped   []Skip  // candidates that a limit on spending had no room for
+	Bounds    []Bound // of a dry run, by candidate of the plan; nil otherwise
 	Pipeline  []Stage
 }
 
