@@ -301,3 +301,13 @@ func TestConcurrentRequestsDoNotMix(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestTheProgramsRequestIsNotChanged: what is mounted without a prefix to strip
+// gets the request that middleware of the embedding program goes on to use.
+func TestTheProgramsRequestIsNotChanged(t *testing.T) {
+	g := newRig(t)
+	r := g.request(t, http.MethodGet, "/models/acme/judge%2d1/endpoints/?x=1", "", "")
+	address := *r.URL
+	g.serve(t, g.handler, r)
+	assert.Equal(t, address, *r.URL)
+}

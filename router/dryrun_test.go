@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -41,11 +43,17 @@ func TestADryRunRefusesWhatTheCallWould(t *testing.T) {
 		amount := rapid.Int64Range(0, 4)
 		l := newTill(t, "ant", router.USD(amount.Draw(rt, "fee"))*cent)
 		l.spend(router.USD(amount.Draw(rt, "spent"))*cent, router.USD(amount.Draw(rt, "byok"))*cent)
+		other := router.Hold{ID: uuid.New(), Deadline: l.clock.now().Add(time.Hour), Lines: []router.Line{
+			router.OwnerKey.Line(who(), router.Lifetime.Window(l.clock.now())), router.OwnerAccount.Line(who(), router.Lifetime.Window(l.clock.now())),
+		}}
+		other.Amount.Credit = router.USD(amount.Draw(rt, "held")) * cent
+		other.Amount.Total = other.Amount.Credit
+		require.NoError(t, l.ledger.Reserve(t.Context(), other))
 		var budgets []router.Budget
 		for range rapid.IntRange(0, 3).Draw(rt, "budgets") {
 			budgets = append(budgets, router.Budget{
-				Check:    router.Check(rapid.IntRange(0, 3).Draw(rt, "check")), //nolint:gosec // small
-				Owner:    router.Owner(rapid.IntRange(0, 3).Draw(rt, "owner")), //nolint:gosec // small
+				Check:    router.Check(rapid.IntRange(0, 3).Draw(rt, "check")),
+				Owner:    router.Owner(rapid.IntRange(0, 3).Draw(rt, "owner")),
 				Interval: router.Lifetime,
 				Max:      router.USD(rapid.Int64Range(0, 9).Draw(rt, "max")) * cent,
 				BYOK:     rapid.Bool().Draw(rt, "counts own"),

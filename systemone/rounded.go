@@ -11,7 +11,7 @@ import (
 // that.
 func (c *checker) ifRounded(problem string, q *Question, a *Answer) string {
 	for _, unit := range []float64{0.0001, 0.001, 0.01, 0.1} {
-		if unit <= c.rounding || !looksRounded(a, unit) {
+		if !looksRounded(a, unit) {
 			continue
 		}
 		coarse := checker{rounding: unit, noDistribution: c.noDistribution}
