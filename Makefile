@@ -1,5 +1,5 @@
 # The same commands as .ci/run, which is the authority; nothing lives only here.
-.PHONY: help test race lint fuzz bench cover generate docs ci
+.PHONY: help test race lint openapi fuzz bench cover generate docs ci
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -15,6 +15,10 @@ lint: ## vet and lint with the pinned linter
 	go vet ./...
 	go build -C .ci -o ../bin/ tool
 	bin/golangci-lint run ./...
+
+openapi: ## lint docs/openapi.yaml
+	npm ci --prefix .ci/openapi --ignore-scripts --no-audit --no-fund
+	node .ci/openapi/lint.mjs docs/openapi.yaml
 
 fuzz: ## fuzz one target: make fuzz TARGET=FuzzDecodeRequest PKG=./systemone FUZZTIME=1m
 	go test -run '^$$' -fuzz '^$(TARGET)$$' -fuzztime $(or $(FUZZTIME),1m) $(PKG)

@@ -4,10 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
-	"mime"
-	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/systemone"
@@ -29,27 +26,36 @@ const (
 // it points into it, and interceptors and upstream clients of the embedding
 // program may hold on to that longer than they should.
 func (x *exchange) body() ([]byte, error) {
-	if err := checkContent(x.r.Header); err != nil {
+	zipped, err := checkContent(x.r.Header)
+	if err != nil {
 		return nil, err
 	}
 	size := x.r.ContentLength
-	if size > x.s.MaxBytes {
+	switch {
+	case zipped:
+		size = -1 // only the end tells what comes out
+		if err := x.hold(unpackBytes); err != nil {
+			return nil, x.refuse(err, 0)
+		}
+	case size > x.s.MaxBytes:
 		return nil, x.refuse(errTooLarge, 0)
 	}
 	p := x.watch(paceEvery, min(x.s.MinBodyRate, math.MaxInt64/paceSeconds)*paceSeconds)
-	buf, err := x.read(p, size)
+	from := io.Reader(p)
+	if zipped {
+		from = x.unpack(p)
+	}
+	buf, err := x.read(from, size)
 	switch slow := p.end(err == nil); {
 	case slow:
 		if x.r.ProtoMajor == 1 { // or net/http would wait for more of the body before it replies
 			x.w.Header()["Connection"] = []string{"close"}
 		}
 		return nil, badRequest("", "the body came too slowly: it must bring "+strconv.FormatInt(x.s.MinBodyRate, 10)+" bytes a second")
-	case errors.Is(err, errTooLarge), errors.Is(err, errNoRoom), errors.Is(err, errShare):
-		return nil, x.refuse(err, len(buf))
 	case err != nil:
-		return nil, badRequest("", "the body could not be read to its end")
+		return nil, x.unread(err, len(buf))
 	}
-	return buf, nil
+	return withoutBOM(buf), nil
 }
 
 // read reads a body of size bytes, or of -1 where it does not say. It holds
@@ -149,26 +155,6 @@ func (x *exchange) parse(n int, f func() error) error {
 		}
 	}
 	return f()
-}
-
-// checkContent refuses bodies that are announced as something other than
-// plain JSON.
-func checkContent(h http.Header) error {
-	for _, v := range h["Content-Type"] {
-		if v == "application/json" || v == "" {
-			continue
-		}
-		// A parameter that cannot be parsed does not make it another type.
-		if media, _, err := mime.ParseMediaType(v); media != "application/json" || err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
-			return badRequest("content-type", "the body must be application/json")
-		}
-	}
-	for _, v := range h["Content-Encoding"] {
-		if v != "" && !strings.EqualFold(v, "identity") {
-			return badRequest("content-encoding", "the body must not be encoded")
-		}
-	}
-	return nil
 }
 
 // badRequest is a 400 with one issue.

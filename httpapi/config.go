@@ -110,6 +110,11 @@ type Config struct {
 	// CreditsURL is where credits are bought; it is named in the refusal of a
 	// request that lacks them. "" names none.
 	CreditsURL string
+	// Origins are the origins of the browser pages that may ask, as browsers
+	// send them: https://app.example, http://localhost:3000. Default none, so
+	// that no page of another origin reads a reply. Preflights of the origins named
+	// are answered without a key.
+	Origins []string
 	// NativeTimeout is the total deadline of a native request, from its head
 	// on, so reading the body counts; default 9 s, below the 10 s after which
 	// those clients give up.
@@ -156,6 +161,10 @@ func (c Config) withDefaults() (Config, error) {
 	case !validBrand(c.Brand):
 		return c, fmt.Errorf("%w: Brand may hold 1 to 32 lower-case letters and digits", ErrConfig)
 	}
+	if err := checkOrigins(c.Origins); err != nil {
+		return c, err
+	}
+	c.Origins = slices.Clone(c.Origins)
 	if c.Brand == "" {
 		c.Brand = defaultBrand
 	}
@@ -213,7 +222,7 @@ func newRequestID() string {
 // Handler serves the interface to callers with keys. Its paths begin at "/".
 // It is safe for concurrent use.
 type Handler struct {
-	api, native *surface
+	api, alpha, native *surface
 }
 
 // New checks cfg and returns a handler. A mistake is [ErrConfig].
@@ -223,17 +232,23 @@ func New(cfg Config) (*Handler, error) {
 		return nil, err
 	}
 	s := newServer(cfg)
+	decide := route{method: http.MethodPost, path: "/systemone", keys: inference, serve: (*exchange).decide}
+	alpha := decide
+	alpha.path = "/decisions"
 	return &Handler{
 		api: newSurface(s, surface{dualErrors: cfg.DualErrors}, slices.Concat([]route{
-			{method: http.MethodPost, path: "/systemone", keys: inference, serve: (*exchange).decide},
+			decide,
 			{method: http.MethodGet, path: "/models", keys: public, serve: (*exchange).listModels},
+			{method: http.MethodGet, path: "/models/count", keys: public, serve: (*exchange).countModels},
+			{method: http.MethodGet, path: "/model/{author}/{slug}", keys: public, serve: (*exchange).getModel},
 			{method: http.MethodGet, path: "/models/user", keys: anyKey, serve: (*exchange).listUserModels},
 			{method: http.MethodGet, path: "/endpoints/zdr", keys: anyKey, serve: (*exchange).listZDREndpoints},
 			{method: http.MethodGet, path: "/models/{author}/{slug}/endpoints", keys: public, serve: (*exchange).listEndpoints},
 			{method: http.MethodGet, path: "/providers", keys: public, serve: (*exchange).listProviders},
 		}, s.managementRoutes())),
+		alpha: newSurface(s, surface{dualErrors: cfg.DualErrors}, []route{alpha}),
 		native: newSurface(s, surface{native: true, dualErrors: true, dialect: systemone.Native, timeout: cfg.NativeTimeout}, []route{
-			{method: http.MethodPost, path: "/systemone", keys: inference, serve: (*exchange).decide},
+			decide,
 			{method: http.MethodGet, path: "/models", keys: public, serve: (*exchange).listNativeModels},
 		}),
 	}, nil
@@ -245,6 +260,12 @@ func New(cfg Config) (*Handler, error) {
 // else is answered with 404 or 405 in the error envelope, without a look at
 // credentials.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.api.ServeHTTP(w, r) }
+
+// Alpha returns the handler to be mounted at /api/alpha, beside /api/v1: POST
+// /decisions is POST /systemone under the name that clients of the hosted
+// service's alpha interface know, such as the AI SDK provider, which asks
+// <prefix>/alpha/decisions when its base URL is <prefix>/v1.
+func (h *Handler) Alpha() http.Handler { return h.alpha }
 
 // Native returns the handler for clients of the native System One API, to be
 // mounted at /v1: POST /systemone and GET /models, with null guidance

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/router"
@@ -22,6 +23,10 @@ func (x *exchange) decide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	dry, err := dryRun(x.r.Header[x.s.dryRunHeader])
+	if err != nil {
+		return err
+	}
 	var req *systemone.Request
 	err = x.parse(len(body), func() (err error) {
 		req, err = systemone.Decoder{Dialect: x.s.dialect, Limits: x.s.Limits, SessionID: session}.Decode(body)
@@ -37,7 +42,7 @@ func (x *exchange) decide(ctx context.Context) error {
 	}
 	x.call = &router.Call{
 		Request: req, Principal: x.principal, RequestID: x.requestID,
-		Timeout: timeout, UsualTimeout: x.s.timeout - x.s.timeout/bodyShare,
+		Timeout: timeout, UsualTimeout: x.s.timeout - x.s.timeout/bodyShare, DryRun: dry,
 	}
 	if x.s.Limits == x.s.Router.Limits() {
 		x.call.Validated = req
@@ -45,6 +50,10 @@ func (x *exchange) decide(ctx context.Context) error {
 	res, err := x.s.Router.Decide(ctx, x.call)
 	if err != nil {
 		return err
+	}
+	if dry {
+		x.replyDryRun()
+		return nil
 	}
 	x.out = res.Response.AppendJSON(x.out)
 	if n := len(x.out) - 1; n > 0 && x.out[n] == '}' {
@@ -75,6 +84,29 @@ func decodedBytes(r *systemone.Request) int64 {
 // it takes beyond that is the caller's own doing, so an endpoint that runs out of
 // time then is not at fault.
 const bodyShare = 10
+
+// dryRun reads the header that asks for a plan alone. A word that is neither true
+// nor false is refused: whoever meant true must not be charged.
+func dryRun(values []string) (bool, error) {
+	dry := false
+	for _, v := range values {
+		switch v = strings.TrimSpace(v); {
+		case strings.EqualFold(v, "true"):
+			dry = true
+		case v != "" && !strings.EqualFold(v, "false"):
+			return false, badRequest("dry-run", "the dry run header must be true or false")
+		}
+	}
+	return dry, nil
+}
+
+// replyDryRun shows the plan and what it may cost, in place of answers.
+func (x *exchange) replyDryRun() {
+	x.out = append(x.out, `{"id":`...)
+	x.out = appendJSON(x.out, x.call.ID)
+	x.out = append(x.out, `,"dry_run":true`...)
+	x.out = append(x.appendMetadata(x.out, nil), '}')
+}
 
 // timeLeft returns what is left of the surface's deadline, which begins with
 // the request: its clients count from there. 0 leaves it to the router.

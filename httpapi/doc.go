@@ -3,7 +3,8 @@
 // The one thing to know first: a [Handler]'s paths begin at "/", so that any
 // mux can mount it under any prefix with http.StripPrefix; the default mount
 // is /api/v1. [Handler.Native] is a second handler, for clients of the native
-// System One API, to be mounted at /v1. Mount the prefix without its final slash
+// System One API, to be mounted at /v1, and [Handler.Alpha] a third one for
+// clients that expect /api/alpha. Mount the prefix without its final slash
 // too: http.ServeMux redirects it otherwise, with a body that is no JSON.
 //
 // Every route stands in one table that says which keys it takes, and goes

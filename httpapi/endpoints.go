@@ -21,6 +21,7 @@ const (
 // endpointObject is one endpoint of a model. Members without omitempty are
 // required by clients in the field, null or not.
 type endpointObject struct {
+	ID                      string      `json:"endpoint_id"` // as activity names it
 	Name                    string      `json:"name"`
 	Tag                     string      `json:"tag"` // provider slug with variant
 	ModelID                 string      `json:"model_id"`
@@ -102,7 +103,7 @@ func (x *exchange) listEndpoints(context.Context) error {
 func (s *server) describeEndpoint(m *router.Model, e *router.Endpoint) endpointObject {
 	health := s.Router.Health(e.ID)
 	o := endpointObject{
-		Name: s.providerName(e.Provider) + " | " + m.ID, Tag: e.Tag(), ModelID: m.ID, ModelName: m.Name,
+		ID: e.ID.String(), Name: s.providerName(e.Provider) + " | " + m.ID, Tag: e.Tag(), ModelID: m.ID, ModelName: m.Name,
 		ProviderName: s.providerName(e.Provider), Status: endpointStatus(e, health),
 		ContextLength: contextOf(m, e), MaxPromptTokens: positive(e.ContextLength), MaxCompletionTokens: positive(e.Counting.CompletionTokens),
 		Pricing:      priceOf(e.Pricing),

@@ -85,13 +85,25 @@ func visible(s string) bool {
 // send writes the reply: headers, then the body.
 func (x *exchange) send(ctx context.Context) {
 	x.sent = true
-	h := x.w.Header()
+	h, body := x.w.Header(), x.out
+	x.corsHeaders(h)
+	if x.status == http.StatusNoContent { // the answer to a preflight
+		h["X-Request-Id"] = []string{x.requestID}
+		x.w.WriteHeader(x.status)
+		return
+	}
+	zipped := x.compresses(h)
+	if zipped && x.parts == nil {
+		p := x.pack()
+		defer p.keep(x.s.server)
+		body = p.out.Bytes()
+	}
 	// One array for the values of the headers that every reply has. It is not
 	// reused: net/http reads it after the handler has returned.
 	v := [4]string{"application/json", "", x.requestID}
 	h["Content-Type"], h["X-Request-Id"] = v[0:1:1], v[2:3:3]
 	if x.parts == nil {
-		v[1] = strconv.Itoa(len(x.out))
+		v[1] = strconv.Itoa(len(body))
 		h["Content-Length"] = v[1:2:2]
 	}
 	if x.call != nil && x.call.ID != "" {
@@ -106,10 +118,18 @@ func (x *exchange) send(ctx context.Context) {
 	}
 	x.w.WriteHeader(x.status)
 	if x.parts != nil {
-		x.sendParts(ctx)
+		x.sendParts(ctx, zipped)
 		return
 	}
-	_ = x.write(x.out) // it fails when the caller is gone; nobody is left to be told
+	_ = x.write(body) // it fails when the caller is gone; nobody is left to be told
+}
+
+// vary says that the reply depends on a header of the request.
+func vary(h http.Header, name string) {
+	if before := h["Vary"]; len(before) > 0 {
+		name = before[0] + ", " + name
+	}
+	h["Vary"] = []string{name}
 }
 
 // refusalHeaders adds what some errors carry besides their body.

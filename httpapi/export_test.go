@@ -5,16 +5,16 @@ import (
 	"net/http"
 )
 
-// Routes returns the patterns of the two route tables, as their muxes have
-// them.
-func Routes(h *Handler) (api, native []string) {
-	for _, rt := range h.api.routes {
-		api = append(api, rt.method+" "+rt.path)
+// Routes returns the patterns of the route tables, as their muxes have them,
+// by default mount.
+func Routes(h *Handler) map[string][]string {
+	patterns := map[string][]string{}
+	for mount, s := range map[string]*surface{"/api/v1": h.api, "/api/alpha": h.alpha, "/v1": h.native} {
+		for _, rt := range s.routes {
+			patterns[mount] = append(patterns[mount], rt.method+" "+rt.path)
+		}
 	}
-	for _, rt := range h.native.routes {
-		native = append(native, rt.method+" "+rt.path)
-	}
-	return api, native
+	return patterns
 }
 
 // InFlight returns how many bytes of bodies a handler holds.

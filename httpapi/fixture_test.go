@@ -178,7 +178,7 @@ func newCatalog(tb testing.TB, ant, bee router.Provider) *router.Catalog {
 	c, err := router.NewCatalog([]router.Model{
 		{
 			ID: "acme/judge", Permaslug: "acme/judge-20260901", Name: "Acme Judge", Aliases: []string{"judge-latest"},
-			Description: "Judges <everything> & more", Created: released, ContextLength: 32000,
+			Description: "Judges <everything> & more", Categories: []string{"finance", "legal"}, Created: released, ContextLength: 32000,
 		},
 		{ID: "acme/idle", Permaslug: "acme/idle-20260901"},
 		{ID: "acme/unserved", Permaslug: "acme/unserved-20260901"},

@@ -34,9 +34,9 @@ func TestOddHostsChangeNothing(t *testing.T) {
 func TestPathTricks(t *testing.T) {
 	g := newRig(t)
 	for _, path := range []string{
-		"//systemone", "/systemone/", "/systemone//", "/./systemone", "/models/../systemone", "/x/..%2fsystemone",
+		"//systemone", "/systemone//", "/systemone/%2f", "/./systemone", "/models/../systemone", "/x/..%2fsystemone",
 		"/%2fsystemone", "/systemone%2f", "/systemone%00", "/SystemOne", "/systemone;a=b", "/systemone.json", "/",
-		"/models/acme/judge", "/models/acme/judge/endpoints/", "/models/acme%2fjudge/endpoints",
+		"/models/acme/judge", "/models/acme/judge/endpoints//", "/models/acme%2fjudge/endpoints",
 		"/models//judge/endpoints", "/models/acme//endpoints", "/models/a/b/c/endpoints",
 		"/models/..%2f..%2fproviders/x/endpoints", "/models/%2e%2e/%2e%2e/endpoints", "/api/v1/systemone", "/v1/systemone",
 		"/models/acme/%ff%fe/endpoints", "/models/acme/%00/endpoints", "/models/acme/a%0d%0aX:%20y/endpoints",
@@ -86,6 +86,14 @@ func TestDuplicateHeaders(t *testing.T) {
 		{"Content-Type", []string{""}, 200},
 		{"Content-Type", []string{"application/json; a=1; a=2"}, 400},
 		{"Content-Type", []string{`application/json; charset="`}, 200},
+		{"Content-Type", []string{`application/json; charset="; charset=latin1`}, 400},
+		{"Content-Type", []string{`application/json; x; charset=UTF-16`}, 400},
+		{"Content-Type", []string{`application/json; x; charset="utf-8"`}, 200},
+		{"Content-Type", []string{`application/json; charset=utf-8;`, "application/json;charset=UTF8"}, 200},
+		{"Content-Type", []string{`application/json; charset="Utf-8"; profile=x`}, 200},
+		{"Content-Type", []string{"application/json", "application/json; charset=iso-8859-1"}, 400},
+		{"Content-Type", []string{"application/json; charset*=us-ascii'en'utf-16le"}, 400},
+		{"Content-Type", []string{"application/json; charset*0=utf-; charset*1=16"}, 400},
 		{"Content-Type", []string{"application/jsonx"}, 400},
 		{"Content-Type", []string{"application/x-www-form-urlencoded"}, 400},
 		{"Content-Encoding", []string{"identity"}, 200},
@@ -163,7 +171,11 @@ func TestHostileBodies(t *testing.T) {
 		"trailing data":          {sound + "{}", 400, 0},
 		"trailing space":         {sound + " \n", 200, 0},
 		"two documents":          {sound + sound, 400, 0},
-		"byte order mark":        {"\ufeff" + sound, 400, 0},
+		"byte order mark":        {"\ufeff" + sound, 200, 0},
+		"two byte order marks":   {"\ufeff\ufeff" + sound, 400, 0},
+		"a mark of UTF-16":       {"\xff\xfe" + sound, 400, 0},
+		"a mark alone":           {"\ufeff", 400, 0},
+		"a mark in the middle":   {"{\ufeff" + sound[1:], 400, 0},
 		"invalid UTF-8":          {strings.Replace(sound, "Paid", "\xff", 1), 400, 0},
 		"invalid UTF-8 in name":  {strings.Replace(sound, "refund", "\xc3\x28", 1), 400, 0},
 		"lone surrogate":         {strings.Replace(sound, "Paid", `\ud800`, 1), 400, 0},
@@ -288,4 +300,14 @@ func TestConcurrentRequestsDoNotMix(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestTheProgramsRequestIsNotChanged: what is mounted without a prefix to strip
+// gets the request that middleware of the embedding program goes on to use.
+func TestTheProgramsRequestIsNotChanged(t *testing.T) {
+	g := newRig(t)
+	r := g.request(t, http.MethodGet, "/models/acme/judge%2d1/endpoints/?x=1", "", "")
+	address := *r.URL
+	g.serve(t, g.handler, r)
+	assert.Equal(t, address, *r.URL)
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"compress/gzip"
 	"context"
 	"log/slog"
 	"net/http"
@@ -112,8 +113,20 @@ func describeAll[From, To any](list []From, describe func(From) To) []To {
 
 // sendParts writes a reply that is read while it is sent. What breaks it off
 // breaks the connection: half a reply must not look like a whole one.
-func (x *exchange) sendParts(ctx context.Context) {
-	err := x.parts(ctx, func(json []byte, _ int) error { return x.write(json) })
+func (x *exchange) sendParts(ctx context.Context, zipped bool) {
+	send, end := x.write, func() error { return nil }
+	if zipped {
+		zip, _ := gzip.NewWriterLevel(writerFunc(x.write), gzip.BestSpeed) // a level that exists
+		send = func(b []byte) error {
+			_, err := zip.Write(b)
+			return err
+		}
+		end = zip.Close
+	}
+	err := x.parts(ctx, func(json []byte, _ int) error { return send(json) })
+	if err == nil {
+		err = end()
+	}
 	if err == nil {
 		return
 	}
@@ -122,6 +135,17 @@ func (x *exchange) sendParts(ctx context.Context) {
 		x.s.Logger.LogAttrs(ctx, slog.LevelWarn, "reply broken off",
 			slog.String("request_id", x.requestID), slog.String("route", x.r.Pattern), slog.Any("error", err))
 	}
+}
+
+// writerFunc is an [io.Writer] that takes all or fails.
+type writerFunc func(b []byte) error
+
+// Write implements [io.Writer].
+func (f writerFunc) Write(b []byte) (int, error) {
+	if err := f(b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // write sends a part of the reply to a caller who reads fast enough.

@@ -151,7 +151,8 @@ func TestEndpointHasEveryMember(t *testing.T) {
 	assert.Equal(t, "acme/judge", at(t, got, "data.id"))
 	assert.Equal(t, "Acme Judge", at(t, got, "data.name"))
 	want := map[string]any{
-		"name": "Ant Cloud | acme/judge", "tag": "ant/eu", "model_id": "acme/judge", "model_name": "Acme Judge",
+		"endpoint_id": "f6c69d3b-fba1-5b29-bdca-756e63c8c5f4",
+		"name":        "Ant Cloud | acme/judge", "tag": "ant/eu", "model_id": "acme/judge", "model_name": "Acme Judge",
 		"provider_name": "Ant Cloud", "status": 0.0, "context_length": 16000.0, "max_prompt_tokens": 16000.0,
 		"max_completion_tokens": nil, "supports_implicit_caching": false,
 		"supports_tool_choice": map[string]any{"auto": false, "function": false, "none": false, "required": false},

@@ -31,6 +31,7 @@ func allScenarios(tb testing.TB) []scenario {
 	tb.Helper()
 	return slices.Concat(
 		scenarios(),
+		alphaScenarios(),
 		nativeScenarios(),
 		keyScenarios(),
 		presetScenarios(),
@@ -68,14 +69,13 @@ func awayScenarios(tb testing.TB) []scenario {
 func everyRoute(tb testing.TB, name string, like scenario) []scenario {
 	tb.Helper()
 	var list []scenario
-	api, native := httpapi.Routes(newRig(tb).handler)
-	for mount, patterns := range map[string][]string{"": api, "/v1": native} {
+	for mount, patterns := range httpapi.Routes(newRig(tb).handler) {
 		for _, pattern := range patterns {
 			method, path, _ := strings.Cut(pattern, " ")
 			s := like
 			s.name, s.mount, s.method, s.key = pattern+" "+name, mount, method, "management"
 			s.path = regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(path, "x")
-			if path == "/systemone" {
+			if method == http.MethodPost && (path == "/systemone" || path == "/decisions") {
 				s.key = "inference"
 			}
 			list = append(list, s)

@@ -56,6 +56,10 @@ type metadataCandidate struct {
 	Skipped  string        `json:"skipped,omitempty"` // why it was passed over
 	// DrawWeight is the probability in the draw for the first place.
 	DrawWeight float64 `json:"draw_weight"`
+	// Of a dry run: the most that may be charged, and the limit that has no room
+	// for it.
+	MaxCost   *router.USD   `json:"max_cost,omitempty"`
+	RefusedBy *router.Check `json:"refused_by,omitempty"`
 }
 
 type metadataExclusion struct {
@@ -91,10 +95,10 @@ type metadataStage struct {
 	GuardrailScope string          `json:"guardrail_scope,omitempty"`
 }
 
-// appendMetadata appends ,"router_metadata":{…} when the caller asked for it
-// and a decision was asked for. selected names the endpoint that answered.
+// appendMetadata appends ,"router_metadata":{…} when the caller asked for it, or
+// for a dry run, and a decision was asked for. selected names the endpoint that answered.
 func (x *exchange) appendMetadata(dst []byte, answered *router.Endpoint) []byte {
-	if x.call == nil || !wantsMetadata(x.r.Header[x.s.metadataHeader]) {
+	if x.call == nil || !x.call.DryRun && !wantsMetadata(x.r.Header[x.s.metadataHeader]) {
 		return dst
 	}
 	dst = append(append(append(dst, `,"`...), x.s.metadataMember...), `":`...)
@@ -141,6 +145,12 @@ func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataO
 			IsBYOK:   c.Credential != nil, Tier: c.Tier.String(), Reason: c.Reason, DrawWeight: c.Weight,
 			Skipped: skipped(r, &c),
 		})
+	}
+	for i, b := range r.Bounds {
+		m.Endpoints.Available[i].MaxCost = &b.Max.Credit
+		if b.Refused != nil {
+			m.Endpoints.Available[i].RefusedBy = &b.Refused.Check
+		}
 	}
 	for _, e := range r.Plan.Excluded {
 		m.Endpoints.Excluded = append(m.Endpoints.Excluded, metadataExclusion{

@@ -117,11 +117,12 @@ func (x *exchange) listNativeModels(ctx context.Context) error {
 	return nil
 }
 
-// models returns one page of the models given. A model that no endpoint serves
+// models returns one page of those models given that the query asks for. A model that no endpoint serves
 // is not among them: it has no price and cannot be asked.
 func (x *exchange) models(all []served) (modelList, []served, error) {
 	query := x.parameters()
 	p := query.page(defaultPage, maxPage)
+	all = query.models(all)
 	if err := query.err(); err != nil {
 		return modelList{}, nil, err
 	}
@@ -132,7 +133,7 @@ func (x *exchange) models(all []served) (modelList, []served, error) {
 	for _, m := range part {
 		o := describeModel(m)
 		if !x.s.native { // which has no such route
-			o.Links.Details = base + "/" + m.ID + "/endpoints"
+			o.Links.Details = detailsLink(base, m)
 		}
 		list.Data = append(list.Data, o)
 	}
@@ -176,7 +177,7 @@ func cheapest(endpoints []*router.Endpoint) *router.Endpoint {
 // decisions is the architecture of every decision model.
 func decisions() architecture {
 	return architecture{
-		Modality: "text->decisions", InputModalities: []string{"text"}, OutputModalities: []string{"decisions"},
+		Modality: "text->" + modality, InputModalities: []string{"text"}, OutputModalities: []string{modality},
 		Tokenizer: "Other",
 	}
 }

@@ -49,10 +49,18 @@ type memberObject struct {
 	Role      organization.Role `json:"role"`
 }
 
+// creditsObject is an account's money. Clients in the field show the difference
+// of the two figures as what is left.
 type creditsObject struct {
-	Total router.USD `json:"total_credits"`
-	Used  router.USD `json:"total_usage"`
+	Total   router.USD `json:"total_credits"`
+	Used    router.USD `json:"total_usage"`
+	Prepaid bool       `json:"is_prepaid"`
 }
+
+// unlimitedCredits is the total of an account that is not prepaid, the largest
+// amount of the interface: clients need a number there, and one that is below
+// what was used would read as nothing left.
+const unlimitedCredits = 9_000_000_000 * router.Dollar
 
 // getSettings serves GET /organization/settings.
 func (x *exchange) getSettings(ctx context.Context) error {
@@ -107,7 +115,10 @@ func (x *exchange) getCredits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.reply(http.StatusOK, data{creditsObject{c.Total, c.Used}})
+	if !c.Prepaid {
+		c.Total = unlimitedCredits
+	}
+	x.reply(http.StatusOK, data{creditsObject{c.Total, c.Used, c.Prepaid}})
 	return nil
 }
 

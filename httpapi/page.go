@@ -44,10 +44,11 @@ func (p page) next(r *http.Request, total int) *string {
 }
 
 // requestPath is the path as the caller sent it, with the prefix that the
-// embedding program has stripped; "" where there is none that could be part of
+// embedding program has stripped and without a slash at its end; "" where there is none that could be part of
 // an address.
 func requestPath(r *http.Request) string {
 	p, _, _ := strings.Cut(r.RequestURI, "?")
+	p = strings.TrimSuffix(p, "/")
 	if !strings.HasPrefix(p, "/") || path.Clean(p) != p {
 		return ""
 	}

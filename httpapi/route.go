@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,7 +72,10 @@ type server struct {
 	metadataMember string // router_metadata
 	metadataHeader string // X-Router-Metadata, canonical
 	warningsHeader string // X-Router-Warnings, canonical
+	dryRunHeader   string // X-Router-Dry-Run, canonical
+	exposedHeaders string // to pages of Origins
 	exchanges      sync.Pool
+	packers        sync.Pool
 	room           room          // of bodies
 	parsing        chan struct{} // filled while large bodies are taken apart
 	admitter       Admitter      // nil: no rate is limited
@@ -88,6 +92,8 @@ func newServer(cfg Config) *server {
 			shares: map[owner]int64{},
 		},
 		warningsHeader: http.CanonicalHeaderKey("X-" + cfg.Brand + "-Warnings"),
+		dryRunHeader:   http.CanonicalHeaderKey("X-" + cfg.Brand + "-Dry-Run"),
+		exposedHeaders: exposedHeaders(cfg.Brand),
 	}
 	s.admitter, _ = cfg.Keys.(Admitter)
 	return s
@@ -131,6 +137,11 @@ func (s *surface) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // run finds the route and does what it needs, in the order of the documented
 // checks.
 func (x *exchange) run(ctx context.Context) error {
+	if x.preflight() {
+		x.status = http.StatusNoContent
+		return nil
+	}
+	x.r = withoutSlash(x.r)
 	x.s.mux.ServeHTTP(&x.probe, x.r)
 	rt := x.probe.route
 	switch {
@@ -143,6 +154,18 @@ func (x *exchange) run(ctx context.Context) error {
 		return err
 	}
 	return rt.serve(x, ctx)
+}
+
+// withoutSlash is r without the slash at the end of its path. The request of the
+// embedding program is not changed.
+func withoutSlash(r *http.Request) *http.Request {
+	if len(r.URL.Path) < 2 || !strings.HasSuffix(r.URL.Path, "/") || !strings.HasSuffix(r.URL.EscapedPath(), "/") {
+		return r
+	}
+	address, copied := *r.URL, *r
+	address.Path, address.RawPath = strings.TrimSuffix(address.Path, "/"), strings.TrimSuffix(address.RawPath, "/")
+	copied.URL = &address
+	return &copied
 }
 
 // end answers a panic with a 500, so that one broken request does not cost a

@@ -20,7 +20,7 @@ import (
 // scenario is one line of what the interface promises.
 type scenario struct {
 	name    string
-	mount   string // "" is /api/v1, else /v1
+	mount   string // default /api/v1
 	method  string // default POST
 	path    string // default /systemone
 	key     string // kind of key; default inference, "-" sends none
@@ -55,12 +55,19 @@ func (s *scenario) play(t *testing.T) (*rig, *http.Request, *reply) {
 	for name, value := range s.header {
 		r.Header.Set(name, value)
 	}
-	var h http.Handler = g.handler
-	if s.mount != "" {
-		h = g.native
-	}
-	w := g.serve(t, h, r)
+	w := g.serve(t, g.mounted(s.mount), r)
 	return g, r, &reply{status: w.Code, header: w.Header(), body: w.Body.Bytes()}
+}
+
+// mounted returns the handler that is mounted there.
+func (g *rig) mounted(at string) http.Handler {
+	switch at {
+	case "/v1":
+		return g.native
+	case "/api/alpha":
+		return g.handler.Alpha()
+	}
+	return g.handler
 }
 
 type reply struct {
@@ -95,7 +102,7 @@ func TestScenarios(t *testing.T) {
 			for name, want := range s.headers {
 				assert.Equal(t, want, got.header.Get(name), name)
 			}
-			if s.mount != "" {
+			if s.mount == "/v1" {
 				assert.Equal(t, got.header.Get("X-Request-Id"), got.header.Get("X-Typesafe-Request-Id"))
 				assert.Equal(t, at(t, got.body, "error.message"), at(t, got.body, "detail.message"))
 				assert.Equal(t, at(t, got.body, "error.metadata.error_type"), at(t, got.body, "detail.error_type"))

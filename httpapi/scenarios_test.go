@@ -91,6 +91,13 @@ func scenarios() []scenario {
 		{name: "mixed", ant: []error{upstream(0, "", time.Second)}, bee: []error{upstream(429, router.RateLimitExceeded, 3*time.Second)}, status: 502, message: provider, kind: "provider_unavailable", headers: map[string]string{retryAfter: ""}, absent: []string{"error.metadata.previous_errors.0.status"}},
 		{name: "the second answers", ant: []error{upstream(500, "", 0)}, status: 200, want: map[string]any{"provider": "Bee Two"}},
 
+		{name: "dry run", header: map[string]string{"X-Router-Dry-Run": "true"}, status: 200, want: map[string]any{
+			"dry_run": true, "router_metadata.attempts": []any{}, "router_metadata.endpoints.available.0.endpoint": "ant/eu",
+			"router_metadata.endpoints.available.0.selected": false,
+		}, absent: []string{"answers", "usage", "router_metadata.endpoints.available.0.refused_by"}},
+		{name: "dry run that finds nothing", header: map[string]string{"X-Router-Dry-Run": "TRUE"}, body: with(`"provider":{"only":["x"]}`), status: 404, message: "No endpoints found for acme/judge", kind: "not_found", want: map[string]any{"router_metadata.endpoints.excluded.0.reason": "allowed_providers"}},
+		{name: "no dry run", header: map[string]string{"X-Router-Dry-Run": "false"}, status: 200, absent: []string{"dry_run"}},
+		{name: "perhaps a dry run", header: map[string]string{"X-Router-Dry-Run": "1"}, status: 400, message: invalid, kind: "invalid_request", want: map[string]any{"error.metadata.issues.0.path": "dry-run"}},
 		{name: "two credentials", header: map[string]string{"X-Api-Key": "another"}, status: 400, message: invalid, kind: "invalid_request", want: map[string]any{"error.metadata.issues.0.path": "authorization"}},
 		{name: "body is no JSON", body: "hello", status: 400, message: invalid, kind: "invalid_request"},
 		{name: "empty body", body: " ", status: 400, message: invalid, kind: "invalid_request"},
@@ -110,6 +117,25 @@ func scenarios() []scenario {
 		{name: "models with a wrong page", method: "GET", path: "/models?limit=0", key: "-", status: 400, message: invalid, kind: "invalid_request", want: map[string]any{"error.metadata.issues.0.path": "limit"}},
 		{name: "models cannot be posted", path: "/models", status: 405, message: "Method not allowed", kind: "method_not_allowed", headers: map[string]string{"Allow": "GET, HEAD"}},
 		{name: "models without keys", method: "GET", path: "/models", options: []option{brokenKeys}, status: 500, message: "Internal Server Error", kind: "server"},
+		{name: "models that put out what there is not", method: "GET", path: "/models?output_modalities=text,image", key: "-", status: 200, want: map[string]any{"total_count": 0.0, "data": []any{}}},
+		{name: "models of a category", method: "GET", path: "/models?category=Finance", key: "-", status: 200, want: map[string]any{"total_count": 1.0, "data.0.id": "acme/judge"}},
+		{name: "models of two categories", method: "GET", path: "/models?category=finance&category=x", key: "-", status: 400, message: invalid, kind: "invalid_request", want: map[string]any{"error.metadata.issues.0.path": "category"}},
+		{name: "count", method: "GET", path: "/models/count?limit=x", key: "-", status: 200, want: map[string]any{"data": map[string]any{"count": 2.0}}},
+		{name: "count of a category", method: "GET", path: "/models/count?category=finance&output_modalities=all", status: 200, want: map[string]any{"data.count": 1.0}},
+		{name: "count of nothing", method: "GET", path: "/models/count?output_modalities=", key: "-", status: 400, message: invalid, kind: "invalid_request", want: map[string]any{"error.metadata.issues.0.path": "output_modalities"}},
+		{name: "count with a wrong key", method: "GET", path: "/models/count", key: "unknown", status: 401, message: "Invalid API key", kind: "authentication"},
+		{name: "count cannot be posted", path: "/models/count", status: 405, message: "Method not allowed", kind: "method_not_allowed"},
+		{name: "count without keys", method: "GET", path: "/models/count", options: []option{brokenKeys}, status: 500, message: "Internal Server Error", kind: "server"},
+		{name: "count with slow keys", method: "GET", path: "/models/count", options: []option{slowKeys}, status: 524, message: "Request timed out. Please try again later.", kind: "timeout"},
+		{name: "model", method: "GET", path: "/model/acme/judge", key: "-", status: 200, want: map[string]any{"data.id": "acme/judge", "data.links.details": "/models/acme/judge/endpoints"}},
+		{name: "model by an alias", method: "GET", path: "/model/~acme/judge-latest", status: 200, want: map[string]any{"data.id": "acme/judge"}},
+		{name: "model that nobody serves", method: "GET", path: "/model/acme/unserved", key: "-", status: 404, message: "Resource not found", kind: "not_found"},
+		{name: "no model", method: "GET", path: "/model/acme/x", key: "-", status: 404, message: "Resource not found", kind: "not_found"},
+		{name: "model with a wrong key", method: "GET", path: "/model/acme/judge", key: "expired", status: 401, message: "API key expired", kind: "authentication"},
+		{name: "model with two credentials", method: "GET", path: "/model/acme/judge", header: map[string]string{"X-Api-Key": "x"}, status: 400, message: invalid, kind: "invalid_request"},
+		{name: "model cannot be put", method: "PUT", path: "/model/acme/judge", status: 405, message: "Method not allowed", kind: "method_not_allowed"},
+		{name: "model without keys", method: "GET", path: "/model/acme/judge", options: []option{brokenKeys}, status: 500, message: "Internal Server Error", kind: "server"},
+		{name: "model with slow keys", method: "GET", path: "/model/acme/judge", options: []option{slowKeys}, status: 524, message: "Request timed out. Please try again later.", kind: "timeout"},
 		{name: "endpoints", method: "GET", path: "/models/acme/judge/endpoints", key: "-", status: 200, want: map[string]any{"data.endpoints.0.tag": "ant/eu"}},
 		{name: "endpoints of an alias", method: "GET", path: "/models/~acme/judge-latest/endpoints", status: 200, want: map[string]any{"data.id": "acme/judge"}},
 		{name: "endpoints of no model", method: "GET", path: "/models/acme/x/endpoints", key: "-", status: 404, message: "Resource not found", kind: "not_found"},
@@ -129,6 +155,19 @@ func scenarios() []scenario {
 
 		{name: "dual errors", key: "-", options: []option{func(c *httpapi.Config, _ *router.Config) { c.DualErrors = true }}, status: 401, message: "Missing Authentication header", kind: "authentication", want: map[string]any{"detail.error_type": "authentication", "detail.message": "Missing Authentication header"}},
 	}
+}
+
+// alphaScenarios ask for decisions at the alpha mount, where everything is as it
+// is at /systemone.
+func alphaScenarios() []scenario {
+	var list []scenario
+	for _, s := range scenarios() {
+		if s.path == "" {
+			s.mount, s.path = "/api/alpha", "/decisions"
+			list = append(list, s)
+		}
+	}
+	return append(list, scenario{name: "nothing else", mount: "/api/alpha", method: "GET", path: "/models", status: 404, message: "Resource not found", kind: "not_found"})
 }
 
 // nativeScenarios returns what the native mount does otherwise, and each of its

@@ -24,8 +24,8 @@ func organizationAnswers() []scenario {
 		}},
 		{method: "GET", path: "/organization/members?offset=1&limit=1", status: 200, want: map[string]any{"total_count": 2.0, "data.0.id": "bob"}, absent: []string{"data.1"}},
 		{method: "GET", path: "/organization/members?offset=9", status: 200, want: map[string]any{"total_count": 2.0, "data": []any{}}},
-		{method: "GET", path: "/credits", status: 200, want: map[string]any{"data": map[string]any{"total_credits": 12.5, "total_usage": 0.0}}},
-		{method: "GET", path: "/credits", options: []option{account("pat")}, status: 200, want: map[string]any{"data.total_credits": 0.0}},
+		{method: "GET", path: "/credits", status: 200, want: map[string]any{"data": map[string]any{"total_credits": 12.5, "total_usage": 0.0, "is_prepaid": true}}},
+		{method: "GET", path: "/credits", options: []option{account("pat")}, status: 200, want: map[string]any{"data": map[string]any{"total_credits": 9e9, "total_usage": 0.0, "is_prepaid": false}}},
 
 		{method: "GET", path: "/workspaces", status: 200, want: map[string]any{"total_count": 3.0, "data.0.slug": "default", "data.1.slug": "east", "data.2.slug": "empty"}},
 		{method: "GET", path: "/workspaces", options: []option{account("pat")}, status: 200, want: map[string]any{"total_count": 1.0}},

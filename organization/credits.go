@@ -11,6 +11,9 @@ import (
 type Credits struct {
 	Total router.USD // all that was ever paid in
 	Used  router.USD // all that was ever charged
+	// Prepaid says that calls are refused once Total is spent. An account into
+	// which nothing was ever paid is not limited by its credits.
+	Prepaid bool
 }
 
 // TopUp adds a payment to the credits of the actor's account, which from then
@@ -78,7 +81,7 @@ func (s *Service) Credits(ctx context.Context, account string) (Credits, error) 
 	if err != nil {
 		return Credits{}, err
 	}
-	c := Credits{Total: a.Credits}
+	c := Credits{Total: a.Credits, Prepaid: a.Prepaid}
 	if s.cfg.Ledger == nil {
 		return c, nil
 	}

@@ -51,6 +51,10 @@ type Call struct {
 	UsualTimeout time.Duration
 	// Seed replays a draw; 0 draws a fresh one. The one used is in Report.
 	Seed uint64
+	// DryRun makes a plan, notes in Report.Bounds what it may cost and which limits
+	// would refuse it, and asks nobody: the result has no answers and no Endpoint,
+	// and nothing is charged. Interceptors run, and refuse, as ever.
+	DryRun bool
 	// Report is filled while the call proceeds, also when it fails.
 	Report Report
 
@@ -100,7 +104,8 @@ type Report struct {
 	// Stopped says why no further candidate was asked. It is "" where one answered,
 	// where there was none to be asked, and where the ledger failed.
 	Stopped  Stop
-	Skipped  []Skip // candidates that were passed over, in the order of the plan
+	Skipped  []Skip  // candidates that were passed over, in the order of the plan
+	Bounds   []Bound // of a dry run, by candidate of the plan; nil otherwise
 	Pipeline []Stage
 	Overrun  *Overrun // where the answer cost more than was set aside for it, else nil
 }

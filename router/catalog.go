@@ -16,8 +16,9 @@ type Model struct {
 	Permaslug string   // the id with a dated suffix, required, e.g. acme/judge-20260901
 	Name      string   // display name; default ID
 	Aliases   []string // bare names such as judge-latest
-	// Description, Created and ContextLength are for listings.
+	// Description, Categories, Created and ContextLength are for listings.
 	Description   string
+	Categories    []string // use cases, e.g. finance; GET /models filters by them
 	Created       time.Time
 	ContextLength int
 	// Distillable says that the author allows text distillation; not stated is no.

@@ -26,7 +26,7 @@ func (c *Catalog) addModels(models []Model) error {
 		if m.Name == "" {
 			m.Name = m.ID
 		}
-		m.Aliases = slices.Clone(m.Aliases)
+		m.Aliases, m.Categories = slices.Clone(m.Aliases), slices.Clone(m.Categories)
 		if err := checkModel(i, &m); err != nil {
 			return err
 		}

@@ -45,6 +45,9 @@ func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
 	if err := c.Report.Plan.Err(requested(c.Request)); err != nil {
 		return nil, err
 	}
+	if c.DryRun {
+		return r.dryRun(ctx, c, now)
+	}
 	w := walk{
 		router:     r,
 		call:       c,

@@ -28,10 +28,14 @@ func Restrict(rule Rule) Interceptor {
 
 // Log writes one line for every call: at Info for an answer, at Warn for a
 // refusal or an upstream's failure, at Error for a failure of the program itself
-// or of its storage, which alone shows its cause. The line holds ids, models, providers,
-// classes, statuses, the seed, the cost and the duration; never a key's text, a
-// state, an answer, a user or an upstream's text. Of a call that failed it says why
-// no further candidate was asked ([Report.Stopped]), and what was charged because
+// or of its storage, with its cause. Before it comes a line at Warn for each attempt
+// that failed, with its cause, also where another endpoint answered then: a
+// credential that has run out must not stay unknown for as long as fallbacks
+// work. The lines hold ids, models, providers, classes, statuses, the seed, the
+// cost and the duration; never a key's text, a state, an answer, a user or an
+// upstream's text, as long as providers keep them out of an [UpstreamError]. Of
+// an error that is none, the line has the type only. Of a call that failed it says
+// why no further candidate was asked ([Report.Stopped]), and what was charged because
 // its caller ended it. Models are those of the
 // catalog: a name that it does not have may be anything, a key that was put in
 // the wrong place, too. An answer that cost more than was set aside for it has a
@@ -50,8 +54,11 @@ func Log(l *slog.Logger) Interceptor {
 			if out == nil {
 				out = slog.Default()
 			}
-			level, ctx := levelOf(err), context.WithoutCancel(ctx)
-			if out.Enabled(ctx, level) {
+			ctx = context.WithoutCancel(ctx)
+			if out.Enabled(ctx, slog.LevelWarn) {
+				logAttempts(ctx, out, c)
+			}
+			if level := levelOf(err); out.Enabled(ctx, level) {
 				out.LogAttrs(ctx, level, "decision", attrs(c, res, err, c.now().Sub(started))...)
 			}
 			for i := range c.Report.Attempts {

@@ -95,6 +95,15 @@ func (c *checker) all(r *Request, a Answers, use func(at int, q *Question, ans *
 // answer returns the probabilities in the order of the question, and what is
 // wrong with the answer.
 func (c *checker) answer(q *Question, a *Answer) (p []float64, problem string) {
+	p, problem = c.exactly(q, a)
+	if problem != "" && len(a.Probabilities) > 0 {
+		problem = c.ifRounded(problem, q, a)
+	}
+	return p, problem
+}
+
+// exactly is answer without a word about other tolerances.
+func (c *checker) exactly(q *Question, a *Answer) (p []float64, problem string) {
 	if a.Kind != q.Kind {
 		return nil, "is of another type than the question"
 	}

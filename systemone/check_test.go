@@ -23,6 +23,11 @@ func sound() systemone.Answers {
 	}
 }
 
+// passes is what is said of a problem that another tolerance would cure.
+func passes(unit, stated string) string {
+	return ", but would pass as rounded to " + unit + ": the endpoint's Tolerance.Rounding states " + stated
+}
+
 // TestCheckRefuses holds what row R70 of the routing cases calls a reply that
 // fails the check, and its edges.
 func TestCheckRefuses(t *testing.T) {
@@ -80,9 +85,20 @@ func TestCheckRefuses(t *testing.T) {
 		{"sum below", two, probabilities(1, 0.4, 0.589), "which", "probabilities do not sum to 1"},
 		{"sum within no rounding", systemone.Tolerance{}, probabilities(1, 0.4, 0.6000009), "", ""},
 		{"sum beyond no rounding", systemone.Tolerance{}, probabilities(1, 0.4, 0.600002), "which", "probabilities do not sum to 1"},
-		{"a rounding that is none", systemone.Tolerance{Rounding: nan}, probabilities(1, 0.4, 0.601), "which", "probabilities do not sum to 1"},
-		{"a rounding of more than everything", systemone.Tolerance{Rounding: 1}, probabilities(1, 0.4, 0.601), "which", "probabilities do not sum to 1"},
-		{"a negative rounding", systemone.Tolerance{Rounding: -1}, probabilities(1, 0.4, 0.601), "which", "probabilities do not sum to 1"},
+		{"a rounding that is none", systemone.Tolerance{Rounding: nan}, probabilities(1, 0.4, 0.601), "which", "probabilities do not sum to 1" + passes("0.001", "full precision")},
+		{"a rounding of more than everything", systemone.Tolerance{Rounding: 1}, probabilities(1, 0.4, 0.601), "which", "probabilities do not sum to 1" + passes("0.001", "full precision")},
+		{"a negative rounding", systemone.Tolerance{Rounding: -1}, probabilities(1, 0.4, 0.601), "which", "probabilities do not sum to 1" + passes("0.001", "full precision")},
+		{"two decimals of full precision", systemone.Tolerance{}, probabilities(1, 0.4, 0.59), "which", "probabilities do not sum to 1" + passes("0.01", "full precision")},
+		{"two decimals of three", systemone.Tolerance{Rounding: 0.001}, probabilities(1, 0.4, 0.59), "which", "probabilities do not sum to 1" + passes("0.01", "0.001")},
+		{"two decimals of a choice", systemone.Tolerance{}, probabilities(1, 0.5, 0.49), "which", "probabilities do not sum to 1" + passes("0.01", "full precision")},
+		{"a choice behind by a unit", systemone.Tolerance{}, probabilities(1, 0.505, 0.495), "which", "choice is not the most probable option"},
+		{"one decimal", two, probabilities(1, 0.4, 0.7), "which", "probabilities do not sum to 1" + passes("0.1", "0.01")},
+		{"two decimals, and wrong", systemone.Tolerance{}, probabilities(1, 0.4, 0.55), "which", "probabilities do not sum to 1"},
+		{"two decimals of a score", systemone.Tolerance{}, func(a systemone.Answers) systemone.Answers {
+			a = probabilities(2, 1.0/3, 2.0/3)(a)
+			a[2].Score = 0.67
+			return a
+		}, "how", "score is not the mean of its probabilities" + passes("0.01", "full precision")},
 		{"unknown label", two, func(a systemone.Answers) systemone.Answers { a[1].Probabilities[0].Label = "c"; return a }, "which", "probabilities lack an option or level"},
 		{"label twice", two, func(a systemone.Answers) systemone.Answers { a[1].Probabilities[0].Label = "b"; return a }, "which", "probabilities lack an option or level"},
 		{"label missing", two, func(a systemone.Answers) systemone.Answers {
@@ -95,7 +111,7 @@ func TestCheckRefuses(t *testing.T) {
 		}, "how", "probabilities do not have one label for each option or level"},
 		{"level in another form", two, func(a systemone.Answers) systemone.Answers { a[2].Probabilities[1].Label = "01"; return a }, "how", "probabilities lack an option or level"},
 
-		{"score off", systemone.Tolerance{}, func(a systemone.Answers) systemone.Answers { a[2].Score = 0.7501; return a }, "how", "score is not the mean of its probabilities"},
+		{"score off", systemone.Tolerance{}, func(a systemone.Answers) systemone.Answers { a[2].Score = 0.7501; return a }, "how", "score is not the mean of its probabilities" + passes("0.0001", "full precision")},
 		{"score no number", two, func(a systemone.Answers) systemone.Answers { a[2].Score = nan; return a }, "how", "score is not the mean of its probabilities"},
 		{"score rounded", two, func(a systemone.Answers) systemone.Answers { a[2].Score = 0.76; return a }, "", ""},
 		{"score beyond rounding", two, func(a systemone.Answers) systemone.Answers { a[2].Score = 0.761; return a }, "how", "score is not the mean of its probabilities"},

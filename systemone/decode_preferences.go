@@ -248,9 +248,11 @@ func (c *Cutoffs) field(name string) **float64 {
 	return nil
 }
 
+// cutoff checks the range, too, because only here it is known whether the number
+// stands for p50 or under it, and the problem's path names what was sent.
 func (d preferencesDecoder) cutoff(value []byte) *float64 {
 	number, ok := parseFloat(value)
-	if !ok {
+	if !ok || number < 0 {
 		d.fail(mustBeCutoff)
 		return nil
 	}

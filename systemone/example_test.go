@@ -84,7 +84,7 @@ func ExampleRepair() {
 	}
 	fmt.Printf("%s, confidence %.3f\n", answers[0].Choice, answers[0].Confidence)
 	// Output:
-	// systemone: bad answer: desk: probabilities do not sum to 1
+	// systemone: bad answer: desk: probabilities do not sum to 1, but would pass as rounded to 0.01: the endpoint's Tolerance.Rounding states full precision
 	// tech 0.222
 	// billing 0.667
 	// sales 0.111

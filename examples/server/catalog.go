@@ -102,7 +102,7 @@ func (c config) models() ([]router.Model, error) {
 		if m.Permaslug == "" {
 			return nil, at(fmt.Sprintf("models[%d].permaslug", i), "is required")
 		}
-		models = append(models, router.Model{ID: m.ID, Permaslug: m.Permaslug, Name: m.Name, Aliases: m.Aliases})
+		models = append(models, router.Model{ID: m.ID, Permaslug: m.Permaslug, Name: m.Name, Aliases: m.Aliases, Categories: m.Categories})
 	}
 	said := map[string]bool{}
 	for i, e := range c.Endpoints {

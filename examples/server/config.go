@@ -34,6 +34,8 @@ type modelConfig struct {
 	Permaslug string   `json:"permaslug"`
 	Name      string   `json:"name"`
 	Aliases   []string `json:"aliases"`
+
+	Categories []string `json:"categories"`
 }
 
 type endpointConfig struct {
@@ -54,6 +56,8 @@ type endpointConfig struct {
 	TokensPerByte  float64       `json:"tokens_per_byte"`
 	MaxPrompt      int           `json:"max_prompt_tokens"`
 	MaxCompletion  int           `json:"max_completion_tokens"`
+
+	SupportedParameters []string `json:"supported_parameters"`
 }
 
 type pricingConfig struct {

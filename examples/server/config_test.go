@@ -117,6 +117,11 @@ func TestFlagMistakesAreOneLine(t *testing.T) {
 		"empty config":  {"-config", ""},
 		"empty file":    {"-keys-file", ""},
 		"empty address": {"-addr", ""},
+		"no origin":     {"-origins", "app.example"},
+		"any origin":    {"-origins", "*"},
+		"empty origins": {"-origins", ""},
+		"no address":    {"-credits-url", "credits"},
+		"a script":      {"-credits-url", "javascript:alert(1)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr strings.Builder

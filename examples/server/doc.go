@@ -44,6 +44,16 @@
 //	                  estimated prompt; the default), void (nothing) or finish (the
 //	                  attempt goes on, and costs what its answer says)
 //
+//	-origins LIST     let pages of these origins ask from a browser: those that it
+//	                  sends, separated by commas (https://app.example,
+//	                  http://localhost:3000); default none. A key in a page is known
+//	                  to all who open it: give it a limit, or an expiry
+//	-credits-url URL  where credits are bought; named when a call is refused because
+//	                  they are spent
+//	-check            check the configuration (of -config, else the built-in one),
+//	                  list what may be a mistake in it, and serve nothing: exit
+//	                  status 0 for one that can be served, 2 for one that cannot
+//
 // SIGINT and SIGTERM finish the requests in flight, close the storage and exit
 // with 0. A mistake in the flags, the configuration or what is kept (a folder
 // that is in use, a schema of a later version) is one line on standard error and
@@ -107,8 +117,16 @@
 // # Routes
 //
 // The documented interface is mounted under /api/v1, the native System One
-// dialect (POST /v1/systemone, GET /v1/models) under /v1. docs/openapi.yaml
-// describes both.
+// dialect (POST /v1/systemone, GET /v1/models) under /v1, and POST
+// /api/alpha/decisions is /api/v1/systemone for clients that look for it there.
+// docs/openapi.yaml describes all of them.
+//
+// GET /healthz answers 200 as long as the process serves. GET /readyz answers 200
+// while the storage can be reached, and 503 when it cannot or when the server is
+// stopping; it reads the storage once a second at most. Neither takes a key.
+//
+// The listener speaks HTTP/1, and HTTP/2 without TLS to clients that begin with
+// it; TLS is for a proxy in front.
 //
 // # Users
 //
@@ -152,6 +170,8 @@
 //	permaslug  the id with a dated suffix, e.g. acme/judge-20260901
 //	name       display name; default: the id
 //	aliases    bare names that mean this model, e.g. judge-latest; default: none
+//	categories use cases that GET /models?category= finds it by, e.g. finance;
+//	           default: none
 //
 // An endpoint is one model at one provider:
 //
@@ -190,6 +210,9 @@
 //	attempt_timeout_ms
 //	                 the most time that one attempt gets, in milliseconds; default:
 //	                 10,000
+//	supported_parameters
+//	                 optional parameters that the provider takes, today "user"; the
+//	                 default is what the profile states, [] is none
 //	limits           {"questions","options","levels","concurrency"}: the largest
 //	                 number of each, concurrency being attempts in flight; default:
 //	                 what the profile states, otherwise no limit.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -16,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/signalbox/signalbox/httpapi"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -48,6 +51,9 @@ type options struct {
 	leases                 bool
 	limits                 limits
 	abandoned              router.Abandon
+	check                  bool
+	origins                string // separated by commas
+	creditsURL             string
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -62,6 +68,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.BoolVar(&o.leases, "leases", false, "admit calls from slices of the budgets, leased from PostgreSQL")
 	o.limits.define(flags)
 	flags.TextVar(&o.abandoned, "abandoned", router.AbandonEstimate, "what an attempt costs whose caller hangs up: `estimate`, void or finish")
+	flags.BoolVar(&o.check, "check", false, "check the configuration, list what may be wrong with it, and serve nothing")
+	flags.StringVar(&o.origins, "origins", "", "let pages of the origins in `LIST` ask from a browser, separated by commas")
+	flags.StringVar(&o.creditsURL, "credits-url", "", "name `URL` to those whose credits are spent")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(stderr)
 		flags.Usage()
@@ -85,12 +94,37 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return o, fmt.Errorf("-addr: %q is no port", port)
 	}
+	if o.creditsURL != "" {
+		if err := checkCreditsURL(o.creditsURL); err != nil {
+			return o, fmt.Errorf("-credits-url: %w", err)
+		}
+	}
 	if o.keysFile != "" {
 		if err := checkKeysFile(o.keysFile); err != nil {
 			return o, fmt.Errorf("-keys-file: %w", err)
 		}
 	}
 	return o, nil
+}
+
+// originList is the origins one by one; httpapi checks them.
+func (o options) originList() []string {
+	if o.origins == "" {
+		return nil
+	}
+	list := strings.Split(o.origins, ",")
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
+	}
+	return list
+}
+
+func checkCreditsURL(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+		return errors.New("must be an address that begins with https:// or http://")
+	}
+	return nil
 }
 
 // checkStorage finds what is wrong with where to keep and find things. An empty
@@ -125,15 +159,19 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 			return exitUsage
 		}
 	}
-	warn := func(line string) { _, _ = fmt.Fprintf(stderr, "server: warning: %s\n", line) }
-	catalog, err := builder{getenv: getenv, warn: warn}.catalog(c)
-	if err != nil {
-		place := "built-in catalog"
-		if o.config != "" {
-			place = o.config
-		}
+	place := cmp.Or(o.config, "built-in catalog")
+	var warnings []string
+	catalog, err := builder{getenv: getenv, warn: func(line string) { warnings = append(warnings, line) }}.catalog(c)
+	switch {
+	case err != nil:
 		_, _ = fmt.Fprintf(stderr, "server: configuration: %s: %v\n", place, err)
 		return exitUsage
+	case o.check:
+		c.report(catalog, place, warnings, stdout)
+		return exitOK
+	}
+	for _, line := range warnings {
+		_, _ = fmt.Fprintf(stderr, "server: warning: %s\n", line)
 	}
 	// Answers are logged at Info, which costs a tenth of a request's processor
 	// time: see the package comment.
@@ -164,6 +202,9 @@ func start(
 	}
 	defer func() { err = errors.Join(err, kept.close()) }()
 	s, err := newService(ctx, catalog, kept, o, time.Now, logs)
+	if errors.Is(err, httpapi.ErrConfig) {
+		return mistake{err}
+	}
 	if err != nil {
 		return err
 	}

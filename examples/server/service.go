@@ -27,7 +27,9 @@ type service struct {
 	log     *slog.Logger
 }
 
-func newService(ctx context.Context, catalog *router.Catalog, kept *storage, o options, now func() time.Time, log *slog.Logger) (*service, error) {
+func newService(
+	ctx context.Context, catalog *router.Catalog, kept *storage, o options, now func() time.Time, log *slog.Logger,
+) (*service, error) {
 	userKey, err := kept.userKey()
 	if err != nil {
 		return nil, err
@@ -36,6 +38,7 @@ func newService(ctx context.Context, catalog *router.Catalog, kept *storage, o o
 		Catalog: catalog, Stores: kept.set, SealingKey: kept.sealingKey, UserKey: userKey, Log: log, Now: now,
 		Rates: o.limits.rates, Bodies: int64(o.limits.bodies), KeyBodies: int64(o.limits.keyBodies), AccountBodies: int64(o.limits.accountBodies),
 		Abandoned: o.abandoned,
+		Origins:   o.originList(), CreditsURL: o.creditsURL,
 	})
 	if err != nil {
 		return nil, err
@@ -77,10 +80,15 @@ const (
 	maxHeader    = 32 << 10
 )
 
-// newServer is the HTTP server around h. A caller who sends or reads slowly
-// cannot hold on to it.
+// newServer is the HTTP server around h, for HTTP/1 and, from clients that begin
+// with it (h2c with prior knowledge), HTTP/2 without TLS. A caller who sends or
+// reads slowly cannot hold on to it.
 func newServer(h http.Handler, log *slog.Logger) *http.Server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
 	return &http.Server{
+		Protocols:         protocols,
 		Handler:           h,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
@@ -107,7 +115,8 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	defer endSweeping()
 
 	var stopping atomic.Bool
-	server := newServer(closing(s.handler, &stopping), s.log)
+	own := &health{storage: s.stack.Ready, stopping: &stopping, now: time.Now, log: s.log}
+	server := newServer(closing(own.before(s.handler), &stopping), s.log)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 

@@ -45,6 +45,9 @@ func (u *upstream) systemOne(place string, p providerConfig, key router.Secret) 
 	if u.off {
 		return nil // there is nothing to call it with
 	}
+	if profile.User == "" {
+		profile.User = "user" // sent where an endpoint says that it takes it
+	}
 	profile.KeyOptional = true // a provider that names no variable is asked without
 	return u.connect(place, key, func(key router.Secret) (router.Provider, error) {
 		return systemonehttp.New(systemonehttp.Config{BaseURL: p.BaseURL, APIKey: key, Profile: profile})
@@ -96,6 +99,9 @@ func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, er
 		if e.UpstreamModel != "" {
 			return out, at(place+".upstream_model", "does not belong to a %q provider", kindSimilarity)
 		}
+		if len(e.SupportedParameters) > 0 {
+			return out, at(place+".supported_parameters", "a %q provider takes none", kindSimilarity)
+		}
 	} else {
 		out.UpstreamModel = e.UpstreamModel
 	}
@@ -120,6 +126,9 @@ func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, er
 		out.LastResort = *e.LastResort
 	}
 	out.AttemptTimeout = time.Duration(e.AttemptTimeout) * time.Millisecond
+	if e.SupportedParameters != nil {
+		out.Parameters = e.SupportedParameters
+	}
 	e.Limits.apply(&out.Limits)
 	out.Off = u.off
 	return out, nil

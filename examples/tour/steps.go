@@ -58,7 +58,7 @@ func steps() []step {
 		{method: "DELETE", path: "/byok/{credential}", show: "deleted"},
 
 		{title: "The next day", wait: 24 * time.Hour, method: "GET", path: "/activity", show: "data.0.date data.0.model data.0.requests data.0.usage data.0.byok_usage_inference"},
-		{method: "GET", path: "/credits", show: "data.total_credits data.total_usage"},
+		{method: "GET", path: "/credits", show: "data.is_prepaid data.total_usage"},
 		{method: "DELETE", path: "/keys/{web_hash}", show: "deleted"},
 		{method: "POST", path: "/systemone", key: "web", body: ask},
 		{method: "GET", path: "/activity?api_key_hash={web_hash}", show: "data.0.requests data.0.usage"},

@@ -21,6 +21,12 @@ func TestOpenRouterUsableCatalog(t *testing.T) {
 		m.call("zdr", "endpoints.listZdrEndpoints", object{}),
 		m.call("endpoints", "endpoints.list", object{"author": "lab", "slug": "answer"}),
 		m.call("providers", "providers.list", object{}),
+		m.call("count", "models.count", object{"outputModalities": "decisions"}),
+		m.call("count of texts", "models.count", object{"outputModalities": "text,image"}),
+		m.call("texts", "models.list", object{"outputModalities": "text"}),
+		m.call("category", "models.list", object{"category": "legal"}),
+		m.call("model", "models.get", object{"author": "lab", "slug": "answer"}),
+		m.call("bad model", "models.get", object{"author": "lab", "slug": "none"}),
 		m.call("bad user", "usable", object{"limit": 0}),
 		m.call("bad endpoints", "endpoints.list", object{"author": "lab", "slug": "none"}),
 		call{Name: "no user", Key: "sk-rt-v1-nobodys", Call: "usable"},
@@ -36,6 +42,13 @@ func TestOpenRouterUsableCatalog(t *testing.T) {
 		require.True(t, ok)
 		assert.NotNil(t, catalog.Model(id), id)
 	}
+	assert.EqualValues(t, len(all.Data), one(t, got["count"])["count"])
+	assert.EqualValues(t, 0, one(t, got["count of texts"])["count"])
+	assert.Empty(t, parsed[page](t, got["texts"]).Data)
+	category := parsed[page](t, got["category"]).Data
+	require.Len(t, category, 1)
+	assert.Equal(t, "lab/answer", category[0]["id"])
+	assert.Equal(t, "lab/answer", one(t, got["model"])["id"])
 	zdr := parsed[struct{ Data []object }](t, got["zdr"]).Data
 	require.NotEmpty(t, zdr)
 	for _, o := range zdr {
@@ -57,7 +70,7 @@ func TestOpenRouterUsableCatalog(t *testing.T) {
 		require.NotNil(t, catalog.Provider(slug), slug)
 		assert.Equal(t, catalog.Provider(slug).Name, o["name"])
 	}
-	refused(t, got, map[string]string{"bad user": badOther, "bad endpoints": missing, "no user": unknown, "no zdr": unknownOther})
+	refused(t, got, map[string]string{"bad user": badOther, "bad endpoints": missing, "bad model": missing, "no user": unknown, "no zdr": unknownOther})
 }
 
 func TestOpenRouterActivityAndCredits(t *testing.T) {

@@ -113,8 +113,13 @@ func (g *gateway) catalog(t *testing.T) *router.Catalog {
 		Quantization: "fp8", ZDR: true, Parameters: []string{"user"}, ContextLength: 8192,
 	}
 	for name := range labScript {
+		var categories []string
+		if name == "answer" {
+			categories = []string{"finance", "legal"}
+		}
 		models = append(models, router.Model{
-			ID: "lab/" + name, Permaslug: "lab/" + name + "-20261101", Name: "Lab " + name,
+			Categories: categories,
+			ID:         "lab/" + name, Permaslug: "lab/" + name + "-20261101", Name: "Lab " + name,
 			Aliases: []string{name + "-latest"}, Distillable: true, ContextLength: 8192,
 			Created: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
 		})

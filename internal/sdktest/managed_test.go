@@ -17,7 +17,7 @@ import (
 )
 
 // managed is a whole service with every part that can be managed, in front of
-// the scripted upstreams. Its clock is set by hand.
+// the scripted upstreams, for pages of the origins given. Its clock is set by hand.
 type managed struct {
 	*stack.Stack
 	seeded stack.Seeded
@@ -28,13 +28,13 @@ type managed struct {
 
 func (m *managed) now() time.Time { return time.Unix(0, m.nano.Load()).UTC() }
 
-func newManaged(t *testing.T) *managed {
+func newManaged(t *testing.T, origins ...string) *managed {
 	t.Helper()
 	m := &managed{by: router.Actor{Principal: router.Principal{Account: stack.Account}}}
 	m.nano.Store(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano())
 	g := &gateway{lab: newUpstream(t, labScript), careless: newUpstream(t, carelessScript)}
 	var err error
-	m.Stack, err = stack.New(stack.Config{Catalog: g.catalog(t), Now: m.now, Log: slog.New(slog.DiscardHandler)})
+	m.Stack, err = stack.New(stack.Config{Catalog: g.catalog(t), Now: m.now, Log: slog.New(slog.DiscardHandler), Origins: origins})
 	require.NoError(t, err)
 	m.seeded, err = m.Seed(t.Context())
 	require.NoError(t, err)

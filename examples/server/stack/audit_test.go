@@ -46,7 +46,7 @@ func TestEveryManagementActionLeavesARecord(t *testing.T) {
 
 	walked := 0
 	for _, r := range routes() {
-		if r.method == http.MethodGet || strings.HasSuffix(r.path, "/systemone") {
+		if r.method == http.MethodGet || strings.HasSuffix(r.path, "/systemone") || strings.HasSuffix(r.path, "/decisions") {
 			continue
 		}
 		walked++

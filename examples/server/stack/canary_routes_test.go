@@ -15,7 +15,7 @@ type route struct{ method, path, body string }
 
 // mounted is the path below the host.
 func (r route) mounted() string {
-	if strings.HasPrefix(r.path, "/v1/") {
+	if strings.HasPrefix(r.path, "/v1/") || strings.HasPrefix(r.path, "/api/") {
 		return r.path
 	}
 	return "/api/v1" + r.path
@@ -31,8 +31,11 @@ func routes() []route {
 	return []route{
 		{"POST", "/systemone", twoQuestions},
 		{"POST", "/v1/systemone", twoQuestions},
+		{"POST", "/api/alpha/decisions", twoQuestions},
 		{"GET", "/v1/models", ""},
 		{"GET", "/models", ""},
+		{"GET", "/models/count", ""},
+		{"GET", "/model/{author}/{slug}", ""},
 		{"GET", "/models/{author}/{slug}/endpoints", ""},
 		{"GET", "/providers", ""},
 		{"GET", "/models/user", ""},

@@ -45,8 +45,12 @@ type Config struct {
 	// Abandoned says what becomes of an attempt whose caller ends the call; default
 	// router.AbandonEstimate.
 	Abandoned router.Abandon
-	Log       *slog.Logger     // default slog.Default()
-	Now       func() time.Time // default time.Now
+	// Origins are those of the pages that may ask from a browser; default none.
+	Origins []string
+	// CreditsURL is where credits are bought; "" names no place.
+	CreditsURL string
+	Log        *slog.Logger     // default slog.Default()
+	Now        func() time.Time // default time.Now
 }
 
 // Stack is a whole service.
@@ -59,7 +63,7 @@ type Stack struct {
 	Guardrails   *guardrails.Service
 	Activity     *activity.Service
 	API          *httpapi.Handler
-	// Handler serves both dialects of API under their default mounts.
+	// Handler serves API in all its forms under their default mounts.
 	Handler http.Handler
 
 	stores store.Set
@@ -98,8 +102,10 @@ func New(cfg Config) (*Stack, error) {
 		FilteredCatalog: s.Organization.FilteredCatalog,
 
 		MaxInFlightBytes: cfg.Bodies, MaxInFlightPerKey: cfg.KeyBodies, MaxInFlightPerAccount: cfg.AccountBodies,
-		Logger: cfg.Log,
-		Now:    cfg.Now,
+		Origins:    cfg.Origins,
+		CreditsURL: cfg.CreditsURL,
+		Logger:     cfg.Log,
+		Now:        cfg.Now,
 	}); err != nil {
 		return nil, err
 	}
@@ -136,7 +142,6 @@ func (cfg Config) withDefaults() Config {
 func (s *Stack) policies() []router.Interceptor {
 	return []router.Interceptor{
 		router.Log(s.log),
-		s.causes,
 		s.Keys.Intercept,
 		s.Presets.Intercept,
 		s.Organization.Intercept,
@@ -146,20 +151,33 @@ func (s *Stack) policies() []router.Interceptor {
 	}
 }
 
-// mount puts both dialects under their prefixes. It is no http.ServeMux, which
+// Ready reads something from the storage and says why that was not possible, or
+// nil.
+func (s *Stack) Ready(ctx context.Context) error {
+	_, err := s.stores.Organization.Account(ctx, Account)
+	if errors.Is(err, organization.ErrNotFound) {
+		return nil // before Seed
+	}
+	return err
+}
+
+// mount puts the handlers under their prefixes. It is no http.ServeMux, which
 // would answer an unusual path such as /api/v1//models with a redirect: under
 // the mounts every answer is the handler's own.
 func mount(api *httpapi.Handler) http.Handler {
-	const documented, native = "/api/v1", "/v1"
+	const documented, alpha, native = "/api/v1", "/api/alpha", "/v1"
 	under := func(path, prefix string) bool {
 		rest, ok := strings.CutPrefix(path, prefix)
 		return ok && (rest == "" || rest[0] == '/')
 	}
 	documentedAPI, nativeAPI := http.StripPrefix(documented, api), http.StripPrefix(native, api.Native())
+	alphaAPI := http.StripPrefix(alpha, api.Alpha())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case under(r.URL.Path, documented):
 			documentedAPI.ServeHTTP(w, r)
+		case under(r.URL.Path, alpha):
+			alphaAPI.ServeHTTP(w, r)
 		case under(r.URL.Path, native):
 			nativeAPI.ServeHTTP(w, r)
 		default:

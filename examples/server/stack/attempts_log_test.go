@@ -39,12 +39,12 @@ func TestAFailedAttemptIsLoggedWithItsCause(t *testing.T) {
 		status   int     // of the reply
 		seen     float64 // of ant's attempt
 		cause    string  // of it
-		failure  string  // of the request
+		failure  string  // of bee's attempt, and of the request
 	}{
-		"a credential that has run out":    {refuses, says("0.5"), http.StatusOK, 401, refused, ""},
-		"nobody there":                     {hangsUp, says("0.5"), http.StatusOK, 0, gone, ""},
-		"an answer that fails the check":   {says("1.2"), says("0.5"), http.StatusOK, 502, wrong, ""},
-		"no fallback, the cause said once": {says("1.2"), refuses, http.StatusBadGateway, 502, wrong, refused},
+		"a credential that has run out":  {refuses, says("0.5"), http.StatusOK, 401, refused, ""},
+		"nobody there":                   {hangsUp, says("0.5"), http.StatusOK, 0, gone, ""},
+		"an answer that fails the check": {says("1.2"), says("0.5"), http.StatusOK, 502, wrong, ""},
+		"no fallback":                    {says("1.2"), refuses, http.StatusBadGateway, 502, wrong, refused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			providers := make([]router.ProviderInfo, 0, 2)
@@ -90,14 +90,18 @@ func TestAFailedAttemptIsLoggedWithItsCause(t *testing.T) {
 				}
 				said[msg] = append(said[msg], line)
 			}
-			assert.Equal(t, []map[string]any{{
+			require.NotEmpty(t, said["attempt failed"])
+			assert.Equal(t, map[string]any{
 				"level": "WARN", "request_id": "req-1", "endpoint": "ant/eu", "model": "acme/judge",
 				"class": "provider_unavailable", "status": c.seen, "cause": c.cause,
-			}}, said["attempt failed"])
+			}, said["attempt failed"][0])
 			if c.failure == "" {
+				assert.Len(t, said["attempt failed"], 1)
 				assert.Len(t, said, 1, "an answer is not in the log")
 				return
 			}
+			require.Len(t, said["attempt failed"], 2)
+			assert.Equal(t, c.failure, said["attempt failed"][1]["cause"])
 			require.Len(t, said["request failed"], 1)
 			assert.Contains(t, said["request failed"][0]["error"], c.failure)
 		})

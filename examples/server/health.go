@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// readyTimeout is how long the storage may take to answer.
+	readyTimeout = 2 * time.Second
+	// readyFor is how long an answer of the storage is told again: who asks more
+	// often, which takes no key, does not make it work.
+	readyFor = time.Second
+)
+
+// health answers the two questions of whatever runs the server: /healthz, is the
+// process alive, and /readyz, may it be sent requests.
+type health struct {
+	storage  func(context.Context) error // reads something
+	stopping *atomic.Bool
+	now      func() time.Time
+	log      *slog.Logger
+
+	mu    sync.Mutex
+	asked time.Time // zero before the first time
+	err   error
+}
+
+// before answers on the server's own paths and leaves all others to h.
+func (c *health) before(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch strings.TrimSuffix(r.URL.Path, "/") {
+		case "/healthz":
+			c.answer(w, r, nil)
+		case "/readyz":
+			c.answer(w, r, c.ready(r.Context()))
+		default:
+			h.ServeHTTP(w, r)
+		}
+	})
+}
+
+var (
+	errStopping = errors.New("stopping")
+	errStorage  = errors.New("storage cannot be reached")
+)
+
+func (c *health) answer(w http.ResponseWriter, r *http.Request, problem error) {
+	status, text := http.StatusOK, "ok"
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		status, text = http.StatusMethodNotAllowed, "method not allowed"
+	case problem != nil:
+		status, text = http.StatusServiceUnavailable, problem.Error()
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(`{"status":"` + text + `"}` + "\n"))
+}
+
+// ready says why the server should not be sent requests, or nil. The storage's
+// own error is for the log.
+func (c *health) ready(ctx context.Context) error {
+	if c.stopping.Load() {
+		return errStopping
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.now(); c.asked.IsZero() || now.Sub(c.asked) >= readyFor || now.Before(c.asked) {
+		// The answer is everybody's: one who hangs up must not make it an error.
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
+		defer cancel()
+		before := c.err
+		c.err, c.asked = c.storage(limited), c.now()
+		if (before == nil) != (c.err == nil) {
+			c.log.WarnContext(ctx, "readiness changed", slog.Bool("ready", c.err == nil), slog.Any("error", c.err))
+		}
+	}
+	if c.err != nil {
+		return errStorage
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package sdktest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestAISDKProvider asks with @openrouter/ai-sdk-provider, whose decisions go to
+// the alpha path beside the base URL.
+func TestAISDKProvider(t *testing.T) {
+	t.Parallel()
+	m := newManaged(t)
+	asked := func(model string) object {
+		return object{
+			"model": model, "state": object{"text": "a parcel"},
+			"questions": object{
+				"urgent": object{"type": "boolean", "instructions": "Is it urgent?", "criteria": object{"true": "soon", "false": "whenever"}},
+				"tone":   object{"type": "choice", "instructions": "Which tone?", "criteria": object{"glad": "smiles", "sad": "tears"}},
+				"grade":  object{"type": "score", "instructions": "How good?", "criteria": []string{"poor", "fair", "good"}},
+			},
+			"settings": object{
+				"user": "user-7", "session_id": "session-1", "trace": object{"trace_id": "trace-1"},
+				"provider": object{"order": []string{"lab"}, "allow_fallbacks": false},
+			},
+		}
+	}
+	key := string(m.seeded.Inference)
+	got := run(t, "aisdk.mjs", m.url, []call{
+		{Name: "answer", Key: key, Request: asked("lab/answer")},
+		{Name: "no model", Key: key, Request: asked("lab/none")},
+		{Name: "no key", Key: "sk-rt-v1-nobodys", Request: asked("lab/answer")},
+		{Name: "management", Key: string(m.seeded.Management), Request: asked("lab/answer")},
+		{Name: "limited", Key: key, Request: asked("lab/limited")},
+	})
+	require.Nil(t, got["answer"].Error, "%+v", got["answer"].Error)
+	reply := parsed[struct {
+		Answers, Metadata, Usage object
+		ID, Model                string
+	}](t, got["answer"])
+	assert.Regexp(t, `^gen-dec-[0-9a-f]{32}$`, reply.ID)
+	assert.Equal(t, "lab/answer-20261101", reply.Model)
+	same(t, object{
+		"urgent": object{"type": "boolean", "probability": 0.25},
+		"tone":   object{"type": "choice", "choice": "sad", "probabilities": object{"glad": 0.25, "sad": 0.75}},
+		"grade":  object{"type": "score", "score": 1.5, "probabilities": object{"0": 0.125, "1": 0.25, "2": 0.625}},
+	}, reply.Answers)
+	provider, ok := reply.Metadata["openrouter"].(object)
+	require.True(t, ok)
+	assert.Equal(t, "Scripted Lab", provider["provider"])
+	assert.Equal(t, object{"cost": 0.001046}, provider["usage"])
+
+	for name, status := range map[string]int{"no model": 400, "no key": 401, "management": 403, "limited": 429} {
+		if err := got[name].Error; assert.NotNil(t, err, "%s: %s", name, got[name].Value) {
+			assert.Equal(t, status, err.Status, "%s: %s: %s", name, err.Class, err.Message)
+		}
+	}
+}

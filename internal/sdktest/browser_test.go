@@ -1,0 +1,148 @@
+package sdktest
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// pageScript asks the interface as a page would, and tells the page's own server what
+// a page may know of each reply.
+const pageScript = `<!doctype html><script type="module">
+const {root, key, body} = CASE;
+const ask = async (path, key, more) => {
+  try {
+    const reply = await fetch(root + path, {headers: {Authorization: "Bearer " + key, "Content-Type": "application/json", "X-Own": "1"}, ...more});
+    const read = (name) => reply.headers.get(name) ?? "";
+    return {status: reply.status, body: await reply.text(), generation: read("x-generation-id"), request: read("x-request-id"), native: read("x-typesafe-request-id")};
+  } catch (err) {
+    return {refused: err.name};
+  }
+};
+const post = {method: "POST", body: JSON.stringify(body)};
+await fetch("/report", {method: "POST", body: JSON.stringify({
+  decision: await ask("/api/v1/systemone", key, post),
+  alpha: await ask("/api/alpha/decisions", key, post),
+  native: await ask("/v1/systemone", key, post),
+  models: await ask("/api/v1/models/", key, {}),
+  change: await ask("/api/v1/keys/x", key, {method: "PATCH", body: "{}"}),
+  nothing: await ask("/api/v1/nothing", key, post),
+  stranger: await ask("/api/v1/systemone", "nobody", post),
+})});
+</script>`
+
+// seen is what a page knows of a reply; Refused is the browser's error, where it
+// may know nothing.
+type seen struct {
+	Refused, Body               string
+	Status                      int
+	Generation, Request, Native string
+}
+
+// site is a page of an origin of its own.
+type site struct {
+	url     string
+	page    string
+	reports chan map[string]seen
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{reports: make(chan map[string]seen, 1)}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = io.WriteString(w, s.page)
+		case "/report":
+			var report map[string]seen
+			if assert.NoError(t, json.NewDecoder(r.Body).Decode(&report)) {
+				s.reports <- report
+			}
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+// chromium finds a browser, or skips the test for want of one.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("SIGNALBOX_TEST_NOSKIP") == "1" {
+		t.Fatal("Chromium is promised here")
+	}
+	t.Skip("needs Chromium")
+	return ""
+}
+
+// visit opens a site's page in a browser until the page has reported.
+func (s *site) visit(t *testing.T, browser string) map[string]seen {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), browser,
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir="+t.TempDir(),
+		"--remote-debugging-port=0", s.url+"/") // with a port to debug at, it stays until it is killed
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	require.NoError(t, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case report := <-s.reports:
+		_ = cmd.Process.Kill()
+		<-ended //nolint:errcheck // it says that it was killed
+		return report
+	case err := <-ended:
+		t.Fatalf("the browser ended: %v: %s", err, &stderr)
+		return nil
+	}
+}
+
+// TestABrowserAsksFromAPageThatIsLetIn, and is refused from another one, whose
+// page learns nothing of any reply.
+func TestABrowserAsksFromAPageThatIsLetIn(t *testing.T) {
+	browser := chromium(t)
+	friend, stranger := newSite(t), newSite(t)
+	m := newManaged(t, friend.url)
+	settings, err := json.Marshal(object{
+		"root": strings.TrimSuffix(m.url, "/api/v1"), "key": string(m.seeded.Inference),
+		"body": object{"model": "lab/answer", "state": "a parcel", "questions": questions()},
+	})
+	require.NoError(t, err)
+	friend.page = strings.Replace(pageScript, "CASE", string(settings), 1)
+	stranger.page = friend.page
+
+	got := friend.visit(t, browser)
+	for name, status := range map[string]int{
+		"decision": 200, "alpha": 200, "native": 200, "models": 200, "change": 403, "nothing": 404, "stranger": 401,
+	} {
+		assert.Equal(t, status, got[name].Status, "%s: %+v", name, got[name])
+		assert.NotEmpty(t, got[name].Request, name)
+	}
+	assert.Regexp(t, `^gen-dec-`, got["decision"].Generation)
+	assert.Equal(t, got["native"].Request, got["native"].Native)
+	assert.Contains(t, got["stranger"].Body, "Invalid API key")
+
+	got = stranger.visit(t, browser)
+	assert.Len(t, got, 7)
+	for name, of := range got {
+		assert.Equal(t, seen{Refused: "TypeError"}, of, name)
+	}
+}
