@@ -116,8 +116,9 @@ func (s *Service) load(ctx context.Context, p router.Principal, changes uint64) 
 	if err := s.leaveOutGone(ctx, p, &applied); err != nil {
 		return cached{}, fmt.Errorf("guardrails: %w", err)
 	}
-	of, ok := combine(applied), false
-	if what.policy, ok = s.cache.ready(of); !ok {
+	of := combine(applied)
+	pol, ok := s.cache.ready(of)
+	if what.policy = pol; !ok {
 		if what.policy, err = s.compile(applied); err != nil {
 			return cached{}, err
 		}

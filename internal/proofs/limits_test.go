@@ -219,6 +219,7 @@ func changes() []change {
 func TestALimitThatOneProgramChangesActsInTheOther(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, open func(*testing.T) engine) {
+		t.Helper()
 		for _, c := range changes() {
 			t.Run(c.name, func(t *testing.T) {
 				w := newTwo(t, open(t))
@@ -241,6 +242,7 @@ func TestALimitThatOneProgramChangesActsInTheOther(t *testing.T) {
 func TestNothingIsSpentPastALoweredLimit(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, e engine) {
+		t.Helper()
 		w := newTwo(t, e)
 		var lowered atomic.Bool
 		var spent, past atomic.Int64

@@ -24,9 +24,11 @@ func (n *names) find(list []*line, of []router.Line) []*line {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	var lines windows
+	last := "" // the owner whose lines these are
 	for i := range of {
-		if i == 0 || of[i].Owner != of[i-1].Owner {
-			lines = n.owners[of[i].Owner]
+		if lines == nil || of[i].Owner != last {
+			last = of[i].Owner
+			lines = n.owners[last]
 		}
 		list = append(list, lines[of[i].Window])
 	}
