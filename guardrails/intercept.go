@@ -14,7 +14,9 @@ import (
 // Intercept applies the guardrails of a call's workspace, member and key: it
 // adds their rules and budgets, and has the request scanned. It stands behind
 // what names the models, such as presets, because a model that does not exist
-// is told before anything about the content.
+// is told before anything about the content. What it redacts stays redacted in
+// c.Request, for the interceptors behind it and those before. The answer has the
+// names of questions and options as they came.
 //
 // A call whose guardrails cannot be read fails. One without an account, of the
 // embedding program itself, has none.
@@ -28,12 +30,18 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 			return next(ctx, c)
 		}
 		c.Policy, c.Budgets = extend(c.Policy, pol.Rules), extend(c.Budgets, pol.Budgets)
-		if pol.scanner != nil {
-			if err := pol.scan(ctx, c); err != nil {
-				return nil, err
-			}
+		if pol.scanner == nil {
+			return next(ctx, c)
 		}
-		return next(ctx, c)
+		redacted, err := pol.scan(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		res, err := next(ctx, c)
+		if redacted != (redaction{}) {
+			res = redacted.restore(c, res)
+		}
+		return res, err
 	}
 }
 
@@ -51,23 +59,27 @@ func extend[T any](have, more []T) []T {
 
 // scan refuses the request or puts a redacted one in its place, and reports
 // what was found.
-func (p *policy) scan(ctx context.Context, c *router.Call) error {
+func (p *policy) scan(ctx context.Context, c *router.Call) (redaction, error) {
 	if _, err := c.Resolve(); err != nil {
-		return err
+		return redaction{}, err
 	}
 	verdict, err := p.scanner.Scan(ctx, c.Request)
 	if err != nil {
 		if _, ok := errors.AsType[*router.Error](err); ok {
-			return err
+			return redaction{}, err
 		}
-		return &router.Error{Class: router.Server, Err: err}
+		return redaction{}, &router.Error{Class: router.Server, Err: err}
 	}
 	c.Report.Pipeline = append(c.Report.Pipeline, verdict.Stages...)
 	if verdict.Blocked != nil {
-		return verdict.Blocked
+		return redaction{}, verdict.Blocked
 	}
+	if verdict.Request == c.Request {
+		return redaction{}, nil
+	}
+	d := redaction{asked: c.Request, sent: verdict.Request}
 	c.Request = verdict.Request
-	return nil
+	return d, nil
 }
 
 // Policy returns the rules that the guardrails of a principal come to, for
