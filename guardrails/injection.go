@@ -77,7 +77,7 @@ func NewInjectionDetector() (*InjectionDetector, error) {
 func (d *InjectionDetector) find(out []span, b []byte) []span {
 	had := len(out)
 	out = d.phrases(out, b)
-	out = d.disguised(out, b)
+	out = d.disguised(out, b, 0)
 	if len(out)-had < 2 {
 		return out
 	}
