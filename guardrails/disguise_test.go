@@ -68,7 +68,7 @@ func TestDisguisedNumbers(t *testing.T) {
 		mapped(card, circled('⑴', '0')), mapped(run, circled('⒈', '🄀')), mapped(run, circled('⓵', '⓪')), digitsAs(run, '₀'),
 		"4111.1111.1111.1111", "4111/1111/1111/1111", "4111_1111_1111_1111", "4111\n1111\n1111\n1111", "4111  1111  1111  1111", "4111\t1111\t1111\t1111",
 		"4111\r\n1111\r\n1111\r\n1111", "4111–1111–1111–1111", "4111·1111·1111·1111", "4111\u00a01111\u00a01111\u00a01111", "4111\u30001111\u30001111\u30001111",
-		"4111-1111 1111.1111", withBetween(run, "\u0332"), withBetween(run, "\u20e3"), withBetween(run, "\ufe0f\u20e3"), withBetween(run, "\u0301\u0302\u0303"),
+		"4111-1111 1111.1111", "4111   1111   1111   1111", "4111 - 1111 - 1111 - 1111", "4111 11111111 1111", withBetween(run, "\u0332"), withBetween(run, "\u20e3"), withBetween(run, "\ufe0f\u20e3"), withBetween(run, "\u0301\u0302\u0303"),
 		"\u200b" + card, "\u00ad\u00ad\u00ad" + card + "\u00ad", "\ufeffMy card is " + card, "\u200fMy card is " + card, "\u202e" + card + "\u202c",
 		"3782-822463-10005", "3782.822463.10005", "4%31%31%31 1111 1111 1111", "4111&nbsp;1111&nbsp;1111&nbsp;1111", "4111&#32;1111&#x20;1111 1111", `\x34111 1111 1111 1111`, `4111\u00201111\u00201111\u00201111`,
 		"Visa ending: " + run, "(" + run + ")", "card:" + run, "card=" + run + "&x=1", "pay with " + run + ", please", "№ " + run, "cc#" + run, "card-" + run,

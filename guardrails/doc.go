@@ -58,8 +58,8 @@
 // Filters find what is written, not what is meant. They do not find
 //
 //   - numbers in words, in Chinese or Roman numerals, with letters for digits, in
-//     groups of other sizes than cards have, with commas or words between, or
-//     spread over several values;
+//     groups of other sizes than cards have, with commas or words between, glued
+//     to letters, or spread over several values;
 //   - card numbers in one run that nothing explains where they are a whole name,
 //     or stand where an id is expected; without issuer or check digit;
 //   - personal data in base64, hexadecimal digits or any other code but the

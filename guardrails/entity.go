@@ -46,6 +46,9 @@ func (z *scan) stop() {
 // recognize adds the entities of one rule. The two kinds share one call.
 func (z *scan) recognize(rule int) error {
 	k := z.rules[rule].kind
+	if z.said.number {
+		return nil
+	}
 	if h, ok := z.cfg.Recognizer.(Heuristic); ok {
 		for i := range z.text.forms {
 			if f := &z.text.forms[i]; !f.orders {

@@ -10,7 +10,7 @@ package guardrails
 // anything but spaces in a member that is named as a number of an order or the
 // like, or is part of a list of such groups.
 func (z *scan) creditCard(b []byte, i int) span {
-	const maxGroup = 8 // no card is printed with groups so long
+	const maxGroup = 9 // no card is printed with groups so long
 	if i+12 > len(b) || !freeBefore(b, i) {
 		return span{}
 	}
@@ -51,9 +51,9 @@ func (z *scan) creditCard(b []byte, i int) span {
 }
 
 // groupGap returns how long the gap between two groups of digits is that begins
-// at i: one or two characters.
+// at i: one to three characters.
 func groupGap(b []byte, i int) int {
-	for n := 1; n <= 2 && isGroupGap(at(b, i+n-1)); n++ {
+	for n := 1; n <= 3 && isGroupGap(at(b, i+n-1)); n++ {
 		if isDigit(at(b, i+n)) {
 			return n
 		}

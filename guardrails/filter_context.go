@@ -13,6 +13,7 @@ import (
 // number of an order.
 type said struct {
 	name     bool                // the text is the name of something, not a value
+	number   bool                // it is a number of JSON
 	question *systemone.Question // that it belongs to, apart from the instructions; or nil
 	text     text
 	of       span // the key that key was made of

@@ -49,7 +49,7 @@ func (z *scan) look(f *form, place where) {
 		z.starts = digitRuns(z.starts[:0], b)
 	}
 	for i, r := range z.rules {
-		if !z.acts(r, place) || f.orders && r.kind != kindInjection {
+		if !z.acts(r, place) || !z.looks(r.kind, f) {
 			continue
 		}
 		z.spans = z.spans[:0]
@@ -70,6 +70,18 @@ func (z *scan) look(f *form, place where) {
 		default:
 		}
 		z.hit(i, f, z.spans)
+	}
+}
+
+// looks reports whether a builtin looks at a form of the current text.
+func (z *scan) looks(k kind, f *form) bool {
+	switch k {
+	case kindPhone, kindSSN, kindCard:
+		return !f.orders
+	case kindInjection:
+		return !z.said.number && !f.covered
+	default:
+		return !z.said.number && !f.orders
 	}
 }
 

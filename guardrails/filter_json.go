@@ -147,7 +147,7 @@ func (z *scan) string(raw []byte, escaped bool, place where, name bool) (replace
 	if !z.uses[kindPattern] && isOneWord(raw) {
 		return nil, nil
 	}
-	z.said.name = name
+	z.said.name, z.said.number = name, false
 	z.text.set(raw, escaped)
 	if err := z.find(place); err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (z *scan) number(i int, place where) (next int, err error) {
 	if err := z.spend(end - i); err != nil {
 		return 0, err
 	}
-	z.said.name = false
+	z.said.name, z.said.number = false, true
 	for _, form := range [...][]byte{w.in[i:end], integer(w.in[i:end])} {
 		if form == nil {
 			continue

@@ -50,7 +50,7 @@ func (z *scan) name(name string, place where) (replaced string, changed bool, er
 	if err := z.spend(len(name)); err != nil {
 		return "", false, err
 	}
-	z.said.name = true
+	z.said.name, z.said.number = true, false
 	z.walk.frames = z.walk.frames[:0]
 	z.text.set([]byte(name), false)
 	if err := z.find(place); err != nil {

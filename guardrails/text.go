@@ -27,6 +27,9 @@ type form struct {
 	// orders marks the form in which letters count that look like others. Only
 	// prompt injection is looked for in it.
 	orders bool
+	// covered marks the form that this one was made of. It shows no order that
+	// the other one does not.
+	covered bool
 }
 
 // set makes t the string between the quotes of a JSON text, or any other text
@@ -65,13 +68,13 @@ func (t *text) see() {
 	if len(open.from) > 0 {
 		t.forms = append(t.forms, t.fold(open, dropTags))
 	}
-	orders := t.forms[len(t.forms)-1]
 	if hasTags(t.decoded) {
-		orders = t.fold(open, showTags)
-		t.forms = append(t.forms, orders)
+		t.forms = append(t.forms, t.fold(open, showTags))
 	}
-	if d := t.take(); d.lookalikes(orders.b) {
-		orders = orders.then(d)
+	last := &t.forms[len(t.forms)-1]
+	if d := t.take(); d.lookalikes(last.b) {
+		last.covered = true
+		orders := last.then(d)
 		orders.orders = true
 		t.forms = append(t.forms, orders)
 	}
