@@ -253,7 +253,7 @@ func TestNumbersThatNothingExplains(t *testing.T) {
 	}
 	for _, format := range []string{
 		`{"value":"%s"}`, `{"value":%s}`, `"My card is %s"`, `{"card":{"id":"%s"}}`, `{"cards":{"%s":1}}`, `"Please charge %s."`,
-		`{"number":%s}`, `{"order":{"card":{"number":"%s"}}}`, `{"payment":[%s]}`, `"I paid %s"`, `"%s"`, `["a","%s"]`, `"Kartennummer %s"`,
+		`{"number":%s}`, `{"order":{"card":{"number":"%s"}}}`, `{"payment":[%s]}`, `"I paid %s"`, `{"user_input":%s}`, `{"customer_text":"%s"}`, `"%s"`, `["a","%s"]`, `"Kartennummer %s"`,
 	} {
 		for range 200 {
 			text := fmt.Sprintf(format, checked(b.digits(15, "4")))

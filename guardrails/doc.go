@@ -14,8 +14,8 @@
 // found, a number becomes the label, and names that become equal are numbered,
 // [EMAIL], [EMAIL_2]. [Service.Intercept] gives the answer the names of
 // questions and options as they came; the legend of a score repeats its levels as
-// they were sent. The model, the session, the trace and the preset
-// never go upstream, and the user only as a keyed hash.
+// they were sent. The names of models, the session, the trace and the preset never
+// go upstream, and the user only as a keyed hash.
 //
 // # As what it is read
 //
@@ -42,8 +42,8 @@
 // are not parted by spaces, and in longer lists of such groups. Digits in one run
 // are one where a word such as card or visa stands nearby, in a name on the way
 // to it or in its question. They are none after a word such as id, order or
-// timestamp, under such a name, behind # or behind letters and one of - _ /, and
-// where they are a whole name. Anywhere else they are one: of values that nothing
+// timestamp, under a name that ends with such a word, behind # or behind letters
+// and one of - _ /, and where they are a whole name. Anywhere else they are one: of values that nothing
 // explains every tenth id is redacted. A number that is found in one place of a
 // request is found in all of them; so are numbers of phones and of social
 // security, which need a word nearby or in a name where they are one run, and

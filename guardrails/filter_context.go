@@ -124,25 +124,31 @@ func eachWord(words []byte, f func(w string) bool) bool {
 	return false
 }
 
-// keySaysID reports whether the name that the current text belongs to tells that
-// numbers are none of cards. One that says nothing, such as number, has that of
-// the object that it stands in say it.
-func (z *scan) keySaysID() bool {
+// keySays asks f about the word that the name of the current text's member ends
+// with: in user_input that is input, in order_number it is order, because number
+// says nothing. Where no word is left, the object that it stands in has the name.
+func (z *scan) keySays(f func(w string) bool) bool {
 	frames := z.walk.frames
 	for i, left := len(frames)-1, 3; i >= max(0, len(frames)-maxPath) && left > 0; i-- {
 		if frames[i].key == (span{}) {
 			continue
 		}
-		words := z.wordsOf(frames[i].key)
-		if eachWord(words, saysID) {
-			return true
-		}
-		if eachWord(words, func(w string) bool { return !fills(w) }) {
-			return false
+		if w := lastWord(z.wordsOf(frames[i].key)); w != "" {
+			return f(w)
 		}
 		left--
 	}
 	return false
+}
+
+// lastWord returns the last of some words that says something, "" if none does.
+func lastWord(words []byte) string {
+	for _, w := range slices.Backward(strings.Fields(string(words))) {
+		if !fills(w) {
+			return w
+		}
+	}
+	return ""
 }
 
 // saysCard reports whether a word tells that numbers near it are those of
@@ -270,11 +276,5 @@ func idBefore(b []byte, i int) bool {
 			return true
 		}
 	}
-	words := strings.Fields(string(appendWords(nil, cutWords(b, max(0, i-nearBytes), i))))
-	for _, w := range slices.Backward(words) {
-		if !fills(w) {
-			return saysID(w)
-		}
-	}
-	return false
+	return saysID(lastWord(appendWords(nil, cutWords(b, max(0, i-nearBytes), i))))
 }

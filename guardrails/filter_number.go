@@ -54,7 +54,7 @@ func (z *scan) saidBefore(b []byte, i int, words []string) bool {
 		}
 	}
 	key := z.keyWords()
-	if len(key) == 0 || eachWord(key, saysID) {
+	if len(key) == 0 || saysID(lastWord(key)) {
 		return false
 	}
 	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(key, []byte(" "+w+" ")) })
