@@ -44,7 +44,7 @@ func (z *scan) stop() {
 // recognize adds the entities of one kind. The two kinds share one call.
 func (z *scan) recognize(k kind) error {
 	if h, ok := z.cfg.Recognizer.(Heuristic); ok {
-		z.spans = h.find(z.spans, z.text.folded, k)
+		z.spans = h.find(z.spans, z.text.folded, k, z.meter)
 		return nil
 	}
 	if err := z.ask(); err != nil {

@@ -19,10 +19,16 @@ func (z *scan) find(place where) error {
 		if !r.acts[place].on || z.again && (r.acts[place].action != Redact || !z.builtin(r.kind)) {
 			continue
 		}
+		if r.kind != kindPattern {
+			if err := z.meter.work(int64(len(b)) + runSteps); err != nil {
+				return err
+			}
+			z.meter.begin()
+		}
 		z.spans = z.spans[:0]
 		switch r.kind {
 		case kindEmail:
-			z.spans = emails(z.spans, b)
+			z.spans = emails(z.spans, b, z.meter)
 		case kindPhone:
 			z.numbers(phone)
 		case kindSSN:
@@ -31,13 +37,14 @@ func (z *scan) find(place where) error {
 			z.numbers(ending(creditCard))
 		case kindIP:
 			z.numbers(ending(ipv4))
-			z.spans = ipv6s(z.spans, b)
+			z.meter.begin()
+			z.spans = ipv6s(z.spans, b, z.meter)
 		case kindPerson, kindAddress:
 			if err := z.recognize(r.kind); err != nil {
 				return err
 			}
 		case kindInjection:
-			z.spans = z.injection.find(z.spans, b)
+			z.spans = z.injection.find(z.spans, b, z.machine)
 			z.note(z.spans)
 		case kindPattern:
 			if err := z.match(i, r.pattern, place); err != nil {
@@ -45,6 +52,9 @@ func (z *scan) find(place where) error {
 			}
 			continue
 		default:
+		}
+		if z.meter.err != nil {
+			return z.meter.err
 		}
 		for _, s := range z.spans {
 			z.hit(i, place, z.text.inDecoded(snap(b, s)))
@@ -62,21 +72,28 @@ func (z *scan) builtin(k kind) bool {
 
 func (z *scan) hit(rule int, place where, s span) {
 	if s.start < s.end {
-		z.hits = append(z.hits, hit{s, rule})
 		z.counts[rule][place]++
+		if z.rules[rule].acts[place].action == Redact {
+			z.hits = append(z.hits, hit{s, rule})
+		}
 	}
 }
 
 // match looks for a pattern in the text as it was meant, and in its folded form
 // if that differs.
-func (z *scan) match(rule int, p *Pattern, place where) error {
-	if err := z.ctx.Err(); err != nil {
+func (z *scan) match(rule int, p *Pattern, place where) (err error) {
+	cost := int64(matchSteps)
+	if z.rules[rule].acts[place].action == Redact {
+		cost *= int64(len(z.rules[rule].label) + 8)
+	}
+	if z.spans, err = p.find(z.spans[:0], z.text.decoded, z.machine, cost); err != nil {
 		return err
 	}
-	z.spans = p.find(z.spans[:0], z.text.decoded)
 	if len(z.text.folds) > 0 {
 		had := len(z.spans)
-		z.spans = p.find(z.spans, z.text.folded)
+		if z.spans, err = p.find(z.spans, z.text.folded, z.machine, cost); err != nil {
+			return err
+		}
 		for i, s := range z.spans[had:] {
 			z.spans[had+i] = z.text.inDecoded(s)
 		}
@@ -98,6 +115,9 @@ func (z *scan) numbers(find func(b []byte, i int) span) {
 	for _, i := range z.starts {
 		if n := len(z.spans); n > 0 && i < z.spans[n-1].end {
 			continue
+		}
+		if z.meter.ended(i) {
+			return
 		}
 		if s := find(z.text.folded, i); s.end > 0 {
 			z.spans = append(z.spans, s)

@@ -18,14 +18,24 @@ import (
 // What is found is looked for in a folded form of the text as well: without
 // escapes, characters that do not show and the disguises that Unicode offers.
 //
+// The patterns of all filters share a budget of 5·10⁸ steps, each an instruction
+// of a pattern's program times a byte that it reads; what follows a match is
+// read again where the pattern had looked ahead. A request that needs more is
+// refused, as [ErrScanLimit]. A scan ends soon after ctx does.
+//
 // An error is the context's, an [*systemone.InvalidError] for a string without
-// an end, or that of a recognizer that failed while FailClosed is set; then a
-// [*router.Error] that may be returned to the caller.
+// an end, that of a recognizer that failed while FailClosed is set, or [ErrScanLimit];
+// then a [*router.Error] that may be returned to the caller.
 func (s *Scanner) Scan(ctx context.Context, req *systemone.Request) (Verdict, error) {
+	return s.scan(newMeter(ctx, nil, ""), req)
+}
+
+func (s *Scanner) scan(m *meter, req *systemone.Request) (Verdict, error) {
+	defer m.stop()
 	if len(s.rules) == 0 {
 		return Verdict{Request: req}, nil
 	}
-	z := scan{Scanner: s, ctx: ctx, counts: make([]count, len(s.rules))}
+	z := scan{Scanner: s, ctx: m.ctx, meter: m, machine: newMachine(m, s.programs), counts: make([]count, len(s.rules))}
 	defer z.stop()
 	out, err := z.request(req)
 	if err != nil {
@@ -38,9 +48,6 @@ func (s *Scanner) Scan(ctx context.Context, req *systemone.Request) (Verdict, er
 	}
 	return v, nil
 }
-
-// checkEvery is after how many bytes a scan looks whether it is still wanted.
-const checkEvery = 16 << 10
 
 // count is how often a rule found something in the parts of a request.
 type count [places]int
@@ -63,7 +70,8 @@ type scan struct {
 	starts   []int
 	counts   []count
 	patterns []string // what looked like prompt injection, for the report
-	scanned  int      // since the context was asked
+	meter    *meter
+	machine  *machine
 
 	again bool // the current string was redacted and is looked at once more
 
@@ -155,7 +163,7 @@ func (z *scan) field(value *json.RawMessage, place where) (changed bool, err err
 		if i = end + 1; isKey(in, i) {
 			continue
 		}
-		if err := z.spend(end - start); err != nil {
+		if err := z.meter.work(int64(end - start + 1)); err != nil {
 			return false, err
 		}
 		z.text.set(in[start:end], escaped)
@@ -207,15 +215,6 @@ func (z *scan) settle(place where) (replaced []byte, err error) {
 		}
 	}
 	return replaced, nil
-}
-
-// spend asks now and then whether the scan is still wanted.
-func (z *scan) spend(n int) error {
-	if z.scanned += n + 1; z.scanned < checkEvery {
-		return nil
-	}
-	z.scanned = 0
-	return z.ctx.Err()
 }
 
 // stringEnd returns where the string whose content begins at i has its closing

@@ -18,10 +18,10 @@ const (
 // over the words: letters that stand alone are put together, letters that
 // changed places are sorted, and long runs of base64 and hexadecimal digits are
 // decoded once.
-func (d *InjectionDetector) disguised(out []span, b []byte) []span {
+func (d *InjectionDetector) disguised(out []span, b []byte, m *machine) []span {
 	var loose run
 	scrambled := span{-1, -maxScrambled - 1} // the last one
-	for i := 0; i < len(b); {
+	for i := 0; i < len(b) && !m.meter.ended(i); {
 		if !isWord(b[i]) {
 			i++
 			continue
@@ -31,11 +31,11 @@ func (d *InjectionDetector) disguised(out []span, b []byte) []span {
 			i++
 		}
 		if i-start <= 2 {
-			out = loose.add(d, out, b, span{start, i})
+			out = loose.add(d, out, b, span{start, i}, m)
 			continue
 		}
 		if len(loose.letters) > 0 {
-			out = loose.end(d, out)
+			out = loose.end(d, out, m)
 		}
 		word := b[start:i]
 		if isScrambled(word) {
@@ -52,13 +52,13 @@ func (d *InjectionDetector) disguised(out []span, b []byte) []span {
 			for stop < len(b) && (isWord(b[stop]) || isEncodedMark(b[stop])) {
 				stop++
 			}
-			if d.encoded(b[start:stop]) {
+			if d.encoded(b[start:stop], m) {
 				out = append(out, span{start, stop})
 			}
 			i = stop
 		}
 	}
-	return loose.end(d, out)
+	return loose.end(d, out, m)
 }
 
 func isEncodedMark(c byte) bool {
@@ -71,13 +71,13 @@ func isEncodedMark(c byte) bool {
 
 // encoded reports whether a run of characters says something suspicious in
 // base64 or hexadecimal digits.
-func (d *InjectionDetector) encoded(word []byte) bool {
+func (d *InjectionDetector) encoded(word []byte, m *machine) bool {
 	if len(word) < minEncoded || len(word) > maxEncoded {
 		return false
 	}
 	plain := make([]byte, len(word))
 	if n, err := hex.Decode(plain, word); err == nil {
-		return d.tells(plain[:n])
+		return d.tells(plain[:n], m)
 	}
 	in := bytes.TrimRight(word, "=")
 	if len(in)%4 == 1 {
@@ -88,12 +88,12 @@ func (d *InjectionDetector) encoded(word []byte) bool {
 		encoding = base64.RawURLEncoding
 	}
 	n, err := encoding.Decode(plain, in)
-	return err == nil && d.tells(plain[:n])
+	return err == nil && d.tells(plain[:n], m)
 }
 
 // tells reports whether a text that was hidden is suspicious: readable, with a
 // phrase or with two of the words that are hidden most.
-func (d *InjectionDetector) tells(plain []byte) bool {
+func (d *InjectionDetector) tells(plain []byte, m *machine) bool {
 	for _, c := range plain {
 		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
 			return false
@@ -109,7 +109,7 @@ func (d *InjectionDetector) tells(plain []byte) bool {
 			n++
 		}
 	}
-	return n >= 2 || len(d.phrases(nil, plain)) > 0
+	return n >= 2 || len(d.phrases(nil, plain, m)) > 0
 }
 
 // run is a row of letters, or of pairs of hexadecimal digits, that stand alone.
@@ -120,10 +120,10 @@ type run struct {
 }
 
 // add continues the run with a piece, or begins another.
-func (r *run) add(d *InjectionDetector, out []span, b []byte, piece span) []span {
+func (r *run) add(d *InjectionDetector, out []span, b []byte, piece span, m *machine) []span {
 	size := piece.end - piece.start
 	if len(r.letters) > 0 && (size != r.size || piece.start-r.place.end > 3) {
-		out = r.end(d, out)
+		out = r.end(d, out, m)
 	}
 	if len(r.letters) == 0 {
 		r.place.start = piece.start
@@ -135,7 +135,7 @@ func (r *run) add(d *InjectionDetector, out []span, b []byte, piece span) []span
 }
 
 // end judges the run.
-func (r *run) end(d *InjectionDetector, out []span) []span {
+func (r *run) end(d *InjectionDetector, out []span, m *machine) []span {
 	letters, place := r.letters, r.place
 	r.letters = r.letters[:0]
 	switch {
@@ -145,7 +145,7 @@ func (r *run) end(d *InjectionDetector, out []span) []span {
 		}
 	case r.size == 2 && len(letters) >= minEncoded:
 		plain := make([]byte, len(letters)/2)
-		if _, err := hex.Decode(plain, letters); err == nil && d.tells(plain) {
+		if _, err := hex.Decode(plain, letters); err == nil && d.tells(plain, m) {
 			return append(out, place)
 		}
 	}
