@@ -72,4 +72,9 @@
 //     with digits for letters, in base32, ROT13 or ciphers, in base64 that is
 //     broken into pieces of fewer than sixteen characters, or past the first 64
 //     KiB of one run of it.
+//
+// Content filters are written by tenants and run on what their callers send, so
+// their work is bounded: see [Scanner.Scan] for the budget of a request and
+// [Patch.Check] for that of a guardrail. Scans that take long share all
+// processors but one, and one account's scans have at most half of the places.
 package guardrails

@@ -44,7 +44,7 @@ func (z *scan) stop() {
 }
 
 // recognize adds the entities of one rule. The two kinds share one call.
-func (z *scan) recognize(rule int) error {
+func (z *scan) recognize(rule int, place where) error {
 	k := z.rules[rule].kind
 	if z.said.number {
 		return nil
@@ -52,11 +52,14 @@ func (z *scan) recognize(rule int) error {
 	if h, ok := z.cfg.Recognizer.(Heuristic); ok {
 		for i := range z.text.forms {
 			if f := &z.text.forms[i]; !f.orders {
-				z.spans = h.find(z.spans[:0], f.b, k)
-				z.hit(rule, f, z.spans)
+				if err := z.begin(f.b); err != nil {
+					return err
+				}
+				z.spans = h.find(z.spans[:0], f.b, k, z.meter)
+				z.hit(rule, place, f, z.spans)
 			}
 		}
-		return nil
+		return z.meter.err
 	}
 	f, err := z.ask()
 	if err != nil {
@@ -68,7 +71,7 @@ func (z *scan) recognize(rule int) error {
 			z.spans = append(z.spans, span{e.Start, e.End})
 		}
 	}
-	z.hit(rule, &f, z.spans)
+	z.hit(rule, place, &f, z.spans)
 	return nil
 }
 

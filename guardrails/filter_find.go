@@ -13,7 +13,9 @@ func (z *scan) find(place where) error {
 	}
 	if !isOneWord(z.text.decoded) {
 		for i := range z.text.forms {
-			z.look(&z.text.forms[i], place)
+			if err := z.look(&z.text.forms[i], place); err != nil {
+				return err
+			}
 		}
 	}
 	for i, r := range z.rules {
@@ -23,9 +25,9 @@ func (z *scan) find(place where) error {
 		var err error
 		switch r.kind {
 		case kindPerson, kindAddress:
-			err = z.recognize(i)
+			err = z.recognize(i, place)
 		case kindPattern:
-			err = z.match(i, r.pattern)
+			err = z.match(i, r.pattern, place)
 		default:
 		}
 		if err != nil {
@@ -43,7 +45,7 @@ func (z *scan) acts(r rule, place where) bool {
 }
 
 // look adds what the builtins find in one form of the text.
-func (z *scan) look(f *form, place where) {
+func (z *scan) look(f *form, place where) error {
 	b := f.b
 	if !f.orders && (z.uses[kindPhone] || z.uses[kindSSN] || z.uses[kindCard] || z.uses[kindIP]) {
 		z.starts = digitRuns(z.starts[:0], b)
@@ -52,10 +54,16 @@ func (z *scan) look(f *form, place where) {
 		if !z.acts(r, place) || !z.looks(r.kind, f) {
 			continue
 		}
+		if r.kind == kindPattern || r.kind == kindPerson || r.kind == kindAddress {
+			continue
+		}
+		if err := z.begin(b); err != nil {
+			return err
+		}
 		z.spans = z.spans[:0]
 		switch r.kind {
 		case kindEmail:
-			z.spans = emails(z.spans, b)
+			z.spans = emails(z.spans, b, z.meter)
 		case kindPhone:
 			z.numbers(b, z.phone)
 		case kindSSN:
@@ -64,13 +72,27 @@ func (z *scan) look(f *form, place where) {
 			z.numbers(b, z.creditCard)
 		case kindIP:
 			z.numbers(b, z.ipv4)
-			z.spans = ipv6s(z.spans, b)
+			z.meter.begin()
+			z.spans = ipv6s(z.spans, b, z.meter)
 		case kindInjection:
-			z.spans = z.injection.find(z.spans, b)
+			z.spans = z.injection.find(z.spans, b, z.machine)
 		default:
 		}
-		z.hit(i, f, z.spans)
+		if z.meter.err != nil {
+			return z.meter.err
+		}
+		z.hit(i, place, f, z.spans)
 	}
+	return nil
+}
+
+// begin notes that a builtin filter reads a text.
+func (z *scan) begin(b []byte) error {
+	if err := z.meter.work(int64(len(b)) + runSteps); err != nil {
+		return err
+	}
+	z.meter.begin()
+	return nil
 }
 
 // looks reports whether a builtin looks at a form of the current text.
@@ -92,10 +114,17 @@ func (z *scan) builtin(k kind) bool {
 	return k != kindPattern && (heuristic || k != kindPerson && k != kindAddress)
 }
 
-// hit adds what a rule found in a form of the text.
-func (z *scan) hit(rule int, f *form, spans []span) {
+// hit adds what a rule found in a form of the text. What is neither replaced nor
+// shown, and cannot be found twice, is counted alone.
+func (z *scan) hit(rule int, place where, f *form, spans []span) {
+	r := &z.rules[rule]
+	alone := len(z.text.forms) == 1 && r.acts[place].action != Redact && r.kind != kindInjection
 	for _, s := range spans {
-		if s.start < s.end {
+		switch {
+		case s.start >= s.end:
+		case alone:
+			z.counts[rule][place]++
+		default:
 			z.hits = append(z.hits, hit{z.text.inDecoded(f, s), rule})
 		}
 	}
@@ -126,16 +155,21 @@ func (z *scan) count(place where) {
 
 // match looks for a pattern in the text as it was meant, and in its folded form
 // if that differs.
-func (z *scan) match(rule int, p *Pattern) error {
-	if err := z.ctx.Err(); err != nil {
-		return err
+func (z *scan) match(rule int, p *Pattern, place where) (err error) {
+	cost := int64(matchSteps)
+	if z.rules[rule].acts[place].action == Redact {
+		cost *= int64(len(z.rules[rule].label) + 8)
 	}
 	meant := form{b: z.text.decoded}
-	z.spans = p.find(z.spans[:0], meant.b)
-	z.hit(rule, &meant, z.spans)
+	if z.spans, err = p.find(z.spans[:0], meant.b, z.machine, cost); err != nil {
+		return err
+	}
+	z.hit(rule, place, &meant, z.spans)
 	if folded := &z.text.forms[0]; len(folded.from) > 0 {
-		z.spans = p.find(z.spans[:0], folded.b)
-		z.hit(rule, folded, z.spans)
+		if z.spans, err = p.find(z.spans[:0], folded.b, z.machine, cost); err != nil {
+			return err
+		}
+		z.hit(rule, place, folded, z.spans)
 	}
 	return nil
 }
@@ -149,6 +183,9 @@ func (z *scan) numbers(b []byte, find func(b []byte, i int) span) {
 	for _, i := range z.starts {
 		if n := len(z.spans); n > 0 && i < z.spans[n-1].end {
 			continue
+		}
+		if z.meter.ended(i) {
+			return
 		}
 		if s := find(b, i); s.end > 0 {
 			z.spans = append(z.spans, s)

@@ -141,7 +141,7 @@ func unreadable(message string) error {
 // string scans the content of a JSON string. It returns what takes its place,
 // nil if nothing does.
 func (z *scan) string(raw []byte, escaped bool, place where, name bool) (replaced []byte, err error) {
-	if err := z.spend(len(raw)); err != nil {
+	if err := z.meter.work(int64(len(raw))); err != nil {
 		return nil, err
 	}
 	if !z.uses[kindPattern] && isOneWord(raw) {
@@ -175,7 +175,7 @@ func (z *scan) number(i int, place where) (next int, err error) {
 	if digits < minDigits && !z.uses[kindPattern] {
 		return end, nil
 	}
-	if err := z.spend(end - i); err != nil {
+	if err := z.meter.work(int64(end - i)); err != nil {
 		return 0, err
 	}
 	z.said.name, z.said.number = false, true

@@ -47,7 +47,7 @@ func (z *scan) name(name string, place where) (replaced string, changed bool, er
 	if len(name) > maxText {
 		return "", false, unreadable("a name is longer than 256 MiB")
 	}
-	if err := z.spend(len(name)); err != nil {
+	if err := z.meter.work(int64(len(name))); err != nil {
 		return "", false, err
 	}
 	z.said.name, z.said.number = true, false

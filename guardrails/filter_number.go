@@ -155,11 +155,11 @@ func versionWords() []string {
 
 // ipv6s adds the IPv6 addresses in b: runs of hexadecimal digits and colons
 // that net/netip reads.
-func ipv6s(out []span, b []byte) []span {
+func ipv6s(out []span, b []byte, m *meter) []span {
 	const longest = len("0000:0000:0000:0000:0000:ffff:255.255.255.255")
 	for i := 0; i < len(b); {
 		n := bytes.IndexByte(b[i:], ':')
-		if n < 0 {
+		if n < 0 || m.ended(i+n) {
 			return out
 		}
 		start, colons, digits := i+n, 0, 0

@@ -20,14 +20,26 @@ import (
 // What is found is looked for in a folded form of the text as well, see the
 // package's description.
 //
+// The patterns of all filters share a budget of 5·10⁸ steps, each an instruction
+// of a pattern's program times a byte that it reads; what follows a match is
+// read again where the pattern had looked ahead. A request that needs more is
+// refused, as [ErrScanLimit]. A scan ends soon after ctx does.
+//
 // An error is the context's, an [*systemone.InvalidError] for a string without
-// an end or of more than 256 MiB, or that of a recognizer that failed while
-// FailClosed is set; then a [*router.Error] that may be returned to the caller.
+// an end or of more than 256 MiB, that of a recognizer that failed while
+// FailClosed is set, or [ErrScanLimit]; then a [*router.Error] that may be
+// returned to the caller.
 func (s *Scanner) Scan(ctx context.Context, req *systemone.Request) (Verdict, error) {
+	return s.scan(newMeter(ctx, nil, ""), req)
+}
+
+func (s *Scanner) scan(m *meter, req *systemone.Request) (Verdict, error) {
+	defer m.stop()
 	if len(s.rules) == 0 {
 		return Verdict{Request: req}, nil
 	}
-	z := scan{Scanner: s, ctx: ctx, counts: make([]count, len(s.rules))}
+	z := scan{Scanner: s, ctx: m.ctx, meter: m, machine: newMachine(m, s.programs), counts: make([]count, len(s.rules))}
+	z.text.meter, z.said.text.meter = m, m
 	defer z.stop()
 	out, err := z.request(req)
 	if err == nil && z.doubts && len(z.known) > 0 {
@@ -44,9 +56,6 @@ func (s *Scanner) Scan(ctx context.Context, req *systemone.Request) (Verdict, er
 	}
 	return v, nil
 }
-
-// checkEvery is after how many bytes a scan looks whether it is still wanted.
-const checkEvery = 16 << 10
 
 // count is how often a rule found something in the parts of a request.
 type count [places]int
@@ -71,7 +80,8 @@ type scan struct {
 	starts   []int
 	counts   []count
 	patterns []string // what looked like prompt injection, for the report
-	scanned  int      // since the context was asked
+	meter    *meter
+	machine  *machine
 
 	again bool // the current string was redacted and is looked at once more
 
@@ -233,13 +243,4 @@ func (z *scan) settle(place where, quoted bool) (replaced []byte, err error) {
 		}
 	}
 	return replaced, nil
-}
-
-// spend asks now and then whether the scan is still wanted.
-func (z *scan) spend(n int) error {
-	if z.scanned += n + 1; z.scanned < checkEvery {
-		return nil
-	}
-	z.scanned = 0
-	return z.ctx.Err()
 }

@@ -19,10 +19,10 @@ const (
 // over the words: letters that stand alone are put together, letters that
 // changed places are sorted, and long runs of base64 and hexadecimal digits are
 // decoded. layer is how often b itself was decoded.
-func (d *InjectionDetector) disguised(out []span, b []byte, layer int) []span {
+func (d *InjectionDetector) disguised(out []span, b []byte, layer int, m *machine) []span {
 	loose := run{layer: layer}
 	scrambled := span{-1, -maxScrambled - 1} // the last one
-	for i := 0; i < len(b); {
+	for i := 0; i < len(b) && !m.meter.ended(i); {
 		if !isWord(b[i]) {
 			i++
 			continue
@@ -32,15 +32,15 @@ func (d *InjectionDetector) disguised(out []span, b []byte, layer int) []span {
 			i++
 		}
 		if i-start <= 2 {
-			out = loose.add(d, out, b, span{start, i})
+			out = loose.add(d, out, b, span{start, i}, m)
 			continue
 		}
 		if i-start == 4 && b[start] == '0' && b[start+1]|0x20 == 'x' {
-			out = loose.add(d, out, b, span{start + 2, i})
+			out = loose.add(d, out, b, span{start + 2, i}, m)
 			continue
 		}
 		if len(loose.letters) > 0 {
-			out = loose.end(d, out)
+			out = loose.end(d, out, m)
 		}
 		word := b[start:i]
 		if isScrambled(word) {
@@ -57,13 +57,13 @@ func (d *InjectionDetector) disguised(out []span, b []byte, layer int) []span {
 			for stop < len(b) && (isWord(b[stop]) || isEncodedMark(b[stop])) {
 				stop++
 			}
-			if d.encoded(b[start:stop], layer) {
+			if d.encoded(b[start:stop], layer, m) {
 				out = append(out, span{start, stop})
 			}
 			i = stop
 		}
 	}
-	return loose.end(d, out)
+	return loose.end(d, out, m)
 }
 
 func isEncodedMark(c byte) bool {
@@ -76,12 +76,12 @@ func isEncodedMark(c byte) bool {
 
 // encoded reports whether a run of characters says something suspicious in
 // base64 or hexadecimal digits, wherever in it they begin.
-func (d *InjectionDetector) encoded(word []byte, layer int) bool {
+func (d *InjectionDetector) encoded(word []byte, layer int, m *machine) bool {
 	if len(word) < minEncoded || layer == maxLayers {
 		return false
 	}
 	word = word[:min(len(word), maxEncoded)]
-	if d.encodedHex(word, layer) {
+	if d.encodedHex(word, layer, m) {
 		return true
 	}
 	for part := range bytes.SplitSeq(word, []byte("=")) {
@@ -105,7 +105,7 @@ func (d *InjectionDetector) encoded(word []byte, layer int) bool {
 				rest = rest[:len(rest)-1]
 			}
 			n, err := base64.RawStdEncoding.Decode(plain, rest)
-			if err == nil && d.tells(plain[:n], layer+1) {
+			if err == nil && d.tells(plain[:n], layer+1, m) {
 				return true
 			}
 		}
@@ -115,7 +115,7 @@ func (d *InjectionDetector) encoded(word []byte, layer int) bool {
 
 // encodedHex reports whether a run of characters says something suspicious in
 // hexadecimal digits.
-func (d *InjectionDetector) encodedHex(word []byte, layer int) bool {
+func (d *InjectionDetector) encodedHex(word []byte, layer int, m *machine) bool {
 	if word[0] == '0' && word[1]|0x20 == 'x' {
 		word = word[2:]
 	}
@@ -127,7 +127,7 @@ func (d *InjectionDetector) encodedHex(word []byte, layer int) bool {
 	plain := make([]byte, len(word)/2)
 	for shift := range 2 {
 		n, err := hex.Decode(plain, word[shift:len(word)-(len(word)-shift)%2])
-		if err == nil && d.tells(plain[:n], layer+1) {
+		if err == nil && d.tells(plain[:n], layer+1, m) {
 			return true
 		}
 	}
@@ -136,7 +136,7 @@ func (d *InjectionDetector) encodedHex(word []byte, layer int) bool {
 
 // tells reports whether a text that was hidden is suspicious: it has a phrase or
 // two of the words that are hidden most, or it can be read and hides one itself.
-func (d *InjectionDetector) tells(plain []byte, layer int) bool {
+func (d *InjectionDetector) tells(plain []byte, layer int, m *machine) bool {
 	lower := lowered(plain)
 	n := 0
 	for _, w := range [...]string{"ignore", "bypass", "override", "reveal", "system", "prompt", "instructions", "disregard"} {
@@ -144,7 +144,7 @@ func (d *InjectionDetector) tells(plain []byte, layer int) bool {
 			n++
 		}
 	}
-	return n >= 2 || len(d.phrases(nil, plain)) > 0 || isReadable(plain) && len(d.disguised(nil, plain, layer)) > 0
+	return n >= 2 || len(d.phrases(nil, plain, m)) > 0 || isReadable(plain) && len(d.disguised(nil, plain, layer, m)) > 0
 }
 
 // isReadable reports whether b is a text.
@@ -166,10 +166,10 @@ type run struct {
 }
 
 // add continues the run with a piece, or begins another.
-func (r *run) add(d *InjectionDetector, out []span, b []byte, piece span) []span {
+func (r *run) add(d *InjectionDetector, out []span, b []byte, piece span, m *machine) []span {
 	size := piece.end - piece.start
 	if len(r.letters) > 0 && (size != r.size || piece.start-r.place.end > 5) {
-		out = r.end(d, out)
+		out = r.end(d, out, m)
 	}
 	if len(r.letters) == 0 {
 		r.place.start = piece.start
@@ -181,7 +181,7 @@ func (r *run) add(d *InjectionDetector, out []span, b []byte, piece span) []span
 }
 
 // end judges the run.
-func (r *run) end(d *InjectionDetector, out []span) []span {
+func (r *run) end(d *InjectionDetector, out []span, m *machine) []span {
 	letters, place := r.letters, r.place
 	r.letters = r.letters[:0]
 	switch {
@@ -191,7 +191,7 @@ func (r *run) end(d *InjectionDetector, out []span) []span {
 		}
 	case r.size == 2 && len(letters) >= minEncoded:
 		plain := make([]byte, len(letters)/2)
-		if _, err := hex.Decode(plain, letters); err == nil && d.tells(plain, r.layer+1) {
+		if _, err := hex.Decode(plain, letters); err == nil && d.tells(plain, r.layer+1, m) {
 			return append(out, place)
 		}
 	}

@@ -25,15 +25,18 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		pol, err := s.policy(ctx, c.Principal)
 		switch {
 		case err != nil:
-			return nil, &router.Error{Class: router.Server, Err: err}
+			return nil, refusal(err)
 		case pol == nil:
 			return next(ctx, c)
+		}
+		if pol.tooLarge {
+			return nil, overLimit()
 		}
 		c.Policy, c.Budgets = extend(c.Policy, pol.Rules), extend(c.Budgets, pol.Budgets)
 		if pol.scanner == nil {
 			return next(ctx, c)
 		}
-		redacted, err := pol.scan(ctx, c)
+		redacted, err := s.scan(ctx, c, pol.scanner)
 		if err != nil {
 			return nil, err
 		}
@@ -43,6 +46,16 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		}
 		return res, err
 	}
+}
+
+// refusal is what a call is answered with that could not be judged. The end of
+// its context passes as it is: the router knows it.
+func refusal(err error) error {
+	_, known := errors.AsType[*router.Error](err)
+	if known || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &router.Error{Class: router.Server, Err: err}
 }
 
 // extend appends without writing into either list, and without copying where one
@@ -59,16 +72,13 @@ func extend[T any](have, more []T) []T {
 
 // scan refuses the request or puts a redacted one in its place, and reports
 // what was found.
-func (p *policy) scan(ctx context.Context, c *router.Call) (redaction, error) {
+func (s *Service) scan(ctx context.Context, c *router.Call, with *Scanner) (redaction, error) {
 	if _, err := c.Resolve(); err != nil {
 		return redaction{}, err
 	}
-	verdict, err := p.scanner.Scan(ctx, c.Request)
+	verdict, err := with.scan(newMeter(ctx, s.gate, c.Principal.Account), c.Request)
 	if err != nil {
-		if _, ok := errors.AsType[*router.Error](err); ok {
-			return redaction{}, err
-		}
-		return redaction{}, &router.Error{Class: router.Server, Err: err}
+		return redaction{}, refusal(err)
 	}
 	c.Report.Pipeline = append(c.Report.Pipeline, verdict.Stages...)
 	if verdict.Blocked != nil {
@@ -134,7 +144,7 @@ func (s *Service) load(ctx context.Context, p router.Principal, changes uint64) 
 		}
 		s.cache.keepReady(of, pol)
 	}
-	s.cache.keep(p, pol, from, from.Add(s.cfg.Staleness), changes)
+	s.cache.keep(p, of, from, from.Add(s.cfg.Staleness), changes)
 	return pol, nil
 }
 
@@ -164,7 +174,12 @@ func (s *Service) compile(a Applied) (*policy, error) {
 	pol := &policy{Policy: merged}
 	if merged.Filters != nil {
 		var err error
-		if pol.scanner, err = NewScanner(merged.Filters, s.cfg.Scan); err != nil {
+		pol.scanner, err = NewScanner(merged.Filters, s.cfg.Scan)
+		switch {
+		case errors.Is(err, ErrPattern):
+			// It was stored before the bounds of today. Nothing passes unseen.
+			pol.tooLarge = true
+		case err != nil:
 			return nil, fmt.Errorf("guardrails: %w", err)
 		}
 	}

@@ -18,6 +18,8 @@ type text struct {
 	forms   []form // of decoded; the first is always there
 	spare   []*derived
 	used    int // of spare
+	// meter ends what takes long. The forms of a text are incomplete then.
+	meter *meter
 }
 
 // form is a text as a reader sees it, or may see it.
@@ -59,7 +61,7 @@ func (t *text) see() {
 	t.forms = append(t.forms, folded)
 	for range maxUnhide {
 		d := t.take()
-		if !d.unhide(open.b) {
+		if !d.unhide(open.b, t.meter) {
 			t.used--
 			break
 		}
@@ -72,7 +74,7 @@ func (t *text) see() {
 		t.forms = append(t.forms, t.fold(open, showTags))
 	}
 	last := &t.forms[len(t.forms)-1]
-	if d := t.take(); d.lookalikes(last.b) {
+	if d := t.take(); d.lookalikes(last.b, t.meter) {
 		last.covered = true
 		orders := last.then(d)
 		orders.orders = true
@@ -83,7 +85,7 @@ func (t *text) see() {
 // fold derives the form of a text as a reader sees it.
 func (t *text) fold(f form, how folding) form {
 	d := t.take()
-	d.fold(f.b, how)
+	d.fold(f.b, how, t.meter)
 	return f.then(d)
 }
 

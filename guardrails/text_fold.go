@@ -57,11 +57,12 @@ func isShown(c byte) bool {
 // and the dashes, spaces and dots of many as those of ASCII, and without the
 // marks that combine with Latin, Greek and Cyrillic letters, with digits and
 // with ASCII. One character becomes at most eighteen, of 33 bytes instead of 3.
-func (d *derived) fold(source []byte, how folding) {
+func (d *derived) fold(source []byte, how folding, m *meter) {
 	d.reset(len(source))
+	m.begin()
 	f := folder{how: how}
 	normal := 0 // the source is in NFKC up to here
-	for i := 0; i < len(source); {
+	for i := 0; i < len(source) && !m.ended(i); {
 		if n := f.same(source[i:]); n > 0 {
 			d.copy(source, i, i+n)
 			i += n

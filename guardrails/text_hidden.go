@@ -13,11 +13,12 @@ const maxUnhide = 3
 // unhide makes d the source without the escapes that other languages than JSON
 // have: %40 of URLs, &#64; and &commat; of HTML, \x40, \u0040 and \u{40} of
 // programs. It reports whether there were any.
-func (d *derived) unhide(source []byte) bool {
+func (d *derived) unhide(source []byte, m *meter) bool {
 	d.reset(0)
+	m.begin()
 	copied := 0
 	var buffer [16]byte
-	for i := 0; i < len(source); {
+	for i := 0; i < len(source) && !m.ended(i); {
 		n := bytes.IndexAny(source[i:], `%&\`)
 		if n < 0 {
 			break

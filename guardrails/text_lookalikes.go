@@ -4,10 +4,11 @@ import "unicode/utf8"
 
 // lookalikes makes d the source, which is folded, with ASCII letters for those of
 // other alphabets that look like them. It reports whether there were any.
-func (d *derived) lookalikes(source []byte) bool {
+func (d *derived) lookalikes(source []byte, m *meter) bool {
 	d.reset(0)
+	m.begin()
 	copied := 0
-	for i := 0; i < len(source); {
+	for i := 0; i < len(source) && !m.ended(i); {
 		if source[i] < utf8.RuneSelf {
 			i++
 			continue

@@ -2,6 +2,7 @@ package guardrails
 
 import (
 	"bytes"
+	"context"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -20,13 +21,17 @@ func disguises() []string {
 	}
 }
 
+func newText(t interface{ Context() context.Context }) *text {
+	return &text{meter: newMeter(t.Context(), nil, "")}
+}
+
 // TestTrailsLeadBack holds each character of each form of a text to its place:
 // what stands there, folded by itself, holds that character.
 func TestTrailsLeadBack(t *testing.T) {
-	var used text
+	used := newText(t)
 	rapid.Check(t, func(t *rapid.T) {
 		source := []byte(joined(rapid.SliceOfN(rapid.SampledFrom(disguises()), 0, 24).Draw(t, "text")))
-		var fresh text
+		fresh := newText(t)
 		fresh.set(source, false)
 		used.set(source, false)
 		require.Len(t, used.forms, len(fresh.forms))
@@ -42,7 +47,7 @@ func TestTrailsLeadBack(t *testing.T) {
 				require.True(t, 0 <= place.start && place.start < place.end && place.end <= len(source), "%v", place)
 				require.GreaterOrEqual(t, place.start, last, "the order is kept")
 				last = place.start
-				var alone text
+				alone := newText(t)
 				alone.set(source[place.start:place.end], false)
 				found := false
 				for _, a := range alone.forms {
@@ -64,7 +69,7 @@ func joined(parts []string) string {
 }
 
 func TestNoForm(t *testing.T) {
-	var x text
+	x := newText(t)
 	x.set([]byte("Plain text, 12:30.\n"), false)
 	require.Len(t, x.forms, 1)
 	assert.Empty(t, x.forms[0].from)
@@ -88,7 +93,7 @@ func TestFoldedForms(t *testing.T) {
 		"ab\U000e0061c":                     "abc",
 		"\ufb01n \u2460\ufe0f\u20e3 \u3164": "fin 1 ",
 	} {
-		var x text
+		x := newText(t)
 		x.set([]byte(in), false)
 		assert.Equal(t, want, string(x.forms[0].b), "%q", in)
 	}
@@ -101,7 +106,7 @@ func TestUnhiddenForms(t *testing.T) {
 		"%2540 &amp;#64; %EF%BC%A0":   "@ @ @",
 		"100% & 5%zz &none; %4":       "",
 	} {
-		var x text
+		x := newText(t)
 		x.set([]byte(in), false)
 		if want == "" {
 			assert.Len(t, x.forms, 1)
