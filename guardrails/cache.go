@@ -10,29 +10,53 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// maxCompiled is how many policies are kept ready. They can be large, and many
-// principals share one.
-const maxCompiled = 1000
+// maxBytes is how much memory the policies that are kept ready may take, about.
+// A single one may need more.
+const maxBytes = 64 << 20
 
 // policy is a merged one, ready for use. nil restricts nothing.
 type policy struct {
 	Policy
-	scanner *Scanner // nil without filters
+	scanner  *Scanner // nil without filters
+	tooLarge bool     // it has patterns that cannot be run: every request is refused
 }
 
-// cache remembers policies, by principal for a while, and by the guardrails
-// that they are made of.
+// bytes is about how much memory p takes.
+func (p *policy) bytes() int {
+	n := 0
+	if p == nil {
+		return n
+	}
+	for _, r := range p.Rules {
+		for _, list := range [][]string{r.AllowedModels, r.IgnoredModels, r.AllowedProviders, r.IgnoredProviders} {
+			for _, entry := range list {
+				n += 16 + len(entry)
+			}
+		}
+	}
+	for _, f := range p.Filters {
+		n += len(f.Pattern) + len(f.Label)
+	}
+	if p.scanner != nil {
+		n += p.scanner.size().bytes()
+	}
+	return n
+}
+
+// cache remembers which guardrails apply to a principal, for a while, and the
+// policies that they come to. Many principals share a policy.
 type cache struct {
 	mu          *sync.RWMutex
 	flight      *singleflight.Group
 	max         int
 	byPrincipal map[router.Principal]cached
 	compiled    map[combination]*policy
+	bytes       int    // of compiled
 	changes     uint64 // of this process; a load that one overtook is not kept
 }
 
 type cached struct {
-	policy      *policy
+	of          combination
 	limits      *router.Limits // of the principal
 	from, until time.Time
 }
@@ -63,12 +87,16 @@ func newCache(most int) cache {
 
 // get returns what is remembered of p and still good at now, else how many
 // changes there were.
-func (c *cache) get(p router.Principal, now time.Time) (have cached, changes uint64, ok bool) {
+func (c *cache) get(p router.Principal, now time.Time) (pol *policy, limits *router.Limits, changes uint64, ok bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	have, ok = c.byPrincipal[p]
+	have, ok := c.byPrincipal[p]
 	// A clock that stepped back makes nothing live longer.
-	return have, c.changes, ok && now.Before(have.until) && !now.Before(have.from)
+	if !ok || !now.Before(have.until) || now.Before(have.from) {
+		return nil, nil, c.changes, false
+	}
+	pol, ok = c.compiled[have.of]
+	return pol, have.limits, c.changes, ok
 }
 
 // keep remembers what was loaded after so many changes.
@@ -102,7 +130,18 @@ func (c *cache) ready(of combination) (*policy, bool) {
 func (c *cache) keepReady(of combination, pol *policy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	makeRoom(c.compiled, maxCompiled)
+	if _, ok := c.compiled[of]; ok { // another call made it too
+		return
+	}
+	size := pol.bytes()
+	for k, old := range c.compiled {
+		if len(c.compiled) < c.max && c.bytes+size <= maxBytes {
+			break
+		}
+		c.bytes -= old.bytes()
+		delete(c.compiled, k)
+	}
+	c.bytes += size
 	c.compiled[of] = pol
 }
 

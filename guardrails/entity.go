@@ -15,8 +15,9 @@ type Entity struct {
 }
 
 // EntityRecognizer finds persons' names and addresses in a text. One that asks
-// a service must give up when ctx ends. It must be safe for concurrent use. What
-// it returns for other slugs or outside the text is ignored.
+// a service must give up when ctx ends. It must be safe for concurrent use. The
+// text is in NFKC, without characters that do not show. What is returned for
+// other slugs or outside the text is ignored.
 type EntityRecognizer interface {
 	Recognize(ctx context.Context, text string) ([]Entity, error)
 }
@@ -30,7 +31,8 @@ type entityCall struct {
 	ctx    context.Context //nolint:containedctx // it does not outlive the scan that it belongs to
 	cancel context.CancelFunc
 	failed bool
-	text   []byte // that found belongs to
+	text   []byte // that found belongs to; nil where it was not asked
+	of     form   // that text is
 	found  []Entity
 }
 
@@ -41,51 +43,72 @@ func (z *scan) stop() {
 	}
 }
 
-// recognize adds the entities of one kind. The two kinds share one call.
-func (z *scan) recognize(k kind) error {
-	if h, ok := z.cfg.Recognizer.(Heuristic); ok {
-		z.spans = h.find(z.spans, z.text.folded, k)
+// recognize adds the entities of one rule. The two kinds share one call.
+func (z *scan) recognize(rule int, place where) error {
+	k := z.rules[rule].kind
+	if z.said.number {
 		return nil
 	}
-	if err := z.ask(); err != nil {
+	if h, ok := z.cfg.Recognizer.(Heuristic); ok {
+		for i := range z.text.forms {
+			if f := &z.text.forms[i]; !f.orders {
+				if err := z.begin(f.b); err != nil {
+					return err
+				}
+				z.spans = h.find(z.spans[:0], f.b, k, z.meter)
+				z.hit(rule, place, f, z.spans)
+			}
+		}
+		return z.meter.err
+	}
+	f, err := z.ask()
+	if err != nil {
 		return err
 	}
+	z.spans = z.spans[:0]
 	for _, e := range z.entities.found {
-		if e.Slug == builtins()[k].slug && 0 <= e.Start && e.Start < e.End && e.End <= len(z.text.folded) {
+		if e.Slug == builtins()[k].slug && 0 <= e.Start && e.Start < e.End && e.End <= len(f.b) {
 			z.spans = append(z.spans, span{e.Start, e.End})
 		}
 	}
+	z.hit(rule, place, &f, z.spans)
 	return nil
 }
 
 // ask calls the recognizer for the current text, unless it was asked already or
-// has failed for this request.
-func (z *scan) ask() error {
+// has failed for this request. It returns the form that it was asked about.
+func (z *scan) ask() (form, error) {
 	c := &z.entities
-	b := z.text.folded
-	if c.failed || len(c.text) == len(b) && &c.text[0] == &b[0] {
-		return nil
+	if c.failed {
+		return form{}, nil
 	}
-	c.text, c.found = b, nil
+	if c.text != nil {
+		return c.of, nil
+	}
+	c.of, c.found = form{b: z.text.decoded}, nil
+	if !isPrintable(z.text.decoded) {
+		c.of = z.text.fold(c.of, keepMarks)
+	}
+	c.text = c.of.b
 	if c.cancel == nil {
 		c.ctx, c.cancel = context.WithTimeout(z.ctx, z.cfg.RecognizerTimeout)
 	}
-	found, err := z.cfg.Recognizer.Recognize(c.ctx, string(b))
+	found, err := z.cfg.Recognizer.Recognize(c.ctx, string(c.text))
 	if err == nil {
 		err = c.ctx.Err()
 	}
 	if err == nil {
 		c.found = found
-		return nil
+		return c.of, nil
 	}
 	if z.ctx.Err() != nil {
-		return z.ctx.Err()
+		return form{}, z.ctx.Err()
 	}
 	if z.cfg.FailClosed {
-		return &router.Error{Class: router.NoCapacity, Err: fmt.Errorf("%w: %w", ErrUnrecognized, err)}
+		return form{}, &router.Error{Class: router.NoCapacity, Err: fmt.Errorf("%w: %w", ErrUnrecognized, err)}
 	}
 	c.failed = true
-	return nil
+	return form{}, nil
 }
 
 // stages tells which filters could not act because the recognizer failed.

@@ -11,28 +11,33 @@ import (
 // use an analyzer made for them. The zero value is ready for use.
 type Heuristic struct{}
 
-// Recognize finds names and addresses. It needs neither long nor ctx.
-func (h Heuristic) Recognize(_ context.Context, text string) ([]Entity, error) {
+// Recognize finds names and addresses. The only error is that of ctx.
+func (h Heuristic) Recognize(ctx context.Context, text string) ([]Entity, error) {
 	var list []Entity
+	m := newMeter(ctx, nil, "")
 	for k, slug := range map[kind]string{kindPerson: PersonName, kindAddress: Address} {
-		for _, s := range h.find(nil, []byte(text), k) {
+		m.begin()
+		for _, s := range h.find(nil, []byte(text), k, m) {
 			list = append(list, Entity{Slug: slug, Start: s.start, End: s.end})
 		}
+	}
+	if m.err != nil {
+		return nil, m.err
 	}
 	return list, nil
 }
 
-func (Heuristic) find(out []span, b []byte, k kind) []span {
+func (Heuristic) find(out []span, b []byte, k kind, m *meter) []span {
 	if k == kindPerson {
-		return persons(out, b)
+		return persons(out, b, m)
 	}
-	return addresses(out, b)
+	return addresses(out, b, m)
 }
 
 // persons adds the names in b: two to four capitalised words of which the first
 // is a common given name, or what follows a title or an introduction.
-func persons(out []span, b []byte) []span {
-	for i := 0; i < len(b); {
+func persons(out []span, b []byte, m *meter) []span {
+	for i := 0; i < len(b) && !m.ended(i); {
 		if b[i]-'A' > 25 {
 			i = skipToCapital(b, i+1)
 			continue
@@ -162,8 +167,8 @@ func introduced(b []byte, i int) bool {
 
 // addresses adds the postal addresses in b: a number and a street, or the other
 // way round, with what follows of unit, city and code.
-func addresses(out []span, b []byte) []span {
-	for i := 0; i < len(b); i++ {
+func addresses(out []span, b []byte, m *meter) []span {
+	for i := 0; i < len(b) && !m.ended(i); i++ {
 		if !isDigit(b[i]) {
 			i = skipToDigit(b, i+1) - 1
 			continue

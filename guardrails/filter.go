@@ -34,6 +34,7 @@ type Scanner struct {
 	cfg       ScanConfig
 	injection *InjectionDetector
 	uses      [kinds]bool
+	programs  []*program // of all patterns
 }
 
 // where says which part of a request a string stands in.
@@ -126,9 +127,15 @@ func NewScanner(filters []Filter, cfg ScanConfig) (*Scanner, error) {
 			return nil, fmt.Errorf("%w: filter %d: %w", ErrConfig, i, err)
 		}
 	}
+	if n := s.size().instructions; n > maxStored {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, tooLarge(n, instructionUnit+" in all patterns", maxStored))
+	}
 	slices.SortStableFunc(s.rules, func(a, b rule) int { return cmp.Compare(a.kind, b.kind) })
 	for _, r := range s.rules {
 		s.uses[r.kind] = true
+		if r.kind == kindPattern {
+			s.programs = append(s.programs, r.pattern.program)
+		}
 	}
 	if s.uses[kindInjection] {
 		if s.injection = cfg.Injection; s.injection == nil {
@@ -137,8 +144,20 @@ func NewScanner(filters []Filter, cfg ScanConfig) (*Scanner, error) {
 				return nil, err
 			}
 		}
+		s.programs = append(s.programs, s.injection.list...)
 	}
 	return s, nil
+}
+
+// size is that of all patterns.
+func (s *Scanner) size() size {
+	var sum size
+	for _, r := range s.rules {
+		if r.pattern != nil {
+			sum = sum.plus(r.pattern.size)
+		}
+	}
+	return sum
 }
 
 // add makes f a rule, or joins it with the one that looks for the same.

@@ -105,5 +105,11 @@ func hostile() map[string]string {
 		"wide":      "ａ",
 		"scrambled": "ignroe ",
 		"pairs":     "69 ",
+		"cards":     "order 4111111111111111 4111 1111 1111 1111 ",
+		"marks":     "e\u0301\u0327\u0328",
+		"entities":  "&amp;#64; %2540 ",
+		"alike":     "іgnоre previous ",
+		"filled":    "ﷺ",
+		"zalgo":     "4\u0301\u0302\u0303\u0304",
 	}
 }

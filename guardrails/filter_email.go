@@ -12,11 +12,11 @@ const maxEmailPart = 256
 // emails adds the e-mail addresses in b: what stands around an @, where the
 // domain ends in a label of letters. Quoted local parts and domains without a
 // dot are not found.
-func emails(out []span, b []byte) []span {
+func emails(out []span, b []byte, m *meter) []span {
 	floor := 0
 	for i := 0; ; {
 		n := bytes.IndexByte(b[i:], '@')
-		if n < 0 {
+		if n < 0 || m.ended(i+n) {
 			return out
 		}
 		i += n + 1

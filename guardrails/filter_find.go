@@ -8,49 +8,103 @@ import (
 // find fills hits with what the rules that act in place find in the text.
 func (z *scan) find(place where) error {
 	z.hits, z.entities.text = z.hits[:0], nil
-	b := z.text.folded
-	if len(b) == 0 {
+	if len(z.text.decoded) == 0 {
 		return nil
 	}
-	if z.uses[kindPhone] || z.uses[kindSSN] || z.uses[kindCard] || z.uses[kindIP] {
+	if !isOneWord(z.text.decoded) {
+		for i := range z.text.forms {
+			if err := z.look(&z.text.forms[i], place); err != nil {
+				return err
+			}
+		}
+	}
+	for i, r := range z.rules {
+		if !z.acts(r, place) {
+			continue
+		}
+		var err error
+		switch r.kind {
+		case kindPerson, kindAddress:
+			err = z.recognize(i, place)
+		case kindPattern:
+			err = z.match(i, r.pattern, place)
+		default:
+		}
+		if err != nil {
+			return err
+		}
+	}
+	z.count(place)
+	return nil
+}
+
+// acts reports whether a rule is to look at the current text.
+func (z *scan) acts(r rule, place where) bool {
+	act := r.acts[place]
+	return act.on && (!z.again && !z.second || act.action == Redact && z.builtin(r.kind))
+}
+
+// look adds what the builtins find in one form of the text.
+func (z *scan) look(f *form, place where) error {
+	b := f.b
+	if !f.orders && (z.uses[kindPhone] || z.uses[kindSSN] || z.uses[kindCard] || z.uses[kindIP]) {
 		z.starts = digitRuns(z.starts[:0], b)
 	}
 	for i, r := range z.rules {
-		if !r.acts[place].on || z.again && (r.acts[place].action != Redact || !z.builtin(r.kind)) {
+		if !z.acts(r, place) || !z.looks(r.kind, f) {
 			continue
+		}
+		if r.kind == kindPattern || r.kind == kindPerson || r.kind == kindAddress {
+			continue
+		}
+		if err := z.begin(b); err != nil {
+			return err
 		}
 		z.spans = z.spans[:0]
 		switch r.kind {
 		case kindEmail:
-			z.spans = emails(z.spans, b)
+			z.spans = emails(z.spans, b, z.meter)
 		case kindPhone:
-			z.numbers(phone)
+			z.numbers(b, z.phone)
 		case kindSSN:
-			z.numbers(ending(socialSecurity))
+			z.numbers(b, z.socialSecurity)
 		case kindCard:
-			z.numbers(ending(creditCard))
+			z.numbers(b, z.creditCard)
 		case kindIP:
-			z.numbers(ending(ipv4))
-			z.spans = ipv6s(z.spans, b)
-		case kindPerson, kindAddress:
-			if err := z.recognize(r.kind); err != nil {
-				return err
-			}
+			z.numbers(b, z.ipv4)
+			z.meter.begin()
+			z.spans = ipv6s(z.spans, b, z.meter)
 		case kindInjection:
-			z.spans = z.injection.find(z.spans, b)
-			z.note(z.spans)
-		case kindPattern:
-			if err := z.match(i, r.pattern, place); err != nil {
-				return err
-			}
-			continue
+			z.spans = z.injection.find(z.spans, b, z.machine)
 		default:
 		}
-		for _, s := range z.spans {
-			z.hit(i, place, z.text.inDecoded(snap(b, s)))
+		if z.meter.err != nil {
+			return z.meter.err
 		}
+		z.hit(i, place, f, z.spans)
 	}
 	return nil
+}
+
+// begin notes that a builtin filter reads a text.
+func (z *scan) begin(b []byte) error {
+	if err := z.meter.work(int64(len(b)) + runSteps); err != nil {
+		return err
+	}
+	z.meter.begin()
+	return nil
+}
+
+// looks reports whether a builtin looks at a form of the current text.
+func (z *scan) looks(k kind, f *form) bool {
+	switch k {
+	case kindPhone, kindSSN, kindCard:
+		return !f.orders
+	case kindInjection:
+		return !z.said.number && !f.covered
+	default:
+		return !z.said.number && !f.orders
+	}
 }
 
 // builtin reports whether what finds a kind is part of this package, so that
@@ -60,31 +114,62 @@ func (z *scan) builtin(k kind) bool {
 	return k != kindPattern && (heuristic || k != kindPerson && k != kindAddress)
 }
 
-func (z *scan) hit(rule int, place where, s span) {
-	if s.start < s.end {
-		z.hits = append(z.hits, hit{s, rule})
-		z.counts[rule][place]++
+// hit adds what a rule found in a form of the text. What is neither replaced nor
+// shown, and cannot be found twice, is counted alone.
+func (z *scan) hit(rule int, place where, f *form, spans []span) {
+	r := &z.rules[rule]
+	alone := len(z.text.forms) == 1 && r.acts[place].action != Redact && r.kind != kindInjection
+	for _, s := range spans {
+		switch {
+		case s.start >= s.end:
+		case alone:
+			z.counts[rule][place]++
+		default:
+			z.hits = append(z.hits, hit{z.text.inDecoded(f, s), rule})
+		}
+	}
+}
+
+// count counts the hits. What one rule found in several forms of the text
+// counts once.
+func (z *scan) count(place where) {
+	if len(z.text.forms) > 1 && len(z.hits) > 1 {
+		slices.SortFunc(z.hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.rule, b.rule), bySpan(a.span, b.span)) })
+		merged := z.hits[:1]
+		for _, h := range z.hits[1:] {
+			if last := &merged[len(merged)-1]; h.rule == last.rule && h.start < last.end {
+				last.end = max(last.end, h.end)
+			} else {
+				merged = append(merged, h)
+			}
+		}
+		z.hits = merged
+	}
+	for _, h := range z.hits {
+		z.counts[h.rule][place]++
+		if z.rules[h.rule].kind == kindInjection {
+			z.note(h.span)
+		}
 	}
 }
 
 // match looks for a pattern in the text as it was meant, and in its folded form
 // if that differs.
-func (z *scan) match(rule int, p *Pattern, place where) error {
-	if err := z.ctx.Err(); err != nil {
+func (z *scan) match(rule int, p *Pattern, place where) (err error) {
+	cost := int64(matchSteps)
+	if z.rules[rule].acts[place].action == Redact {
+		cost *= int64(len(z.rules[rule].label) + 8)
+	}
+	meant := form{b: z.text.decoded}
+	if z.spans, err = p.find(z.spans[:0], meant.b, z.machine, cost); err != nil {
 		return err
 	}
-	z.spans = p.find(z.spans[:0], z.text.decoded)
-	if len(z.text.folds) > 0 {
-		had := len(z.spans)
-		z.spans = p.find(z.spans, z.text.folded)
-		for i, s := range z.spans[had:] {
-			z.spans[had+i] = z.text.inDecoded(s)
+	z.hit(rule, place, &meant, z.spans)
+	if folded := &z.text.forms[0]; len(folded.from) > 0 {
+		if z.spans, err = p.find(z.spans[:0], folded.b, z.machine, cost); err != nil {
+			return err
 		}
-		slices.SortFunc(z.spans, bySpan)
-		z.spans = slices.Compact(z.spans)
-	}
-	for _, s := range z.spans {
-		z.hit(rule, place, s)
+		z.hit(rule, place, folded, z.spans)
 	}
 	return nil
 }
@@ -94,19 +179,18 @@ func bySpan(a, b span) int {
 }
 
 // numbers asks a finder at each run of digits, but not inside what it found.
-func (z *scan) numbers(find func(b []byte, i int) span) {
+func (z *scan) numbers(b []byte, find func(b []byte, i int) span) {
 	for _, i := range z.starts {
 		if n := len(z.spans); n > 0 && i < z.spans[n-1].end {
 			continue
 		}
-		if s := find(z.text.folded, i); s.end > 0 {
+		if z.meter.ended(i) {
+			return
+		}
+		if s := find(b, i); s.end > 0 {
 			z.spans = append(z.spans, s)
 		}
 	}
-}
-
-func ending(find func(b []byte, i int) int) func(b []byte, i int) span {
-	return func(b []byte, i int) span { return span{i, find(b, i)} }
 }
 
 // redactions returns what is to be replaced, in order and without overlaps.

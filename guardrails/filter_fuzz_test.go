@@ -3,8 +3,11 @@ package guardrails_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -40,6 +43,48 @@ func FuzzScan(f *testing.F) {
 		again := scanState(t, s, out)
 		require.Empty(t, again.Findings, "%q became %q", state, out)
 	})
+}
+
+// FuzzSpans puts a card number behind any text, and holds that nothing of it is
+// left and nothing else is gone: by a scan that has seen nothing before, and by
+// one that has seen something else.
+func FuzzSpans(f *testing.F) {
+	for _, seed := range []string{
+		"", "\ufeff", "\u200f", "\u00ad\u00ad\u00ad", "e\u0301\u0327", "ﷺ½", "%41%", "&#6", `\x4`, "\U000e0041", "４\u20e3", "\x00\x7f", "한\u11ab", "\u3099", "\xff", "id ", "🇩🇪", "12 345",
+	} {
+		f.Add(seed, "é", true)
+		f.Add("x", seed, false)
+	}
+	s := scanner(f, builtin(guardrails.CreditCard, guardrails.Redact))
+	f.Fuzz(func(t *testing.T, before, after string, ascii bool) {
+		const card, mark = "4111 1111 1111 1111", "\n=card= "
+		before, after = strings.ToValidUTF8(before, "?"), strings.ToValidUTF8(after, "?")
+		write := func(s string) string {
+			if ascii {
+				return inASCII(s)
+			}
+			return quote(t, s)
+		}
+		text := write(before + mark + card + mark + after)
+		var alone string
+		require.NoError(t, json.Unmarshal(scanState(t, s, text).Request.State, &alone))
+		require.NotContains(t, alone, card)
+		var list []any
+		require.NoError(t, json.Unmarshal(scanState(t, s, "["+write(after+"é"+before)+",7,"+text+"]").Request.State, &list))
+		require.Equal(t, alone, list[2], "the same in company")
+		if !strings.ContainsAny(before+after, "0123456789") && strings.IndexFunc(before+after, unicode.IsNumber) < 0 && !strings.ContainsAny(before+after, `%&\`) {
+			require.Equal(t, before+mark+"[CREDIT_CARD]"+mark+after, alone)
+		}
+	})
+}
+
+// inASCII is a JSON string of ASCII alone.
+func inASCII(s string) string {
+	var b strings.Builder
+	for _, c := range utf16.Encode([]rune(s)) {
+		fmt.Fprintf(&b, `\u%04x`, c)
+	}
+	return `"` + b.String() + `"`
 }
 
 // FuzzCompilePattern holds that a pattern is refused with a reason or runs.

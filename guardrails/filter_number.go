@@ -3,6 +3,8 @@ package guardrails
 import (
 	"bytes"
 	"net/netip"
+	"slices"
+	"strings"
 )
 
 // digitRuns adds where a run of digits begins in b.
@@ -41,9 +43,9 @@ func freeAfter(b []byte, i int) bool {
 	}
 }
 
-// hasContext reports whether one of some words, in lower case, stands shortly
-// before i.
-func hasContext(b []byte, i int, words ...string) bool {
+// saidBefore reports whether one of some words, in lower case, stands shortly
+// before i or in the name of the member that the text is the value of.
+func (z *scan) saidBefore(b []byte, i int, words []string) bool {
 	var buffer [nearBytes]byte
 	near := before(&buffer, b, i, nearBytes)
 	for _, w := range words {
@@ -51,38 +53,52 @@ func hasContext(b []byte, i int, words ...string) bool {
 			return true
 		}
 	}
-	return false
+	key := z.keyWords()
+	if len(key) == 0 || saysID(lastWord(key)) {
+		return false
+	}
+	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(key, []byte(" "+w+" ")) })
 }
 
-// socialSecurity returns where the US social security number that begins at i
-// ends, 0 if there is none: 123-45-6789 or with spaces, and without either
-// where a word says what it is. Areas 000, 666 and 900 to 999, group 00 and
-// serial 0000 are never given out.
-func socialSecurity(b []byte, i int) int {
+// socialSecurity returns the place of the US social security number that begins
+// at i: 123-45-6789 or with one or two of space, hyphen, dot, slash or underline,
+// and without any where a word says what it is. Areas 000, 666 and 900 to 999,
+// group 00 and serial 0000 are never given out.
+func (z *scan) socialSecurity(b []byte, i int) span {
 	if i+9 > len(b) || !freeBefore(b, i) {
-		return 0
+		return span{}
 	}
-	mark, gap := b[i+3], 1
-	if isDigit(mark) {
-		gap = 0
-	} else if mark != '-' && mark != ' ' || at(b, i+6) != mark {
-		return 0
+	gap := 0
+	for gap < 2 && isGroupGap(at(b, i+3+gap)) {
+		gap++
 	}
 	end := i + 9 + 2*gap
-	if end > len(b) || !freeAfter(b, end) {
-		return 0
+	if end > len(b) || !freeAfter(b, end) || string(b[i+3:i+3+gap]) != string(b[i+5+gap:i+5+2*gap]) {
+		return span{}
 	}
 	area, group, serial := b[i:i+3], b[i+3+gap:i+5+gap], b[end-4:end]
 	if !allDigits(area) || !allDigits(group) || !allDigits(serial) {
-		return 0
+		return span{}
 	}
 	if area[0] == '9' || string(area) == "000" || string(area) == "666" || string(group) == "00" || string(serial) == "0000" {
-		return 0
+		return span{}
 	}
-	if gap == 0 && !hasContext(b, i, "ssn", "social security") {
-		return 0
+	switch {
+	case gap == 0 && !z.saidBefore(b, i, []string{"ssn", "social security"}),
+		at(b, i+3) == '.' && z.isVersion(b, i):
+		return z.doubtful(b, span{i, end})
 	}
-	return end
+	return z.sure(b, span{i, end})
+}
+
+// isGroupGap reports whether a character may stand between two groups of digits
+// of one number.
+func isGroupGap(c byte) bool {
+	switch c {
+	case ' ', '-', '.', '/', '_', '\n', '\r', '\t':
+		return true
+	}
+	return false
 }
 
 func allDigits(b []byte) bool {
@@ -94,83 +110,10 @@ func allDigits(b []byte) bool {
 	return true
 }
 
-// creditCard returns where the card number that begins at i ends, 0 if there is
-// none: 12 to 19 digits, in one run or in groups, of a length that their issuer
-// uses, with the check digit of ISO/IEC 7812 (Luhn).
-func creditCard(b []byte, i int) int {
-	if i+12 > len(b) || !freeBefore(b, i) {
-		return 0
-	}
-	var d [19]byte
-	var ends [20]int // after so many digits
-	n, group, grouped := 0, 0, false
-	for at := i; at < len(b) && n < len(d); at++ {
-		if c := b[at]; isDigit(c) {
-			d[n] = c - '0'
-			n++
-			group++
-			ends[n] = at + 1
-			continue
-		} else if c != ' ' && c != '-' || at+1 == len(b) || !isDigit(b[at+1]) {
-			break
-		}
-		if !grouped && group != 4 || group < 3 {
-			break
-		}
-		grouped, group = true, 0
-	}
-	for ; n >= 12; n-- {
-		if freeAfter(b, ends[n]) && issued(d[:n]) && luhn(d[:n]) {
-			return ends[n]
-		}
-	}
-	return 0
-}
-
-// issued reports whether an issuer uses the first digits and the length of d.
-func issued(d []byte) bool {
-	n := len(d)
-	first := int(d[0])*1000 + int(d[1])*100 + int(d[2])*10 + int(d[3])
-	within := func(low, high int) bool { return low <= first && first <= high }
-	switch {
-	case within(4000, 4999): // Visa
-		return n == 13 || n == 16 || n == 19
-	case within(5100, 5599), within(2221, 2720): // Mastercard
-		return n == 16
-	case within(3400, 3499), within(3700, 3799): // American Express
-		return n == 15
-	case within(6011, 6011), within(6440, 6599), within(6200, 6299): // Discover, UnionPay
-		return n >= 16
-	case within(3528, 3589), within(2200, 2204): // JCB, Mir
-		return n >= 16
-	case within(3000, 3059), within(3095, 3095), within(3600, 3699), within(3800, 3999): // Diners Club
-		return n >= 14
-	}
-	switch first { // Maestro
-	case 5018, 5020, 5038, 5893, 6304, 6759, 6761, 6762, 6763:
-		return true
-	}
-	return false
-}
-
-func luhn(d []byte) bool {
-	sum := 0
-	for i, c := range d {
-		v := int(c)
-		if (len(d)-i)%2 == 0 {
-			if v *= 2; v > 9 {
-				v -= 9
-			}
-		}
-		sum += v
-	}
-	return sum%10 == 0
-}
-
-// ipv4 returns where the IPv4 address that begins at i ends, 0 if there is none.
-func ipv4(b []byte, i int) int {
+// ipv4 returns the place of the IPv4 address that begins at i.
+func (z *scan) ipv4(b []byte, i int) span {
 	if !freeBefore(b, i) {
-		return 0
+		return span{}
 	}
 	end, dots := i, 0
 	for end < len(b) && end-i < len("255.255.255.255") {
@@ -185,34 +128,38 @@ func ipv4(b []byte, i int) int {
 		end--
 		dots--
 	}
-	if dots != 3 || !freeAfter(b, end) || isVersion(b, i) {
-		return 0
+	if dots != 3 || !freeAfter(b, end) || z.isVersion(b, i) {
+		return span{}
 	}
 	if _, err := netip.ParseAddr(string(b[i:end])); err != nil {
-		return 0
+		return span{}
 	}
-	return end
+	return span{i, end}
 }
 
-// isVersion reports whether the word before i says that a number is no address.
-func isVersion(b []byte, i int) bool {
+// isVersion reports whether the word before i, the name of the member that the
+// text is the value of, or its question says that a number is no address.
+func (z *scan) isVersion(b []byte, i int) bool {
 	var buffer [nearBytes]byte
 	near := bytes.TrimRight(before(&buffer, b, i, 16), " :=")
-	for _, w := range []string{"version", "ver.", "release", "build", "section", "chapter", "firmware"} {
-		if bytes.HasSuffix(near, []byte(w)) {
-			return true
-		}
+	if slices.ContainsFunc(versionWords(), func(w string) bool { return bytes.HasSuffix(near, []byte(w)) }) {
+		return true
 	}
-	return false
+	says := func(w string) bool { return slices.Contains(versionWords(), strings.TrimSuffix(w, "s")) }
+	return eachWord(z.keyWords(), says) || eachWord(z.questionWords(), says)
+}
+
+func versionWords() []string {
+	return []string{"version", "ver", "ver.", "release", "build", "section", "chapter", "firmware", "revision"}
 }
 
 // ipv6s adds the IPv6 addresses in b: runs of hexadecimal digits and colons
 // that net/netip reads.
-func ipv6s(out []span, b []byte) []span {
+func ipv6s(out []span, b []byte, m *meter) []span {
 	const longest = len("0000:0000:0000:0000:0000:ffff:255.255.255.255")
 	for i := 0; i < len(b); {
 		n := bytes.IndexByte(b[i:], ':')
-		if n < 0 {
+		if n < 0 || m.ended(i+n) {
 			return out
 		}
 		start, colons, digits := i+n, 0, 0

@@ -72,8 +72,8 @@ func (p *number) shape(k int, lengths ...int) bool {
 //   - 10 or 11 digits with a leading 0 in two to five groups, as in most of
 //     Europe, and 00 with a country code;
 //   - ten or eleven digits in one run, or seven as 555-0123, after a word such
-//     as phone.
-func phone(b []byte, i int) span {
+//     as phone, or as the value of a member that is named so.
+func (z *scan) phone(b []byte, i int) span {
 	start := i
 	if at(b, start-1) == '(' {
 		start--
@@ -100,12 +100,16 @@ func phone(b []byte, i int) span {
 		end = num.national(b)
 	default:
 		if end = num.american(b, 0); end == 0 {
-			end = num.bare(b, start)
+			end = num.bare(b)
+			if end > 0 && !z.saidBefore(b, start, phoneWords()) {
+				return z.doubtful(b, span{start, end})
+			}
 		}
 	}
 	if end == 0 {
 		return span{}
 	}
+	z.sure(b, span{start, end})
 	return span{start, extension(b, end)}
 }
 
@@ -173,7 +177,7 @@ func (p *number) national(b []byte) int {
 	return 0
 }
 
-func (p *number) bare(b []byte, start int) int {
+func (p *number) bare(b []byte) int {
 	n := 0
 	switch {
 	case p.shape(0, 10) || p.shape(0, 11):
@@ -182,11 +186,15 @@ func (p *number) bare(b []byte, start int) int {
 	default:
 		return 0
 	}
-	if !p.phoneEnd(b, n) || !hasContext(b, start, "phone", "telephone", "tel", "mobile", "cell", "cellphone",
-		"call", "fax", "whatsapp", "text me", "sms", "dial") {
+	if !p.phoneEnd(b, n) {
 		return 0
 	}
 	return p.ends[n]
+}
+
+// phoneWords are those that a phone number follows.
+func phoneWords() []string {
+	return []string{"phone", "telephone", "tel", "mobile", "cell", "cellphone", "call", "fax", "whatsapp", "text me", "sms", "dial"}
 }
 
 // extension returns where the extension of a phone number that ends at i ends.

@@ -9,25 +9,43 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Scan applies the filters to every string value inside the state and inside
-// each question's instructions and criteria; object keys and the names of
-// questions and options are not looked at. It never changes req: a redacted
-// request is a copy in which only the strings differ that something was found
-// in, and of those only what was found.
+// Scan applies the filters to every string and number inside the state and
+// inside each question's instructions and criteria, to the provider's options,
+// and to names: of questions, of options and of members. It never changes req: a
+// redacted request is a copy in which only that differs in which something was
+// found. In a string and in a name that is what was found, a number is replaced
+// by the label, and names that became equal are numbered: [EMAIL], [EMAIL_2].
+// [Service.Intercept] gives answers the names back.
 //
-// What is found is looked for in a folded form of the text as well: without
-// escapes, characters that do not show and the disguises that Unicode offers.
+// What is found is looked for in a folded form of the text as well, see the
+// package's description.
+//
+// The patterns of all filters share a budget of 5·10⁸ steps, each an instruction
+// of a pattern's program times a byte that it reads; what follows a match is
+// read again where the pattern had looked ahead. A request that needs more is
+// refused, as [ErrScanLimit]. A scan ends soon after ctx does.
 //
 // An error is the context's, an [*systemone.InvalidError] for a string without
-// an end, or that of a recognizer that failed while FailClosed is set; then a
-// [*router.Error] that may be returned to the caller.
+// an end or of more than 256 MiB, that of a recognizer that failed while
+// FailClosed is set, or [ErrScanLimit]; then a [*router.Error] that may be
+// returned to the caller.
 func (s *Scanner) Scan(ctx context.Context, req *systemone.Request) (Verdict, error) {
+	return s.scan(newMeter(ctx, nil, ""), req)
+}
+
+func (s *Scanner) scan(m *meter, req *systemone.Request) (Verdict, error) {
+	defer m.stop()
 	if len(s.rules) == 0 {
 		return Verdict{Request: req}, nil
 	}
-	z := scan{Scanner: s, ctx: ctx, counts: make([]count, len(s.rules))}
+	z := scan{Scanner: s, ctx: m.ctx, meter: m, machine: newMachine(m, s.programs), counts: make([]count, len(s.rules))}
+	z.text.meter, z.said.text.meter = m, m
 	defer z.stop()
 	out, err := z.request(req)
+	if err == nil && z.doubts && len(z.known) > 0 {
+		z.second = true
+		out, err = z.request(out)
+	}
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -38,9 +56,6 @@ func (s *Scanner) Scan(ctx context.Context, req *systemone.Request) (Verdict, er
 	}
 	return v, nil
 }
-
-// checkEvery is after how many bytes a scan looks whether it is still wanted.
-const checkEvery = 16 << 10
 
 // count is how often a rule found something in the parts of a request.
 type count [places]int
@@ -57,15 +72,22 @@ type scan struct {
 	*Scanner
 
 	ctx      context.Context //nolint:containedctx // a scan does not outlive the call that it belongs to
+	walk     walk
+	said     said
 	text     text
 	hits     []hit
 	spans    []span
 	starts   []int
 	counts   []count
 	patterns []string // what looked like prompt injection, for the report
-	scanned  int      // since the context was asked
+	meter    *meter
+	machine  *machine
 
 	again bool // the current string was redacted and is looked at once more
+
+	known  map[string]struct{} // the digits of numbers that were found
+	doubts bool                // there were numbers that may be among them
+	second bool                // the request is looked at again because of that
 
 	entities entityCall
 }
@@ -78,24 +100,64 @@ func (z *scan) request(req *systemone.Request) (*systemone.Request, error) {
 		return nil, err
 	}
 	if slices.ContainsFunc(z.rules, func(r rule) bool { return r.acts[inQuestions].on }) {
-		for i := range req.Questions {
-			q := req.Questions[i]
-			redacted, err := z.question(&q)
+		for _, part := range [...]func(*systemone.Request) (bool, error){z.questions, z.options} {
+			redacted, err := part(&out)
 			if err != nil {
 				return nil, err
 			}
-			if redacted {
-				if &out.Questions[0] == &req.Questions[0] {
-					out.Questions = slices.Clone(req.Questions)
-				}
-				out.Questions[i], changed = q, true
-			}
+			changed = changed || redacted
 		}
 	}
 	if !changed {
 		return req, nil
 	}
 	return &out, nil
+}
+
+// questions scans those of a request, and replaces them by copies where
+// something is to be redacted.
+func (z *scan) questions(q *systemone.Request) (changed bool, err error) {
+	list := q.Questions
+	for i := range list {
+		each := list[i]
+		redacted, err := z.question(&each)
+		if err != nil {
+			return false, err
+		}
+		if redacted {
+			if !changed {
+				q.Questions = slices.Clone(list)
+			}
+			q.Questions[i], changed = each, true
+		}
+	}
+	named, redacted, err := z.renameQuestions(q.Questions)
+	q.Questions = named
+	return changed || redacted, err
+}
+
+// options scans those that the caller gave for providers, which may go there.
+func (z *scan) options(q *systemone.Request) (changed bool, err error) {
+	if q.Provider == nil {
+		return false, nil
+	}
+	list := q.Provider.Options
+	for i := range list {
+		options := list[i].Options
+		redacted, err := z.field(&options, inQuestions)
+		if err != nil {
+			return false, err
+		}
+		if redacted {
+			if !changed {
+				preferences := *q.Provider
+				preferences.Options = slices.Clone(list)
+				q.Provider = &preferences
+			}
+			q.Provider.Options[i].Options, changed = options, true
+		}
+	}
+	return changed, nil
 }
 
 func (z *scan) question(q *systemone.Question) (changed bool, err error) {
@@ -106,6 +168,8 @@ func (z *scan) question(q *systemone.Question) (changed bool, err error) {
 		}
 		changed = changed || redacted
 	}
+	z.said.question = q
+	defer func() { z.said.question = nil }()
 	options, levels := q.Options, q.Levels
 	for i := range options {
 		guidance := options[i].Guidance
@@ -133,115 +197,50 @@ func (z *scan) question(q *systemone.Question) (changed bool, err error) {
 			q.Levels[i], changed = level, true
 		}
 	}
-	return changed, nil
-}
-
-// field scans the strings of one JSON value, and replaces it by a copy if
-// something in it is to be redacted.
-func (z *scan) field(value *json.RawMessage, place where) (changed bool, err error) {
-	in := *value
-	var out []byte
-	copied := 0
-	for i := 0; ; {
-		n := bytes.IndexByte(in[i:], '"')
-		if n < 0 {
-			break
-		}
-		start := i + n + 1
-		end, escaped := stringEnd(in, start)
-		if end < 0 {
-			return false, &systemone.InvalidError{Issues: []systemone.Issue{{Message: "a string has no end"}}}
-		}
-		if i = end + 1; isKey(in, i) {
-			continue
-		}
-		if err := z.spend(end - start); err != nil {
-			return false, err
-		}
-		z.text.set(in[start:end], escaped)
-		if err := z.find(place); err != nil {
-			return false, err
-		}
-		replaced, err := z.settle(place)
-		if err != nil {
-			return false, err
-		}
-		if replaced != nil {
-			out = append(append(out, in[copied:start]...), replaced...)
-			copied = end
-		}
-	}
-	if out == nil {
-		return false, nil
-	}
-	*value = append(out, in[copied:]...)
-	return true, nil
+	named, redacted, err := z.renameOptions(q.Options)
+	q.Options = named
+	return changed || redacted, err
 }
 
 // maxPasses is how often a string is looked at. What stood next to a redacted
 // part, and was no number or name by that, may be one then.
 const maxPasses = 5
 
-// settle returns the current string with what is to be redacted replaced, nil
-// if that is nothing.
-func (z *scan) settle(place where) (replaced []byte, err error) {
+// settle returns the current text with what is to be redacted replaced by
+// labels, nil if that is nothing. What is found even in the last pass makes a
+// label of the whole text.
+//
+// The text is the content of a JSON string, or plain.
+func (z *scan) settle(place where, quoted bool) (replaced []byte, err error) {
 	defer func() { z.again = false }()
-	for range maxPasses {
+	label := func(out []byte, h hit) []byte {
+		if quoted {
+			return appendQuoted(out, z.rules[h.rule].label)
+		}
+		return append(out, z.rules[h.rule].label...)
+	}
+	for pass := range maxPasses {
 		list := z.redactions(place)
 		if len(list) == 0 {
 			break
+		}
+		if pass == maxPasses-1 {
+			return label(nil, list[0]), nil
 		}
 		var out []byte
 		copied := 0
 		for _, r := range list {
 			part := z.text.inRaw(r.span)
 			out = append(out, z.text.raw[copied:part.start]...)
-			out = appendQuoted(out, z.rules[r.rule].label)
+			out = label(out, r)
 			copied = part.end
 		}
 		replaced = append(out, z.text.raw[copied:]...)
 		z.again = true
-		z.text.set(replaced, bytes.IndexByte(replaced, '\\') >= 0)
+		z.text.set(replaced, quoted && bytes.IndexByte(replaced, '\\') >= 0)
 		if err := z.find(place); err != nil {
 			return nil, err
 		}
 	}
 	return replaced, nil
-}
-
-// spend asks now and then whether the scan is still wanted.
-func (z *scan) spend(n int) error {
-	if z.scanned += n + 1; z.scanned < checkEvery {
-		return nil
-	}
-	z.scanned = 0
-	return z.ctx.Err()
-}
-
-// stringEnd returns where the string whose content begins at i has its closing
-// quote, -1 if it has none.
-func stringEnd(b []byte, i int) (end int, escaped bool) {
-	for start := i; ; i++ {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			return -1, false
-		}
-		i += n
-		slashes := 0
-		for i-slashes > start && b[i-1-slashes] == '\\' {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			return i, bytes.IndexByte(b[start:i], '\\') >= 0
-		}
-	}
-}
-
-// isKey reports whether the string that ends before i names a member: only then
-// a colon follows.
-func isKey(b []byte, i int) bool {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
-		i++
-	}
-	return at(b, i) == ':'
 }

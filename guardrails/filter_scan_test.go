@@ -49,7 +49,7 @@ func TestScanRedactsInsideStringsOnly(t *testing.T) {
 	for _, c := range []struct{ name, in, out string }{
 		{"text", `"write to a.b@example.com today"`, `"write to [EMAIL] today"`},
 		{"spaces and order stay", "{ \"b\" :\t\"x@example.com\" , \"a\":1.50 }", "{ \"b\" :\t\"[EMAIL]\" , \"a\":1.50 }"},
-		{"keys are not looked at", `{"x@example.com" : {"10.0.0.1": "10.0.0.1"}}`, `{"x@example.com" : {"10.0.0.1": "[IP_ADDRESS]"}}`},
+		{"names of members", `{"x@example.com" : {"10.0.0.1": "10.0.0.1"}}`, `{"[EMAIL]" : {"[IP_ADDRESS]": "[IP_ADDRESS]"}}`},
 		{"escapes before and after", `"\u00e9\n\"x@example.com\"\ttail\\"`, `"\u00e9\n\"[EMAIL]\"\ttail\\"`},
 		{"escapes inside", `"x\u0040example\u002ecom!"`, `"[EMAIL]!"`},
 		{"a surrogate pair before", `"\ud83d\ude00x@example.com\ud83d\ude00"`, `"\ud83d\ude00[EMAIL]\ud83d\ude00"`},
@@ -99,16 +99,16 @@ func TestScanCoversQuestions(t *testing.T) {
 	assert.Equal(t, string(before), string(after), "the request itself never changes")
 
 	q := v.Request.Questions
-	assert.Equal(t, "q@example.com", q[0].Name)
+	assert.Equal(t, "[EMAIL]", q[0].Name)
 	assert.Equal(t, `{"x":"[EMAIL]"}`, string(q[0].Instructions))
 	assert.Equal(t, `"[EMAIL]"`, string(q[0].True))
 	assert.Equal(t, `"[EMAIL]"`, string(q[0].False))
-	assert.Equal(t, "o@example.com", q[1].Options[0].Name)
+	assert.Equal(t, "[EMAIL]", q[1].Options[0].Name)
 	assert.Equal(t, `"[EMAIL]"`, string(q[1].Options[1].Guidance))
 	assert.Equal(t, `"[EMAIL]"`, string(q[2].Levels[1]))
 	assert.Equal(t, `"low"`, string(q[2].Levels[0]))
 	assert.Equal(t, req.Questions[3], q[3])
-	assert.Equal(t, 5, v.Findings[0].Count)
+	assert.Equal(t, 7, v.Findings[0].Count)
 }
 
 func TestR88aBlockWins(t *testing.T) {

@@ -163,6 +163,7 @@ func TestRedactionTakesTheWholeSpan(t *testing.T) {
 		{guardrails.Phone, "tel (+49) 30 901820, or +1 (212) 555-0123 x12!", "tel [PHONE], or [PHONE]!"},
 		{guardrails.Phone, "(212) 555-0123 and 212-555-0123 ext. 44", "[PHONE] and [PHONE]"},
 		{guardrails.CreditCard, "4111 1111 1111 1111 2027", "[CREDIT_CARD] 2027"},
+		{guardrails.CreditCard, "4111 1111 1111 111\u200d1\u0332\u20e3\u0301 x", "[CREDIT_CARD] x"},
 		{guardrails.IPAddress, "[2001:db8::1]:443 1.2.3.4.", "[[IP_ADDRESS]]:443 [IP_ADDRESS]."},
 		{guardrails.PersonName, "ask Dr. Mary J. Miller today", "ask [PERSON_NAME] today"},
 		{guardrails.Address, "at 1600 Pennsylvania Ave, Apt 4, Washington, DC 20500-0001.", "at [ADDRESS]."},

@@ -40,17 +40,14 @@ const (
 	maxReportedBytes = 200
 )
 
-// note keeps texts that looked like prompt injection for the report.
-func (z *scan) note(spans []span) {
-	for _, s := range spans {
-		if len(z.patterns) == maxReported {
-			return
-		}
-		found := z.text.inDecoded(snap(z.text.folded, s))
-		b := z.text.decoded[found.start:found.end]
-		cut := snap(b, span{0, min(len(b), maxReportedBytes)})
-		z.patterns = append(z.patterns, string(b[:cut.end]))
+// note keeps a text that looked like prompt injection for the report.
+func (z *scan) note(found span) {
+	if len(z.patterns) == maxReported {
+		return
 	}
+	b := z.text.decoded[found.start:found.end]
+	cut := snap(b, span{0, min(len(b), maxReportedBytes)})
+	z.patterns = append(z.patterns, string(b[:cut.end]))
 }
 
 func (z *scan) verdict() Verdict {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/bits"
-	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 )
@@ -27,7 +27,7 @@ type InjectionDetector struct {
 	first  []uint64 // of each word: the phrases that need it, as bits
 	second []uint64 // of each word: the phrases that need it besides a first
 	single uint64   // phrases that have no second word
-	list   []*regexp.Regexp
+	list   []*program
 	cased  uint64 // phrases in which capitals count
 }
 
@@ -50,11 +50,11 @@ func NewInjectionDetector() (*InjectionDetector, error) {
 		return n
 	}
 	for i, p := range all {
-		re, err := regexp.Compile(strings.ReplaceAll(p.expr, "~", `[^a-zA-Z0-9]{1,6}`))
+		program, err := builtinProgram(strings.ReplaceAll(p.expr, "~", `[^a-zA-Z0-9]{1,6}`))
 		if err != nil {
 			return nil, fmt.Errorf("guardrails: phrase %d: %w", i, err)
 		}
-		d.list = append(d.list, re)
+		d.list = append(d.list, program)
 		bit := uint64(1) << i
 		for w := range strings.FieldsSeq(p.first) {
 			d.first[number(w)] |= bit
@@ -73,11 +73,25 @@ func NewInjectionDetector() (*InjectionDetector, error) {
 	return d, nil
 }
 
-// find adds what is suspicious in b.
-func (d *InjectionDetector) find(out []span, b []byte) []span {
+// builtinProgram compiles an expression of package regexp.
+func builtinProgram(expr string) (*program, error) {
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newProgram(tree)
+	if err != nil {
+		return nil, err
+	}
+	p.builtin = true
+	return p, nil
+}
+
+// find adds what is suspicious in b, unless the machine's meter ends it.
+func (d *InjectionDetector) find(out []span, b []byte, m *machine) []span {
 	had := len(out)
-	out = d.phrases(out, b)
-	out = d.disguised(out, b)
+	out = d.phrases(out, b, m)
+	out = d.disguised(out, b, 0, m)
 	if len(out)-had < 2 {
 		return out
 	}
@@ -102,7 +116,7 @@ type window struct {
 }
 
 // phrases adds the phrases in b.
-func (d *InjectionDetector) phrases(out []span, b []byte) []span {
+func (d *InjectionDetector) phrases(out []span, b []byte, m *machine) []span {
 	var lower []byte
 	var current window
 	flush := func() {
@@ -112,7 +126,7 @@ func (d *InjectionDetector) phrases(out []span, b []byte) []span {
 		if lower == nil && current.phrases&^d.cased != 0 {
 			lower = lowered(b)
 		}
-		out = d.match(out, b, lower, current)
+		out = d.match(out, b, lower, current, m)
 	}
 	var lastFirst, lastSecond [64]int // where a word ended, plus one
 	d.words.each(b, func(word, end int) {
@@ -152,15 +166,18 @@ func (d *InjectionDetector) phrases(out []span, b []byte) []span {
 }
 
 // match adds the phrases in a window.
-func (d *InjectionDetector) match(out []span, b, lower []byte, w window) []span {
+func (d *InjectionDetector) match(out []span, b, lower []byte, w window, m *machine) []span {
 	for set := w.phrases; set != 0; set &= set - 1 {
 		i := bits.TrailingZeros64(set)
 		text := lower
 		if d.cased&(1<<i) != 0 {
 			text = b
 		}
-		for _, m := range d.list[i].FindAllIndex(text[w.start:w.end], -1) {
-			out = append(out, span{w.start + m[0], w.start + m[1]})
+		had := len(out)
+		out, _ = m.all(d.list[i], out, text[w.start:w.end], 0) // the meter keeps the error
+		for k := range out[had:] {
+			out[had+k].start += w.start
+			out[had+k].end += w.start
 		}
 	}
 	return out

@@ -8,20 +8,21 @@ import (
 )
 
 const (
-	minEncoded   = 16 // characters
-	maxEncoded   = 1 << 16
-	minLetters   = 6  // that stand alone, one after the other
-	maxScrambled = 60 // bytes between two scrambled words
+	minEncoded   = 16      // characters
+	maxEncoded   = 1 << 16 // of one run: what follows is not decoded
+	maxLayers    = 3       // of codes in codes
+	minLetters   = 6       // that stand alone, one after the other
+	maxScrambled = 60      // bytes between two scrambled words
 )
 
 // disguised adds what hides the words of prompt injection in b. It is one pass
 // over the words: letters that stand alone are put together, letters that
 // changed places are sorted, and long runs of base64 and hexadecimal digits are
-// decoded once.
-func (d *InjectionDetector) disguised(out []span, b []byte) []span {
-	var loose run
+// decoded. layer is how often b itself was decoded.
+func (d *InjectionDetector) disguised(out []span, b []byte, layer int, m *machine) []span {
+	loose := run{layer: layer}
 	scrambled := span{-1, -maxScrambled - 1} // the last one
-	for i := 0; i < len(b); {
+	for i := 0; i < len(b) && !m.meter.ended(i); {
 		if !isWord(b[i]) {
 			i++
 			continue
@@ -31,11 +32,15 @@ func (d *InjectionDetector) disguised(out []span, b []byte) []span {
 			i++
 		}
 		if i-start <= 2 {
-			out = loose.add(d, out, b, span{start, i})
+			out = loose.add(d, out, b, span{start, i}, m)
+			continue
+		}
+		if i-start == 4 && b[start] == '0' && b[start+1]|0x20 == 'x' {
+			out = loose.add(d, out, b, span{start + 2, i}, m)
 			continue
 		}
 		if len(loose.letters) > 0 {
-			out = loose.end(d, out)
+			out = loose.end(d, out, m)
 		}
 		word := b[start:i]
 		if isScrambled(word) {
@@ -52,13 +57,13 @@ func (d *InjectionDetector) disguised(out []span, b []byte) []span {
 			for stop < len(b) && (isWord(b[stop]) || isEncodedMark(b[stop])) {
 				stop++
 			}
-			if d.encoded(b[start:stop]) {
+			if d.encoded(b[start:stop], layer, m) {
 				out = append(out, span{start, stop})
 			}
 			i = stop
 		}
 	}
-	return loose.end(d, out)
+	return loose.end(d, out, m)
 }
 
 func isEncodedMark(c byte) bool {
@@ -70,38 +75,68 @@ func isEncodedMark(c byte) bool {
 }
 
 // encoded reports whether a run of characters says something suspicious in
-// base64 or hexadecimal digits.
-func (d *InjectionDetector) encoded(word []byte) bool {
-	if len(word) < minEncoded || len(word) > maxEncoded {
+// base64 or hexadecimal digits, wherever in it they begin.
+func (d *InjectionDetector) encoded(word []byte, layer int, m *machine) bool {
+	if len(word) < minEncoded || layer == maxLayers {
 		return false
 	}
-	plain := make([]byte, len(word))
-	if n, err := hex.Decode(plain, word); err == nil {
-		return d.tells(plain[:n])
+	word = word[:min(len(word), maxEncoded)]
+	if d.encodedHex(word, layer, m) {
+		return true
 	}
-	in := bytes.TrimRight(word, "=")
-	if len(in)%4 == 1 {
-		in = in[:len(in)-1]
+	for part := range bytes.SplitSeq(word, []byte("=")) {
+		if len(part) < minEncoded {
+			continue
+		}
+		in := make([]byte, len(part))
+		for i, c := range part {
+			switch c {
+			case '-':
+				c = '+'
+			case '_':
+				c = '/'
+			}
+			in[i] = c
+		}
+		plain := make([]byte, len(in))
+		for shift := range 4 {
+			rest := in[shift:]
+			if len(rest)%4 == 1 {
+				rest = rest[:len(rest)-1]
+			}
+			n, err := base64.RawStdEncoding.Decode(plain, rest)
+			if err == nil && d.tells(plain[:n], layer+1, m) {
+				return true
+			}
+		}
 	}
-	encoding := base64.RawStdEncoding
-	if bytes.ContainsAny(in, "-_") {
-		encoding = base64.RawURLEncoding
-	}
-	n, err := encoding.Decode(plain, in)
-	return err == nil && d.tells(plain[:n])
+	return false
 }
 
-// tells reports whether a text that was hidden is suspicious: readable, with a
-// phrase or with two of the words that are hidden most.
-func (d *InjectionDetector) tells(plain []byte) bool {
-	for _, c := range plain {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
+// encodedHex reports whether a run of characters says something suspicious in
+// hexadecimal digits.
+func (d *InjectionDetector) encodedHex(word []byte, layer int, m *machine) bool {
+	if word[0] == '0' && word[1]|0x20 == 'x' {
+		word = word[2:]
+	}
+	for _, c := range word {
+		if _, ok := hexDigit(c); !ok {
 			return false
 		}
 	}
-	if !utf8.Valid(plain) {
-		return false
+	plain := make([]byte, len(word)/2)
+	for shift := range 2 {
+		n, err := hex.Decode(plain, word[shift:len(word)-(len(word)-shift)%2])
+		if err == nil && d.tells(plain[:n], layer+1, m) {
+			return true
+		}
 	}
+	return false
+}
+
+// tells reports whether a text that was hidden is suspicious: it has a phrase or
+// two of the words that are hidden most, or it can be read and hides one itself.
+func (d *InjectionDetector) tells(plain []byte, layer int, m *machine) bool {
 	lower := lowered(plain)
 	n := 0
 	for _, w := range [...]string{"ignore", "bypass", "override", "reveal", "system", "prompt", "instructions", "disregard"} {
@@ -109,7 +144,17 @@ func (d *InjectionDetector) tells(plain []byte) bool {
 			n++
 		}
 	}
-	return n >= 2 || len(d.phrases(nil, plain)) > 0
+	return n >= 2 || len(d.phrases(nil, plain, m)) > 0 || isReadable(plain) && len(d.disguised(nil, plain, layer, m)) > 0
+}
+
+// isReadable reports whether b is a text.
+func isReadable(b []byte) bool {
+	for _, c := range b {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return utf8.Valid(b)
 }
 
 // run is a row of letters, or of pairs of hexadecimal digits, that stand alone.
@@ -117,13 +162,14 @@ type run struct {
 	letters []byte
 	place   span
 	size    int // of each piece
+	layer   int
 }
 
 // add continues the run with a piece, or begins another.
-func (r *run) add(d *InjectionDetector, out []span, b []byte, piece span) []span {
+func (r *run) add(d *InjectionDetector, out []span, b []byte, piece span, m *machine) []span {
 	size := piece.end - piece.start
-	if len(r.letters) > 0 && (size != r.size || piece.start-r.place.end > 3) {
-		out = r.end(d, out)
+	if len(r.letters) > 0 && (size != r.size || piece.start-r.place.end > 5) {
+		out = r.end(d, out, m)
 	}
 	if len(r.letters) == 0 {
 		r.place.start = piece.start
@@ -135,7 +181,7 @@ func (r *run) add(d *InjectionDetector, out []span, b []byte, piece span) []span
 }
 
 // end judges the run.
-func (r *run) end(d *InjectionDetector, out []span) []span {
+func (r *run) end(d *InjectionDetector, out []span, m *machine) []span {
 	letters, place := r.letters, r.place
 	r.letters = r.letters[:0]
 	switch {
@@ -145,7 +191,7 @@ func (r *run) end(d *InjectionDetector, out []span) []span {
 		}
 	case r.size == 2 && len(letters) >= minEncoded:
 		plain := make([]byte, len(letters)/2)
-		if _, err := hex.Decode(plain, letters); err == nil && d.tells(plain) {
+		if _, err := hex.Decode(plain, letters); err == nil && d.tells(plain, r.layer+1, m) {
 			return append(out, place)
 		}
 	}

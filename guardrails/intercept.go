@@ -14,7 +14,9 @@ import (
 // Intercept applies the guardrails of a call's workspace, member and key: it
 // adds their rules and budgets, and has the request scanned. It stands behind
 // what names the models, such as presets, because a model that does not exist
-// is told before anything about the content.
+// is told before anything about the content. What it redacts stays redacted in
+// c.Request, for the interceptors behind it and those before. The answer has the
+// names of questions and options as they came.
 //
 // A budget that another process changes acts on the next call that something is
 // set aside for, where store and ledger keep versions; rules and filters act within
@@ -27,17 +29,36 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 			return nil, router.Failure(err)
 		}
 		c.Limit(limits)
-		if pol == nil {
+		switch {
+		case pol == nil:
 			return next(ctx, c)
+		case pol.tooLarge:
+			return nil, overLimit()
 		}
 		c.Policy = extend(c.Policy, pol.Rules)
-		if pol.scanner != nil {
-			if err := pol.scan(ctx, c); err != nil {
-				return nil, err
-			}
+		if pol.scanner == nil {
+			return next(ctx, c)
 		}
-		return next(ctx, c)
+		redacted, err := s.scan(ctx, c, pol.scanner)
+		if err != nil {
+			return nil, err
+		}
+		res, err := next(ctx, c)
+		if redacted != (redaction{}) {
+			res = redacted.restore(c, res)
+		}
+		return res, err
 	}
+}
+
+// refusal is what a call is answered with that could not be judged. The end of
+// its context passes as it is: the router knows it.
+func refusal(err error) error {
+	_, known := errors.AsType[*router.Error](err)
+	if known || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return router.Failure(err)
 }
 
 // extend appends without writing into either list, and without copying where one
@@ -54,23 +75,24 @@ func extend[T any](have, more []T) []T {
 
 // scan refuses the request or puts a redacted one in its place, and reports
 // what was found.
-func (p *policy) scan(ctx context.Context, c *router.Call) error {
+func (s *Service) scan(ctx context.Context, c *router.Call, with *Scanner) (redaction, error) {
 	if _, err := c.Resolve(); err != nil {
-		return err
+		return redaction{}, err
 	}
-	verdict, err := p.scanner.Scan(ctx, c.Request)
+	verdict, err := with.scan(newMeter(ctx, s.gate, c.Principal.Account), c.Request)
 	if err != nil {
-		if _, ok := errors.AsType[*router.Error](err); ok {
-			return err
-		}
-		return router.Failure(err)
+		return redaction{}, refusal(err)
 	}
 	c.Report.Pipeline = append(c.Report.Pipeline, verdict.Stages...)
 	if verdict.Blocked != nil {
-		return verdict.Blocked
+		return redaction{}, verdict.Blocked
 	}
+	if verdict.Request == c.Request {
+		return redaction{}, nil
+	}
+	d := redaction{asked: c.Request, sent: verdict.Request}
 	c.Request = verdict.Request
-	return nil
+	return d, nil
 }
 
 // Policy returns the rules that the guardrails of a principal come to, for
@@ -89,9 +111,9 @@ func (s *Service) policy(ctx context.Context, p router.Principal) (*policy, *rou
 	if p.Account == "" {
 		return nil, nil, nil
 	}
-	have, changes, ok := s.cache.get(p, s.cfg.Now())
+	pol, limits, changes, ok := s.cache.get(p, s.cfg.Now())
 	if ok {
-		return have.policy, have.limits, nil
+		return pol, limits, nil
 	}
 	// Many calls of one key ask once. What this process changed is not asked
 	// for together with what was asked before.
@@ -100,33 +122,39 @@ func (s *Service) policy(ctx context.Context, p router.Principal) (*policy, *rou
 	if err != nil && ctx.Err() == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		v, err = s.load(ctx, p, changes) // another call's context, not this one's
 	}
-	have, _ = v.(cached)
-	return have.policy, have.limits, err
+	what, _ := v.(loaded)
+	return what.policy, what.limits, err
+}
+
+// loaded is what applies to a principal.
+type loaded struct {
+	policy *policy
+	limits *router.Limits
 }
 
 // load reads the guardrails of p and makes a policy of them, unless there is
 // one of the same guardrails.
-func (s *Service) load(ctx context.Context, p router.Principal, changes uint64) (what cached, err error) {
-	what.from = s.cfg.Now()
-	what.until = what.from.Add(s.cfg.Staleness)
+func (s *Service) load(ctx context.Context, p router.Principal, changes uint64) (loaded, error) {
+	from := s.cfg.Now()
+	what := cached{from: from, until: from.Add(s.cfg.Staleness)}
 	applied, err := s.cfg.Store.Applied(ctx, p)
 	if err != nil {
-		return cached{}, fmt.Errorf("guardrails: %w", err)
+		return loaded{}, fmt.Errorf("guardrails: %w", err)
 	}
 	if err := s.leaveOutGone(ctx, p, &applied); err != nil {
-		return cached{}, fmt.Errorf("guardrails: %w", err)
+		return loaded{}, fmt.Errorf("guardrails: %w", err)
 	}
-	of := combine(applied)
-	pol, ok := s.cache.ready(of)
-	if what.policy = pol; !ok {
-		if what.policy, err = s.compile(applied); err != nil {
-			return cached{}, err
+	what.of = combine(applied)
+	pol, ok := s.cache.ready(what.of)
+	if !ok {
+		if pol, err = s.compile(applied); err != nil {
+			return loaded{}, err
 		}
-		s.cache.keepReady(of, what.policy)
+		s.cache.keepReady(what.of, pol)
 	}
-	what.limits = s.limits(p, what.policy, applied.Versions)
+	what.limits = s.limits(p, pol, applied.Versions)
 	s.cache.keep(p, what, changes)
-	return what, nil
+	return loaded{pol, what.limits}, nil
 }
 
 // limits are the budgets of p's guardrails.
@@ -172,7 +200,12 @@ func (s *Service) compile(a Applied) (*policy, error) {
 	pol := &policy{Policy: merged}
 	if merged.Filters != nil {
 		var err error
-		if pol.scanner, err = NewScanner(merged.Filters, s.cfg.Scan); err != nil {
+		pol.scanner, err = NewScanner(merged.Filters, s.cfg.Scan)
+		switch {
+		case errors.Is(err, ErrPattern):
+			// It was stored before the bounds of today. Nothing passes unseen.
+			pol.tooLarge = true
+		case err != nil:
 			return nil, fmt.Errorf("guardrails: %w", err)
 		}
 	}

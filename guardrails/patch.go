@@ -1,6 +1,7 @@
 package guardrails
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -59,7 +60,8 @@ func (e *PatternError) Unwrap() []error {
 
 // Check finds everything that is wrong with p, under the names of the
 // interface: nil, a [*systemone.InvalidError], or a [*PatternError] when a
-// pattern is among it.
+// pattern is among it. All patterns may have 7,600 instructions together; the
+// first one above is named with the figure, and those after it are not read.
 func (p Patch) Check() error {
 	var c checker
 	if p.Name.Set {
@@ -168,6 +170,7 @@ func (c *checker) filters(list []Filter) {
 	if !c.filterList(path, list) {
 		return
 	}
+	var sum size
 	for i, f := range list {
 		at := path + "." + strconv.Itoa(i)
 		if f.UserOnly {
@@ -179,9 +182,17 @@ func (c *checker) filters(list []Filter) {
 		if c.length(at+".pattern", f.Pattern, 1, maxPattern); len(c.issues) > known {
 			continue
 		}
-		if _, err := CompilePattern(f.Pattern); err != nil {
+		p, err := CompilePattern(f.Pattern)
+		if err == nil {
+			sum = sum.plus(p.size)
+			err = sum.check()
+		}
+		if err != nil {
 			c.wrong(at+".pattern", err.Error())
 			c.pattern = true
+		}
+		if errors.Is(err, errTooLarge) {
+			return // reading those that follow is work, too
 		}
 	}
 }

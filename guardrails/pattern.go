@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"regexp/syntax"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -19,16 +19,14 @@ const (
 	// A program may have so many instructions, and two more for each byte of
 	// its pattern: lists of words may be long, repetitions may not multiply.
 	maxProgram = 3_000
-	// After so many matches of one pattern in one string the rest of the string
-	// counts as found. It bounds the work of patterns that look far ahead.
-	maxMatches = 2_000
 )
 
 // Pattern is a regular expression in ECMAScript syntax, ready for use. It is
 // safe for concurrent use.
 type Pattern struct {
 	source  string
-	re      *regexp.Regexp
+	program *program
+	size    size
 	literal []byte // every match holds it; empty is unknown
 }
 
@@ -54,29 +52,34 @@ func CompilePattern(pattern string) (*Pattern, error) {
 		return nil, fmt.Errorf("%w: it is longer than 100,000 characters", ErrPattern)
 	}
 	t := translator{in: pattern}
-	translated, _, err := t.alternatives(0)
+	_, err := t.alternatives(0)
 	if err == nil && t.pos < len(pattern) {
 		err = t.fail("unmatched )")
 	}
 	if err != nil {
 		return nil, err
 	}
-	tree, err := syntax.Parse(translated, syntax.Perl)
+	if t.expanded > maxExpanded {
+		return nil, tooLarge(t.expanded, expandedUnit, maxExpanded)
+	}
+	tree, err := syntax.Parse(t.out.String(), syntax.Perl)
 	if err != nil {
 		return nil, refused(err)
 	}
-	program, err := syntax.Compile(tree.Simplify())
+	most := maxProgram + 2*len(pattern)
+	if n := instructions(tree); n > 2*most { // an estimate, before they are made
+		return nil, tooLarge(n, instructionUnit, most)
+	}
+	program, err := newProgram(tree)
 	if err != nil {
 		return nil, refused(err)
 	}
-	if len(program.Inst) > maxProgram+2*len(pattern) {
-		return nil, fmt.Errorf("%w: it is too expensive to run", ErrPattern)
+	if program.size > most {
+		return nil, tooLarge(program.size, instructionUnit, most)
 	}
-	re, err := regexp.Compile(translated)
-	if err != nil {
-		return nil, refused(err)
-	}
-	return &Pattern{source: pattern, re: re, literal: []byte(required(tree))}, nil
+	p := &Pattern{source: pattern, program: program, literal: []byte(required(tree))}
+	p.size = size{p.program.size, p.program.ranges, t.expanded}
+	return p, nil
 }
 
 // refused makes an error of regexp/syntax one that does not show the
@@ -92,21 +95,16 @@ func refused(err error) error {
 // String returns the pattern as it was written.
 func (p *Pattern) String() string { return p.source }
 
-// find adds the parts of b that match, without empty ones.
-func (p *Pattern) find(out []span, b []byte) []span {
-	if len(p.literal) > 0 && !bytes.Contains(b, p.literal) {
-		return out
-	}
-	matches := p.re.FindAllIndex(b, maxMatches)
-	for _, m := range matches {
-		if m[0] < m[1] {
-			out = append(out, span{m[0], m[1]})
+// find adds the parts of b that match, without empty ones. What it reads and
+// finds is charged to the meter of the machine, whose error ends it.
+func (p *Pattern) find(out []span, b []byte, m *machine, each int64) ([]span, error) {
+	if len(p.literal) > 0 {
+		// Looking for it is cheap, and costs no more than a step for four bytes.
+		if err := m.meter.charge(int64(len(b)/4) + runSteps); err != nil || !bytes.Contains(b, p.literal) {
+			return out, err
 		}
 	}
-	if len(matches) == maxMatches && len(out) > 0 {
-		out[len(out)-1].end = len(b)
-	}
-	return out
+	return m.all(p.program, out, b, each)
 }
 
 // required returns a text that every match of a tree holds: the longest one
@@ -114,7 +112,8 @@ func (p *Pattern) find(out []span, b []byte) []span {
 func required(tree *syntax.Regexp) string {
 	switch tree.Op {
 	case syntax.OpLiteral:
-		if tree.Flags&syntax.FoldCase == 0 {
+		// A broken byte of a text counts as U+FFFD too.
+		if tree.Flags&syntax.FoldCase == 0 && !slices.Contains(tree.Rune, utf8.RuneError) {
 			return string(tree.Rune)
 		}
 	case syntax.OpCapture, syntax.OpPlus:

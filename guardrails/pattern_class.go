@@ -16,6 +16,9 @@ const (
 	everything = `\x00-\x{10ffff}`
 )
 
+// propertyRanges is more than the ranges of any property.
+const propertyRanges = 4_000
+
 // literal writes a character so that it stands for itself, also in a class.
 func literal(r rune) string {
 	if r < utf8.RuneSelf && !isWord(byte(r)) { //nolint:gosec // it is ASCII
@@ -52,6 +55,7 @@ func (t *translator) property(c byte) (string, error) {
 	if !t.peek("{") || end < 0 {
 		return "", t.fail(`\%c needs a property in braces`, c)
 	}
+	t.expanded += propertyRanges
 	name := t.in[t.pos+1 : t.pos+end]
 	for _, prefix := range []string{"Script=", "sc=", "General_Category=", "gc="} {
 		name = strings.TrimPrefix(name, prefix)
@@ -66,22 +70,37 @@ func (t *translator) property(c byte) (string, error) {
 }
 
 // escape reads what a backslash begins outside of a class.
-func (t *translator) escape() (string, part, error) {
+func (t *translator) escape() (part, error) {
 	switch c := at([]byte(t.in[t.pos:min(t.pos+2, len(t.in))]), 1); {
 	case c == 'b' || c == 'B':
 		t.pos += 2
-		return `\` + string(c), part{fixed: true}, nil
+		t.out.WriteString(`\` + string(c))
+		return part{fixed: true}, nil
 	case '1' <= c && c <= '9' || c == 'k':
-		return "", part{}, t.fail("back-references are not supported")
+		return part{}, t.fail("back-references are not supported")
 	}
+	property := t.peek(`\p`) || t.peek(`\P`)
 	r, inside, err := t.escaped()
-	if err != nil {
-		return "", part{}, err
+	switch {
+	case err != nil:
+		return part{}, err
+	case inside == "":
+		t.out.WriteString(literal(r))
+	case property:
+		t.out.WriteString("[" + inside + "]")
+	default:
+		t.out.WriteString(t.caseless("[" + inside + "]"))
 	}
-	if inside != "" {
-		return "[" + inside + "]", part{}, nil
+	return part{}, nil
+}
+
+// caseless keeps a class as it is in a group that ignores case. Sets such as \W
+// are the same with and without, and long ones are expensive to fold.
+func (t *translator) caseless(class string) string {
+	if t.folding {
+		return "(?-i:" + class + ")"
 	}
-	return literal(r), part{}, nil
+	return class
 }
 
 // escaped reads an escape that stands for a character or for a set.
@@ -170,45 +189,60 @@ func (t *translator) unicode() (rune, error) {
 	return r, err
 }
 
+// class is one in brackets as it is written.
+type class struct {
+	text  strings.Builder
+	cased bool // may hold letters, so that ignoring case changes it
+	large int  // characters that regexp/syntax goes through to ignore case
+}
+
 // class reads one in brackets.
-func (t *translator) class() (string, error) {
+func (t *translator) class() error {
 	t.pos++
 	negated := t.take("^")
-	var b strings.Builder
+	var c class
 	for {
 		if t.pos >= len(t.in) {
-			return "", t.fail("a class has no end")
+			return t.fail("a class has no end")
 		}
 		if t.take("]") {
 			break
 		}
-		if err := t.member(&b); err != nil {
-			return "", err
+		if err := t.member(&c); err != nil {
+			return err
 		}
 	}
-	switch {
-	case b.Len() == 0 && negated:
-		return "[" + everything + "]", nil
-	case b.Len() == 0:
-		return "[^" + everything + "]", nil
-	case negated:
-		return "[^" + b.String() + "]", nil
+	if c.text.Len() == 0 { // nothing, or with ^ everything
+		negated = !negated
+		c.text.WriteString(everything)
 	}
-	return "[" + b.String() + "]", nil
+	text := "[" + c.text.String() + "]"
+	if negated {
+		text = "[^" + text[1:]
+	}
+	if c.cased && t.folding {
+		t.expanded += c.large
+	} else {
+		text = t.caseless(text)
+	}
+	t.out.WriteString(text)
+	return nil
 }
 
 // member reads a character, a set or a range of a class.
-func (t *translator) member(b *strings.Builder) error {
+func (t *translator) member(c *class) error {
+	start := t.pos
 	low, inside, err := t.one()
 	if err != nil {
 		return err
 	}
 	if inside != "" {
-		b.WriteString(inside)
+		c.addSet(inside, t.in[start+1])
 		return nil
 	}
-	b.WriteString(literal(low))
+	c.text.WriteString(literal(low))
 	if !t.peek("-") || t.peek("-]") {
+		c.cased = c.cased || unicode.SimpleFold(low) != low
 		return nil
 	}
 	dash := t.pos
@@ -221,14 +255,35 @@ func (t *translator) member(b *strings.Builder) error {
 	case err != nil:
 		return err
 	case inside != "": // as in [a-\d]: the hyphen is one
-		b.WriteString(literal('-') + inside)
+		c.text.WriteString(literal('-'))
+		c.cased = true
+		c.addSet(inside, t.in[dash+2])
 	case high < low:
 		t.pos = dash
 		return t.fail("a range out of order")
 	default:
-		b.WriteString("-" + literal(high))
+		c.text.WriteString("-" + literal(high))
+		c.cased = c.cased || high >= firstCased
+		c.large += max(0, int(min(high, lastCased)-max(low, firstCased))+1)
 	}
 	return nil
+}
+
+// The first and the last character that have another case.
+const (
+	firstCased = 'A'
+	lastCased  = 0x1e943
+)
+
+// addSet adds the set that an escaped letter stands for.
+func (c *class) addSet(inside string, letter byte) {
+	c.text.WriteString(inside)
+	switch letter {
+	case 'D', 'S', 'W':
+		c.large += lastCased
+	case 'p', 'P':
+		c.cased = true
+	}
 }
 
 // one reads a character or a set inside a class.

@@ -10,9 +10,12 @@ import (
 
 // translator reads a pattern of ECMAScript and writes one of regexp/syntax.
 type translator struct {
-	in    string
-	pos   int
-	names []string // of groups
+	in       string
+	pos      int
+	out      strings.Builder
+	names    []string // of groups
+	folding  bool     // in a group that ignores case
+	expanded int      // what regexp/syntax goes through to read the classes
 }
 
 // part is what the translator knows of a piece that it has read.
@@ -40,42 +43,55 @@ func (t *translator) take(s string) bool {
 }
 
 // alternatives reads up to the end of the pattern or of the group.
-func (t *translator) alternatives(depth int) (string, part, error) {
+func (t *translator) alternatives(depth int) (part, error) {
 	if depth > maxNesting {
-		return "", part{}, t.fail("groups are nested too deeply")
+		return part{}, t.fail("groups are nested too deeply")
 	}
-	var list []string
+	var list []span // of what is written
 	var whole part
 	for {
-		var b strings.Builder
+		start := t.out.Len()
 		for t.pos < len(t.in) && !t.peek("|") && !t.peek(")") {
-			p, err := t.term(&b, depth)
+			p, err := t.term(depth)
 			if err != nil {
-				return "", part{}, err
+				return part{}, err
 			}
 			whole.unbounded = whole.unbounded || p.unbounded
 			whole.ambiguous = whole.ambiguous || p.ambiguous
 		}
-		list = append(list, b.String())
+		list = append(list, span{start, t.out.Len()})
 		if !t.take("|") {
 			break
 		}
+		t.out.WriteByte('|')
 	}
-	if len(list) > 1 {
-		sorted := slices.Sorted(slices.Values(list))
-		whole.ambiguous = whole.ambiguous || sorted[0] == "" || len(slices.Compact(sorted)) < len(list)
+	whole.ambiguous = whole.ambiguous || t.repeats(list)
+	return whole, nil
+}
+
+// repeats reports whether two alternatives are equal or one is empty.
+func (t *translator) repeats(list []span) bool {
+	if len(list) < 2 {
+		return false
 	}
-	return strings.Join(list, "|"), whole, nil
+	seen := make(map[string]bool, len(list))
+	for _, s := range list {
+		text := t.out.String()[s.start:s.end]
+		if text == "" || seen[text] {
+			return true
+		}
+		seen[text] = true
+	}
+	return false
 }
 
 // term reads an atom and its quantifier.
-func (t *translator) term(b *strings.Builder, depth int) (part, error) {
+func (t *translator) term(depth int) (part, error) {
 	start := t.pos
-	atom, p, err := t.atom(depth)
+	p, err := t.atom(depth)
 	if err != nil {
 		return part{}, err
 	}
-	b.WriteString(atom)
 	quantifier, endless, err := t.quantifier()
 	if err != nil || quantifier == "" {
 		return p, err
@@ -88,7 +104,7 @@ func (t *translator) term(b *strings.Builder, depth int) (part, error) {
 		t.pos = start
 		return part{}, t.fail("nested quantifiers")
 	}
-	b.WriteString(quantifier)
+	t.out.WriteString(quantifier)
 	p.unbounded = p.unbounded || endless
 	if again, _, err := t.quantifier(); err != nil || again != "" {
 		return part{}, t.fail("nothing to repeat")
@@ -161,47 +177,53 @@ func countOf(s string) (n int, ok bool) {
 const anyButLineEnd = `[^\n\r\x{2028}\x{2029}]`
 
 // atom reads a character, a class, an assertion or a group.
-func (t *translator) atom(depth int) (string, part, error) {
+func (t *translator) atom(depth int) (part, error) {
 	switch c := t.in[t.pos]; c {
 	case '^', '$':
 		t.pos++
-		return string(c), part{fixed: true}, nil
+		t.out.WriteByte(c)
+		return part{fixed: true}, nil
 	case '.':
 		t.pos++
-		return anyButLineEnd, part{}, nil
+		t.out.WriteString(anyButLineEnd)
+		return part{}, nil
 	case '*', '+', '?':
-		return "", part{}, t.fail("nothing to repeat")
+		return part{}, t.fail("nothing to repeat")
 	case '(':
 		return t.group(depth)
 	case '[':
-		set, err := t.class()
-		return set, part{}, err
+		return part{}, t.class()
 	case '\\':
 		return t.escape()
 	case '{':
 		if text, _, err := t.count(); err != nil || text != "" {
-			return "", part{}, t.fail("nothing to repeat")
+			return part{}, t.fail("nothing to repeat")
 		}
 	}
 	r, size := utf8.DecodeRuneInString(t.in[t.pos:])
 	t.pos += size
-	return literal(r), part{}, nil
+	t.out.WriteString(literal(r))
+	return part{}, nil
 }
 
 // group reads one that begins here. It captures nothing: nobody asks.
-func (t *translator) group(depth int) (string, part, error) {
+func (t *translator) group(depth int) (part, error) {
+	outside := t.folding
 	open, err := t.opening()
 	if err != nil {
-		return "", part{}, err
+		return part{}, err
 	}
-	body, p, err := t.alternatives(depth + 1)
+	t.out.WriteString(open)
+	p, err := t.alternatives(depth + 1)
 	if err != nil {
-		return "", part{}, err
+		return part{}, err
 	}
 	if !t.take(")") {
-		return "", part{}, t.fail("a group has no end")
+		return part{}, t.fail("a group has no end")
 	}
-	return open + body + ")", p, nil
+	t.folding = outside
+	t.out.WriteByte(')')
+	return p, nil
 }
 
 func (t *translator) opening() (string, error) {
@@ -220,6 +242,8 @@ func (t *translator) opening() (string, error) {
 		}
 		open := t.in[t.pos : t.pos+end+1]
 		t.pos += len(open)
+		on, off, _ := strings.Cut(open, "-")
+		t.folding = (t.folding || strings.Contains(on, "i")) && !strings.Contains(off, "i")
 		return open, nil
 	}
 	t.pos++

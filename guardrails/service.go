@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/google/uuid"
@@ -60,6 +61,7 @@ type Config struct {
 type Service struct {
 	cfg   Config
 	cache cache
+	gate  *gate
 }
 
 // New checks cfg and fills in its defaults. A mistake is [ErrConfig].
@@ -97,7 +99,7 @@ func New(cfg Config) (*Service, error) {
 	if _, err := NewScanner(nil, cfg.Scan); err != nil {
 		return nil, err
 	}
-	return &Service{cfg: cfg, cache: newCache(cfg.MaxCached)}, nil
+	return &Service{cfg: cfg, cache: newCache(cfg.MaxCached), gate: newGate(runtime.GOMAXPROCS(0) - 1)}, nil
 }
 
 // lookups replaces what is nil by what knows nothing.

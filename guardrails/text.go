@@ -7,95 +7,137 @@ import (
 	"unicode/utf8"
 )
 
-// span is a part of a text, in bytes.
-type span struct{ start, end int }
-
-// text is one string value of a request in the three forms that a scan needs.
-// Each form is the one before it where nothing had to change. It is used for
-// one string after the other, so that its buffers are allocated once.
+// text is one string, number or name of a request in the forms that a scan
+// needs. It is used for one after the other, so that its buffers are allocated
+// once.
 type text struct {
-	raw     []byte // between the quotes, as sent
-	decoded []byte // without escapes
-	folded  []byte // as a reader sees it; see fold
-	escapes []joint
-	folds   []joint
-	buffers [2][]byte
+	raw     []byte // as sent; of a JSON string what stands between the quotes
+	decoded []byte // without the escapes of JSON
+	escaped bool   // decoded is that of escapes, not raw itself
+	escapes derived
+	forms   []form // of decoded; the first is always there
+	spare   []*derived
+	used    int // of spare
+	// meter ends what takes long. The forms of a text are incomplete then.
+	meter *meter
 }
 
-// joint says that from byte out of a derived text on, bytes stem from byte in
-// of its source and those that follow, until the next joint.
-type joint struct{ out, in int }
+// form is a text as a reader sees it, or may see it.
+type form struct {
+	b    []byte
+	from []*derived // from decoded to b, step by step
+	// orders marks the form in which letters count that look like others. Only
+	// prompt injection is looked for in it.
+	orders bool
+	// covered marks the form that this one was made of. It shows no order that
+	// the other one does not.
+	covered bool
+}
 
-// set makes t the string between the quotes of a JSON text.
+// set makes t the string between the quotes of a JSON text, or any other text
+// where escaped is false.
 func (t *text) set(raw []byte, escaped bool) {
-	t.raw, t.decoded = raw, raw
-	t.escapes, t.folds = t.escapes[:0], t.folds[:0]
+	t.raw, t.decoded, t.escaped = raw, raw, escaped
+	t.used = 0
 	if escaped {
 		t.unescape()
+		t.decoded = t.escapes.b
 	}
-	t.folded = t.decoded
-	if !ascii(t.decoded) {
-		t.fold()
+	t.forms = t.forms[:0]
+	if isPlain(t.decoded) {
+		t.forms = append(t.forms, form{b: t.decoded})
+		return
+	}
+	t.see()
+}
+
+// see derives the forms of a text that is not plain.
+func (t *text) see() {
+	open := form{b: t.decoded}
+	folded := open
+	if !isPrintable(t.decoded) {
+		folded = t.fold(open, dropTags)
+	}
+	t.forms = append(t.forms, folded)
+	for range maxUnhide {
+		d := t.take()
+		if !d.unhide(open.b, t.meter) {
+			t.used--
+			break
+		}
+		open = open.then(d)
+	}
+	if len(open.from) > 0 {
+		t.forms = append(t.forms, t.fold(open, dropTags))
+	}
+	if hasTags(t.decoded) {
+		t.forms = append(t.forms, t.fold(open, showTags))
+	}
+	last := &t.forms[len(t.forms)-1]
+	if d := t.take(); d.lookalikes(last.b, t.meter) {
+		last.covered = true
+		orders := last.then(d)
+		orders.orders = true
+		t.forms = append(t.forms, orders)
 	}
 }
 
-// inDecoded maps a part of the folded text to the decoded one.
-func (t *text) inDecoded(s span) span {
-	return span{source(t.folds, s.start), source(t.folds, s.end)}
+// fold derives the form of a text as a reader sees it.
+func (t *text) fold(f form, how folding) form {
+	d := t.take()
+	d.fold(f.b, how, t.meter)
+	return f.then(d)
+}
+
+func (f form) then(d *derived) form {
+	return form{b: d.b, from: append(slices.Clip(f.from), d)}
+}
+
+// take returns a derived text that is not used.
+func (t *text) take() *derived {
+	if t.used == len(t.spare) {
+		t.spare = append(t.spare, new(derived))
+	}
+	t.used++
+	return t.spare[t.used-1]
+}
+
+// inDecoded maps a part of a form to the decoded text, as whole characters.
+func (t *text) inDecoded(f *form, s span) span {
+	for _, d := range slices.Backward(f.from) {
+		s = d.source(s)
+	}
+	return snap(t.decoded, s)
 }
 
 // inRaw maps a part of the decoded text to what was sent.
 func (t *text) inRaw(s span) span {
-	return span{source(t.escapes, s.start), source(t.escapes, s.end)}
+	if t.escaped {
+		return t.escapes.source(s)
+	}
+	return s
 }
 
-// source returns which byte of the source a byte of a derived text stems from.
-func source(joints []joint, out int) int {
-	n, exact := slices.BinarySearchFunc(joints, out, func(j joint, out int) int { return j.out - out })
-	if !exact {
-		if n--; n < 0 {
-			return out
-		}
-	}
-	return joints[n].in + out - joints[n].out
-}
-
-// join notes that out and in belong together, if that is news.
-func join(joints []joint, out, in int) []joint {
-	last := joint{}
-	if n := len(joints); n > 0 {
-		last = joints[n-1]
-		if last.out == out {
-			joints = joints[:n-1]
-		}
-	}
-	if out-last.out == in-last.in && last.out != out {
-		return joints
-	}
-	return append(joints, joint{out, in})
-}
-
-// unescape fills decoded, which is never longer. A broken escape, which the interface refuses, stands
-// for itself.
+// unescape fills escapes, which is never longer than raw. A broken escape,
+// which the interface refuses, stands for itself.
 func (t *text) unescape() {
-	out := slices.Grow(t.buffers[0][:0], len(t.raw))
-	in := t.raw
+	d, in := &t.escapes, t.raw
+	d.reset(len(in))
+	var buffer [utf8.UTFMax]byte
 	for i := 0; i < len(in); {
 		if in[i] != '\\' {
 			n := bytes.IndexByte(in[i:], '\\')
 			if n < 0 {
 				n = len(in) - i
 			}
-			out = append(out, in[i:i+n]...)
+			d.copy(in, i, i+n)
 			i += n
 			continue
 		}
 		r, size := escapedRune(in[i:])
-		out = utf8.AppendRune(out, r)
+		d.put(utf8.AppendRune(buffer[:0], r), i, i+size)
 		i += size
-		t.escapes = join(t.escapes, len(out), i)
 	}
-	t.decoded, t.buffers[0] = out, out
 }
 
 // escapedRune reads the escape that b begins with.

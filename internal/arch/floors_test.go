@@ -45,7 +45,7 @@ var onlyIn = map[string][]string{
 	"go.yaml.in/yaml/v3":                {},
 	"golang.org/x/net":                  {"examples/triage", "examples/triage/..."},
 	"golang.org/x/term":                 {"examples/triage", "examples/triage/..."},
-	"golang.org/x/text":                 {"internal/uselite", "examples/triage", "examples/triage/..."},
+	"golang.org/x/text":                 {"guardrails", "internal/uselite", "examples/triage", "examples/triage/..."},
 	"golang.org/x/sys":                  {"internal/uselite"},
 	"math/rand":                         {},                    // math/rand/v2 is another path
 	"log":                               {"router/routertest"}, // an http.Server's own log; log/slog is another path
