@@ -88,14 +88,10 @@ func (s *Activity) foldSome(ctx context.Context, tx Tx) (int, error) {
 		return 0, err
 	}
 	byKey, byAccount := sums{}, sums{}
-	err = taken.each(ctx, s.db, tx, func(row eventRow) {
-		row.ID = ""
+	for _, row := range taken.sums {
 		byKey.add(row)
 		row.Member, row.KeyHash = "", ""
 		byAccount.add(row)
-	})
-	if err != nil {
-		return 0, err
 	}
 	return int(taken.events), s.db.RunRows(ctx, tx,
 		RowsStatement{Text: dropLists, Columns: numberColumns(), Rows: taken.lists, Changed: int64(len(taken.lists))},

@@ -14,9 +14,9 @@ import (
 // named as [router.Owner.Line] does it.
 const booksOfOwners = `WITH spent AS (
 		SELECT day, account, workspace, member, key_hash, sum(credit) AS credit, sum(total) AS total
-		FROM events GROUP BY day, account, workspace, member, key_hash)
+		FROM {events} GROUP BY day, account, workspace, member, key_hash)
 	SELECT owner, id, win, spent_credit, spent_total, held_credit, held_total FROM (
-		SELECT owner, id, win, spent_credit, spent_total, held_credit, held_total FROM lines
+		SELECT owner, id, win, spent_credit, spent_total, held_credit, held_total FROM {lines}
 		UNION ALL SELECT 'account:' || account, 0, day, CAST(sum(credit) AS bigint), CAST(sum(total) AS bigint), 0, 0
 			FROM spent WHERE account <> '' GROUP BY account, day
 		UNION ALL SELECT 'workspace:' || workspace, 0, day, CAST(sum(credit) AS bigint), CAST(sum(total) AS bigint), 0, 0

@@ -65,8 +65,8 @@ func usageQuery(table, key string, values []string) string {
 		differ = append(differ, "sum(kept * "+f+") <> sum((1 - kept) * "+f+")")
 	}
 	return `SELECT ` + key + `, sum(kept), ` + strings.Join(kept, ", ") + `, sum(1 - kept), ` + strings.Join(found, ", ") + `
-		FROM (SELECT ` + key + `, 1 AS kept, ` + figures + ` FROM ` + table + `
-			UNION ALL SELECT ` + key + `, 0, ` + figures + ` FROM events) AS both_sides
+		FROM (SELECT ` + key + `, 1 AS kept, ` + figures + ` FROM {` + table + `}
+			UNION ALL SELECT ` + key + `, 0, ` + figures + ` FROM {events}) AS both_sides
 		GROUP BY ` + key + `
 		HAVING sum(kept) = 0 OR sum(1 - kept) = 0 OR ` + strings.Join(differ, " OR ") + `
 		ORDER BY ` + key

@@ -17,7 +17,7 @@ func TestWriteAfterARefusedCommit(t *testing.T) {
 	t.Parallel()
 	pool := open(t, ":memory:")
 	pool.SetMaxOpenConns(1)
-	_, err := sqlite.New(t.Context(), pool)
+	_, err := sqlite.New(t.Context(), pool, sqlite.Config{})
 	require.NoError(t, err)
 	db := sqlite.DB(pool)
 	_, err = pool.ExecContext(t.Context(), `PRAGMA foreign_keys = ON; CREATE TABLE parents (id INTEGER PRIMARY KEY);
@@ -42,7 +42,7 @@ func TestLedgerOfARestoredDatabase(t *testing.T) {
 	t.Parallel()
 	pool := open(t, ":memory:")
 	pool.SetMaxOpenConns(1)
-	set, err := sqlite.New(t.Context(), pool)
+	set, err := sqlite.New(t.Context(), pool, sqlite.Config{})
 	require.NoError(t, err)
 	hold := func(n byte) router.Hold {
 		return router.Hold{
@@ -51,7 +51,7 @@ func TestLedgerOfARestoredDatabase(t *testing.T) {
 		}
 	}
 	require.NoError(t, set.Ledger.Reserve(t.Context(), hold(1)))
-	_, err = pool.ExecContext(t.Context(), "DELETE FROM holds; DELETE FROM lines")
+	_, err = pool.ExecContext(t.Context(), "DELETE FROM signalbox_holds; DELETE FROM signalbox_lines")
 	require.NoError(t, err)
 	require.Error(t, set.Ledger.Reserve(t.Context(), hold(2)))
 	require.NoError(t, set.Ledger.Reserve(t.Context(), hold(2)))
