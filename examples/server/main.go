@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/signalbox/signalbox/examples/server/stack"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -41,9 +42,13 @@ func main() {
 // be collected dozens of times a second under load. GOGC wins over it.
 const gcPercent = 400
 
+// defaultRetention is longer than a year, so that one can be compared with the last.
+const defaultRetention = 400 // days
+
 // options are the flags.
 type options struct {
 	addr, keysFile, config string
+	retention              int    // days; 0 keeps everything
 	data, postgres         string // at most one; where neither is, in memory
 	leases                 bool
 }
@@ -58,6 +63,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.data, "data", "", "keep everything in `FOLDER`, which is made when missing")
 	flags.StringVar(&o.postgres, "postgres", "", "keep everything in the PostgreSQL database `DSN`, else that of "+postgresEnv)
 	flags.BoolVar(&o.leases, "leases", false, "admit calls from slices of the budgets, leased from PostgreSQL")
+	flags.IntVar(&o.retention, "retention-days", defaultRetention, "drop events, records of changes and past windows after `DAYS`; 0 keeps them")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(stderr)
 		flags.Usage()
@@ -70,6 +76,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	if err := o.checkStorage(flags); err != nil {
 		return o, err
+	}
+	if least := int(stack.LeastRetention / (24 * time.Hour)); o.retention != 0 && o.retention < least {
+		return o, fmt.Errorf("-retention-days: %d is less than %d, which activity and limits need", o.retention, least)
 	}
 	_, port, err := net.SplitHostPort(o.addr)
 	if err != nil {

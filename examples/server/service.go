@@ -100,6 +100,9 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	sweeping, endSweeping := context.WithCancel(context.WithoutCancel(ctx))
 	var sweeper sync.WaitGroup
 	sweeper.Go(func() { s.stack.Sweep(sweeping) })
+	if o.retention > 0 {
+		sweeper.Go(func() { s.stack.Prune(sweeping, time.Duration(o.retention)*24*time.Hour) })
+	}
 	defer sweeper.Wait()
 	defer endSweeping()
 

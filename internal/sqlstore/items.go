@@ -12,7 +12,7 @@ import (
 // Items implements [activity.Store].
 func (s *Activity) Items(ctx context.Context, r activity.Range) (items []activity.Item, err error) {
 	text := `SELECT day, model, permaslug, endpoint, provider, workspace, ` + figures + ` FROM `
-	const within = ` WHERE account = $1 AND day >= $2 AND day <= $3`
+	const within = ` WHERE account = $1 AND day >= $2 AND day <= $3 AND day >= (SELECT day FROM {pruned})`
 	args := []any{r.Account, r.From, r.To}
 	switch {
 	case r.KeyHash != "" && r.Member != "":

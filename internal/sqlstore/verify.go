@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"time"
@@ -42,10 +43,11 @@ type verifier struct {
 	windows map[string][router.Daily + 1]string // of each day with events
 	held    map[int64]router.Amount             // by open holds, on each line
 	listed  listed
+	pruned  string // the first day that is kept
 }
 
 func (v *verifier) verify(ctx context.Context, tx Tx) error {
-	for _, check := range []func(context.Context, Tx) error{v.days, v.lists, v.byKey, v.byAccount, v.openHolds, v.lines, v.credits} {
+	for _, check := range []func(context.Context, Tx) error{v.horizon, v.days, v.lists, v.byKey, v.byAccount, v.openHolds, v.lines, v.credits} {
 		if err := check(ctx, tx); err != nil {
 			return err
 		}
@@ -109,3 +111,11 @@ func (v *verifier) openHolds(ctx context.Context, tx Tx) error {
 		return nil
 	}, `SELECT id, state, lines, credit, total, deadline, event FROM {holds} WHERE state = 0`)
 }
+
+// horizon reads before which day nothing is kept.
+func (v *verifier) horizon(ctx context.Context, tx Tx) (err error) {
+	v.pruned, err = one(ctx, tx, errNoHorizon, scanText, theHorizon)
+	return err
+}
+
+var errNoHorizon = errors.New("sqlstore: the table of what was dropped is empty")

@@ -45,7 +45,11 @@ func (v *verifier) lists(ctx context.Context, tx Tx) error {
 		if l.size != l.events {
 			v.differ("events_new", fmt.Sprintf("id=%d", l.id), fmt.Sprintf("size=%d", l.size), fmt.Sprintf("size=%d", l.events))
 		}
-		v.listed = append(v.listed, l.sums...)
+		for i := range l.sums {
+			if l.sums[i].Day >= v.pruned {
+				v.listed = append(v.listed, l.sums[i])
+			}
+		}
 		return nil
 	}, theLists+` ORDER BY id`)
 }

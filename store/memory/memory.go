@@ -7,14 +7,16 @@ import "github.com/signalbox/signalbox/store"
 // New returns an empty storage, safe for concurrent use.
 func New() store.Set {
 	audit, activity := newAuditStore(), newActivityStore()
+	ledger := newLedger(activity)
 	return store.Set{
 		Activity:     activity,
 		Keys:         newKeyStore(audit.record),
 		Guardrails:   newGuardrailStore(audit.record),
 		Audit:        audit,
 		Presets:      newPresetStore(audit.record),
-		Ledger:       newLedger(activity),
+		Ledger:       ledger,
 		Organization: newOrganizationStore(audit.record),
 		Credentials:  newCredentialStore(audit.record),
+		Pruner:       &pruner{ledger, activity, audit},
 	}
 }

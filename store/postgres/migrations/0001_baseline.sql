@@ -308,3 +308,20 @@ CREATE TABLE {guardrail_assignments} (
 
 CREATE INDEX guardrail_assignments_by_guardrail ON {guardrail_assignments} (account, guardrail, kind, created_at, id);
 CREATE INDEX guardrail_assignments_by_time ON {guardrail_assignments} (account, kind, created_at, id);
+
+-- What was dropped: all events of days before this one, or they are about to be.
+CREATE TABLE {pruned} (
+	one  bigint PRIMARY KEY CHECK (one = 1),
+	day  text COLLATE "C" NOT NULL
+);
+
+INSERT INTO {pruned} (one, day) VALUES (1, '');
+
+-- What events that were dropped had added to lines that stay.
+CREATE TABLE {carried} (
+	owner  text COLLATE "C" NOT NULL,
+	win    text COLLATE "C" NOT NULL,
+	credit bigint NOT NULL,
+	total  bigint NOT NULL,
+	PRIMARY KEY (owner, win)
+);

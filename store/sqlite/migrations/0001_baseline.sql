@@ -308,3 +308,20 @@ CREATE TABLE {guardrail_assignments} (
 
 CREATE INDEX {guardrail_assignments_by_guardrail} ON {guardrail_assignments} (account, guardrail, kind, created_at, id);
 CREATE INDEX {guardrail_assignments_by_time} ON {guardrail_assignments} (account, kind, created_at, id);
+
+-- What was dropped: all events of days before this one, or they are about to be.
+CREATE TABLE {pruned} (
+	one  INTEGER PRIMARY KEY CHECK (one = 1),
+	day  TEXT NOT NULL
+) STRICT;
+
+INSERT INTO {pruned} (one, day) VALUES (1, '');
+
+-- What events that were dropped had added to lines that stay.
+CREATE TABLE {carried} (
+	owner  TEXT NOT NULL,
+	win    TEXT NOT NULL,
+	credit INTEGER NOT NULL,
+	total  INTEGER NOT NULL,
+	PRIMARY KEY (owner, win)
+) STRICT;
