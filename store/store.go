@@ -24,4 +24,5 @@ type Set struct {
 	Ledger       router.Ledger
 	Organization organization.Store
 	Credentials  keys.CredentialStore
+	Pruner       Pruner // nil: nothing is ever dropped
 }

@@ -20,6 +20,7 @@ import (
 // books are the tables of a storage whose processes are dead.
 type books struct {
 	*sql.DB
+	prefix string // of the tables' names
 	verify func() (store.Verified, error)
 	closed func()
 }
@@ -36,7 +37,7 @@ func openBooks(t *testing.T, o options) books {
 	if o.data != "" {
 		db, err := openDatabase(filepath.Join(o.data, databaseFile))
 		require.NoError(t, err)
-		return books{db, func() (store.Verified, error) { return sqlite.Verify(t.Context(), db) }, func() {}}
+		return books{db, sqlite.DefaultPrefix, func() (store.Verified, error) { return sqlite.Verify(t.Context(), db, sqlite.Config{}) }, func() {}}
 	}
 	pool, err := pgxpool.New(t.Context(), o.postgres)
 	require.NoError(t, err)
@@ -47,7 +48,7 @@ func openBooks(t *testing.T, o options) books {
 			WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()`).Scan(&sessions)
 		return err == nil && sessions == 0
 	}, patience, 5*time.Millisecond, "the sessions of a dead process do not end")
-	return books{stdlib.OpenDBFromPool(pool), func() (store.Verified, error) { return postgres.Verify(t.Context(), pool) }, pool.Close}
+	return books{stdlib.OpenDBFromPool(pool), postgres.DefaultSchema + ".", func() (store.Verified, error) { return postgres.Verify(t.Context(), pool, postgres.Config{}) }, pool.Close}
 }
 
 func (b books) close(t *testing.T) {
@@ -61,7 +62,7 @@ func (b books) close(t *testing.T) {
 func (b books) events(t *testing.T) map[string]entry {
 	t.Helper()
 	events := map[string]entry{}
-	b.each(t, "SELECT id, key_hash, total FROM events", func(scan func(...any) error) error {
+	b.each(t, "SELECT id, key_hash, total FROM "+b.prefix+"events", func(scan func(...any) error) error {
 		var id string
 		var e entry
 		err := scan(&id, &e.key, &e.cost)
@@ -74,7 +75,7 @@ func (b books) events(t *testing.T) map[string]entry {
 // ofKey is what stands on a key's line that never ends.
 func (b books) ofKey(t *testing.T, hash string) (a router.Balance) {
 	t.Helper()
-	b.each(t, "SELECT owner, spent_total, held_total FROM lines WHERE win = 'ever'", func(scan func(...any) error) error {
+	b.each(t, "SELECT owner, spent_total, held_total FROM "+b.prefix+"lines WHERE win = 'ever'", func(scan func(...any) error) error {
 		var owner string
 		var spent, held router.USD
 		err := scan(&owner, &spent, &held)

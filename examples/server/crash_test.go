@@ -50,7 +50,7 @@ func lasting(t *testing.T, test func(t *testing.T, o options, env map[string]str
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		t.Parallel()
-		dsn := pgtest.DSN(t, pgtest.Config{Synced: true})
+		dsn := pgtest.DSN(t, pgtest.Config{Synced: true, OwnDatabase: true})
 		test(t, options{postgres: dsn}, map[string]string{sealingEnv: testSealingKey, postgresEnv: dsn})
 	})
 }

@@ -29,7 +29,7 @@ func durable(t *testing.T, test func(t *testing.T, o options, env func(string) s
 		test(t, options{data: filepath.Join(t.TempDir(), "a", "what? 100% #1")}, none)
 	})
 	t.Run("postgres", func(t *testing.T) {
-		test(t, options{postgres: pgtest.DSN(t, pgtest.Config{})}, func(name string) string {
+		test(t, options{postgres: pgtest.DSN(t, pgtest.Config{OwnDatabase: true})}, func(name string) string {
 			return map[string]string{sealingEnv: testSealingKey}[name]
 		})
 	})
@@ -194,7 +194,7 @@ func (p *process) changes(t *testing.T) int {
 
 func TestWhatOneProcessChangesActsInAnother(t *testing.T) {
 	w := newWorld(t)
-	o := options{postgres: pgtest.DSN(t, pgtest.Config{})}
+	o := options{postgres: pgtest.DSN(t, pgtest.Config{OwnDatabase: true})}
 	env := func(name string) string { return map[string]string{sealingEnv: testSealingKey}[name] }
 	a := w.start(t, o, env)
 	b := w.start(t, o, env)

@@ -28,7 +28,7 @@ type fleet struct {
 
 func newFleet(t *testing.T, processes int, more ...string) *fleet {
 	t.Helper()
-	f := &fleet{up: newPricedUpstream(t, seeded(t), 1, 5*time.Millisecond), o: options{postgres: pgtest.DSN(t, pgtest.Config{Synced: true})}}
+	f := &fleet{up: newPricedUpstream(t, seeded(t), 1, 5*time.Millisecond), o: options{postgres: pgtest.DSN(t, pgtest.Config{Synced: true, OwnDatabase: true})}}
 	config, folder := f.up.config(t, "0"), t.TempDir()
 	keysFile := func(i int) string { return filepath.Join(folder, fmt.Sprintf("%d.json", i)) }
 	env := []string{sealingEnv + "=" + testSealingKey, postgresEnv + "=" + f.o.postgres}

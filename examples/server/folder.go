@@ -52,7 +52,7 @@ func openFolder(ctx context.Context, folder string) (_ *storage, err error) {
 	if err != nil {
 		return nil, mistakef("-data %s: %w", folder, cause(err))
 	}
-	set, err := sqlite.New(ctx, pool)
+	set, err := sqlite.New(ctx, pool, sqlite.Config{})
 	if err != nil {
 		newer := errors.Is(err, sqlite.ErrNewer)
 		err = fmt.Errorf("-data %s: %w", folder, err)

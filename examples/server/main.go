@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/signalbox/signalbox/examples/server/stack"
 	"github.com/signalbox/signalbox/httpapi"
 	"github.com/signalbox/signalbox/router"
 )
@@ -44,9 +45,13 @@ func main() {
 // be collected dozens of times a second under load. GOGC wins over it.
 const gcPercent = 400
 
+// defaultRetention is longer than a year, so that one can be compared with the last.
+const defaultRetention = 400 // days
+
 // options are the flags.
 type options struct {
 	addr, keysFile, config string
+	retention              int    // days; 0 keeps everything
 	data, postgres         string // at most one; where neither is, in memory
 	leases                 bool
 	limits                 limits
@@ -71,6 +76,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.BoolVar(&o.check, "check", false, "check the configuration, list what may be wrong with it, and serve nothing")
 	flags.StringVar(&o.origins, "origins", "", "let pages of the origins in `LIST` ask from a browser, separated by commas")
 	flags.StringVar(&o.creditsURL, "credits-url", "", "name `URL` to those whose credits are spent")
+	flags.IntVar(&o.retention, "retention-days", defaultRetention, "drop events, records of changes and past windows after `DAYS`; 0 keeps them")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(stderr)
 		flags.Usage()
@@ -86,6 +92,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	if err := o.limits.check(); err != nil {
 		return o, err
+	}
+	if least := int(stack.LeastRetention / (24 * time.Hour)); o.retention != 0 && o.retention < least {
+		return o, fmt.Errorf("-retention-days: %d is less than %d, which activity and limits need", o.retention, least)
 	}
 	_, port, err := net.SplitHostPort(o.addr)
 	if err != nil {

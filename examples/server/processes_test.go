@@ -32,7 +32,7 @@ func keysOf(t *testing.T, path string) map[string]string {
 func TestTheKeysAreShownOnce(t *testing.T) {
 	for name, args := range map[string][]string{
 		"data":     {"-data", filepath.Join(t.TempDir(), "data")},
-		"postgres": {"-postgres", pgtest.DSN(t, pgtest.Config{})},
+		"postgres": {"-postgres", pgtest.DSN(t, pgtest.Config{OwnDatabase: true})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := []string{sealingEnv + "=" + testSealingKey}
@@ -101,7 +101,7 @@ func TestADataFolderIsOneProcesss(t *testing.T) {
 }
 
 func TestManyFirstStartsMakeOneSetOfKeys(t *testing.T) {
-	dsn := pgtest.DSN(t, pgtest.Config{})
+	dsn := pgtest.DSN(t, pgtest.Config{OwnDatabase: true})
 	const processes = 3
 	outputs := make([]bytes.Buffer, processes)
 	var group errgroup.Group

@@ -111,6 +111,9 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	var sweeper sync.WaitGroup
 	sweeper.Go(func() { s.stack.Sweep(sweeping) })
 	sweeper.Go(func() { tidy(sweeping) })
+	if o.retention > 0 {
+		sweeper.Go(func() { s.stack.Prune(sweeping, time.Duration(o.retention)*24*time.Hour) })
+	}
 	defer sweeper.Wait()
 	defer endSweeping()
 

@@ -85,7 +85,7 @@ func openPostgres(ctx context.Context, dsn, sealing string) (*storage, error) {
 	if err != nil {
 		return nil, without(cfg.ConnConfig.Password, err)
 	}
-	set, err := postgres.New(ctx, pool)
+	set, err := postgres.New(ctx, pool, postgres.Config{})
 	if err != nil {
 		pool.Close()
 		told := without(cfg.ConnConfig.Password, err)

@@ -64,17 +64,17 @@ func TestANewerSchemaIsAMistake(t *testing.T) {
 		kept, err := openStorage(t.Context(), o, env)
 		require.NoError(t, err)
 		require.NoError(t, kept.close())
-		const later = "INSERT INTO migrations (version, name) VALUES (9999, 'later')"
+		const later = "migrations (version, name) VALUES (9999, 'later')"
 		if o.data != "" {
 			pool, err := openDatabase(filepath.Join(o.data, databaseFile))
 			require.NoError(t, err)
-			_, err = pool.ExecContext(t.Context(), later)
+			_, err = pool.ExecContext(t.Context(), "INSERT INTO signalbox_"+later)
 			require.NoError(t, err)
 			require.NoError(t, pool.Close())
 		} else {
 			pool, err := pgxpool.New(t.Context(), o.postgres)
 			require.NoError(t, err)
-			_, err = pool.Exec(t.Context(), later)
+			_, err = pool.Exec(t.Context(), "INSERT INTO signalbox."+later)
 			require.NoError(t, err)
 			pool.Close()
 		}

@@ -44,7 +44,7 @@ func verifyFolder(ctx context.Context, folder string) (store.Verified, error) {
 	if err != nil {
 		return store.Verified{}, err
 	}
-	found, err := sqlite.Verify(ctx, pool)
+	found, err := sqlite.Verify(ctx, pool, sqlite.Config{})
 	return found, errors.Join(err, pool.Close())
 }
 
@@ -60,7 +60,7 @@ func verifyPostgres(ctx context.Context, dsn string) (store.Verified, error) {
 		return store.Verified{}, without(cfg.ConnConfig.Password, err)
 	}
 	defer pool.Close()
-	found, err := postgres.Verify(ctx, pool)
+	found, err := postgres.Verify(ctx, pool, postgres.Config{})
 	if err != nil {
 		err = without(cfg.ConnConfig.Password, err)
 	}

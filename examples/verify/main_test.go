@@ -66,7 +66,7 @@ func folder(t *testing.T) (string, *sql.DB) {
 	pool, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(dir, databaseFile))}).String())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = pool.Close() })
-	set, err := sqlite.New(t.Context(), pool)
+	set, err := sqlite.New(t.Context(), pool, sqlite.Config{})
 	require.NoError(t, err)
 	use(t, set)
 	return dir, pool
@@ -78,7 +78,7 @@ func TestFolder(t *testing.T) {
 	code, out := told(t, "", "-data", dir) // while it is in use
 	assert.Equal(t, "1 events, 8 lines, 0 open holds: all adds up\n", out)
 	assert.Equal(t, exitOK, code)
-	_, err := pool.ExecContext(t.Context(), `UPDATE lines SET spent_credit = 0 WHERE win = 'ever'`)
+	_, err := pool.ExecContext(t.Context(), `UPDATE signalbox_lines SET spent_credit = 0 WHERE win = 'ever'`)
 	require.NoError(t, err)
 	require.NoError(t, pool.Close())
 	before := content(t, dir)
@@ -116,11 +116,11 @@ func content(t *testing.T, dir string) string {
 
 func TestPostgres(t *testing.T) {
 	t.Parallel()
-	dsn := pgtest.DSN(t, pgtest.Config{})
+	dsn := pgtest.DSN(t, pgtest.Config{OwnDatabase: true})
 	pool, err := pgxpool.New(t.Context(), dsn)
 	require.NoError(t, err)
 	defer pool.Close()
-	set, err := postgres.New(t.Context(), pool)
+	set, err := postgres.New(t.Context(), pool, postgres.Config{})
 	require.NoError(t, err)
 	use(t, set)
 	code, out := told(t, "", "-postgres", dsn)
@@ -129,7 +129,7 @@ func TestPostgres(t *testing.T) {
 	// Expire adds to the roll-ups what they do not count yet.
 	_, err = set.Ledger.Expire(t.Context(), time.Now(), 1, router.ExpirePost)
 	require.NoError(t, err)
-	tag, err := pool.Exec(t.Context(), `UPDATE usage_by_account SET requests = 2`)
+	tag, err := pool.Exec(t.Context(), `UPDATE signalbox.usage_by_account SET requests = 2`)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, tag.RowsAffected())
 	code, out = told(t, dsn)

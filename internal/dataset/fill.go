@@ -52,14 +52,14 @@ func write(ctx context.Context, db sqlstore.DB, list ...insert) error {
 
 func (d *Data) fillAccounts(ctx context.Context, db sqlstore.DB) error {
 	accounts := insert{
-		`INSERT INTO accounts (id, name, personal, default_workspace, filtered_catalog, allowed, ignored, zdr, prepaid,
+		`INSERT INTO {accounts} (id, name, personal, default_workspace, filtered_catalog, allowed, ignored, zdr, prepaid,
 				credits_nano, created_at, updated_at, version)
 			SELECT id, id, false, workspace, false, 'null', 'null', false, false, 0, made, made, 1 FROM {n} WHERE true`,
 		[]string{"id text", "workspace text", "made bigint"},
 		nil,
 	}
 	places := insert{
-		`INSERT INTO workspaces (account, id, slug, name, description, created_by, default_guardrail, default_sort, budgets,
+		`INSERT INTO {workspaces} (account, id, slug, name, description, created_by, default_guardrail, default_sort, budgets,
 				include_byok, created_at, updated_at, version)
 			SELECT account, id, slug, slug, NULL, 'user_00', '', '', 'null', false, made, made, 1 FROM {n} WHERE true`,
 		[]string{"account text", "id text", "slug text", "made bigint"},
@@ -92,7 +92,7 @@ func (d *Data) fillKeys(ctx context.Context, db sqlstore.DB) error {
 	slices.SortFunc(keys, func(a, b key) int { return cmp.Compare(string(a.hash[:]), string(b.hash[:])) })
 	for part := range slices.Chunk(keys, atOnce) {
 		i := insert{
-			`INSERT INTO keys (hash, label, name, account, workspace, creator, management, provisioned, disabled, max_nano, reset,
+			`INSERT INTO {keys} (hash, label, name, account, workspace, creator, management, provisioned, disabled, max_nano, reset,
 					include_byok, external_user, external_hash, expires_at, created_at, updated_at, version)
 				SELECT hash, 'sk-rt-v1-000...0000', name, account, workspace, member, false, false, false, 1000000000000, 1,
 					false, '', '', never, made, made, 1 FROM {n} WHERE true`,
@@ -129,27 +129,27 @@ func (d *Data) fillUsage(ctx context.Context, db sqlstore.DB, account int, list 
 	if len(list) == 0 {
 		return nil
 	}
-	keys := insert{text: `INSERT INTO usage_by_key (` + byKey + `) SELECT ` + byKey + ` FROM {n} WHERE true`, columns: usageColumns()}
+	keys := insert{text: `INSERT INTO {usage_by_key} (` + byKey + `) SELECT ` + byKey + ` FROM {n} WHERE true`, columns: usageColumns()}
 	for i := range list {
 		keys.rows = append(keys.rows, d.byKey(&list[i]))
 	}
 	accounts := insert{
-		`INSERT INTO usage_by_account (` + byAccount + `) SELECT ` + byAccount + ` FROM {n} WHERE true`,
+		`INSERT INTO {usage_by_account} (` + byAccount + `) SELECT ` + byAccount + ` FROM {n} WHERE true`,
 		usageColumns(), d.byAccount(list),
 	}
 	lines := insert{
-		`INSERT INTO lines (owner, win, spent_credit, spent_total) SELECT owner, win, credit, total FROM {n} WHERE true`,
+		`INSERT INTO {lines} (owner, win, spent_credit, spent_total) SELECT owner, win, credit, total FROM {n} WHERE true`,
 		[]string{"owner text", "win text", "credit bigint", "total bigint"},
 		d.lines(list),
 	}
 	events := insert{
-		text: `INSERT INTO events (id, admitted, ` + byKey + `)
+		text: `INSERT INTO {events} (id, admitted, ` + byKey + `)
 			WITH RECURSIVE turns (turn) AS (SELECT 0 UNION ALL SELECT turn + 1 FROM turns WHERE turn + 1 < ` + strconv.Itoa(most) + `)
 			SELECT 'gen-dec-' || u.account || '-' || substr(u.key_hash, 1, 16) || '-' || u.day || '-' || turns.turn || '/0', n.start + turns.turn,
 				u.day, u.account, u.workspace, u.member, u.key_hash, u.model, u.permaslug, u.endpoint, u.provider, 1,
 				u.prompt / u.requests, u.completion / u.requests, u.reasoning / u.requests, u.cached / u.requests,
 				u.credit / u.requests, u.total / u.requests
-			FROM {n} JOIN usage_by_key AS u ON u.account = n.account AND u.day = n.day JOIN turns ON turns.turn < u.requests`,
+			FROM {n} JOIN {usage_by_key} AS u ON u.account = n.account AND u.day = n.day JOIN turns ON turns.turn < u.requests`,
 		columns: []string{"account text", "day text", "start bigint"},
 	}
 	for day := range days {

@@ -33,6 +33,11 @@ type Config struct {
 	// sync fails the test.
 	Synced bool
 
+	// OwnDatabase asks for a database in place of a schema, for programs that use
+	// the schema "signalbox" of the one they are given. It takes some hundred times
+	// as long as a schema.
+	OwnDatabase bool
+
 	// Settings are added to the DSN. They hold for every session opened with
 	// it: default_transaction_isolation, statement_timeout. A pool takes its
 	// own there too: pool_max_conns.
@@ -70,10 +75,13 @@ func Pool(t testing.TB, cfg Config) *pgxpool.Pool {
 	return pool
 }
 
+// Schema returns the name of the schema of a [Pool].
+func Schema(pool *pgxpool.Pool) string { return pool.Config().ConnConfig.RuntimeParams["search_path"] }
+
 // DSN returns the address of an empty schema, the only one of its sessions'
 // search_path, which is dropped when the test ends, with all sessions that are
-// left. Other processes may use it, too. A schema takes milliseconds where a
-// database takes half a second. Safe for concurrent use.
+// left; of a database of its own, the schema is public. Other processes may use it,
+// too. Safe for concurrent use.
 func DSN(t testing.TB, cfg Config) string {
 	t.Helper()
 	server := shared.server(t, cfg.Synced)
@@ -82,19 +90,21 @@ func DSN(t testing.TB, cfg Config) string {
 	if settings == nil {
 		settings = map[string]string{}
 	}
-	settings["search_path"], settings["application_name"] = name, name
+	settings["application_name"] = name
+	if cfg.OwnDatabase {
+		settings["dbname"], settings["search_path"] = name, "public"
+	} else {
+		settings["search_path"] = name
+	}
 	dsn, err := with(server, settings)
 	if err == nil {
-		err = create(t.Context(), server, name, cfg.Synced)
+		err = create(t.Context(), server, name, cfg)
 	}
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := run(context.Background(), server, `DO $$ BEGIN
-			PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '`+name+`';
-			DROP SCHEMA `+name+` CASCADE;
-		END $$`); err != nil {
+		if err := run(context.Background(), server, drop(name, cfg)); err != nil {
 			t.Errorf("pgtest: %v", err)
 		}
 	})
@@ -213,8 +223,8 @@ func escape(s string) string {
 	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }
 
-func create(ctx context.Context, server, name string, synced bool) error {
-	if synced {
+func create(ctx context.Context, server, name string, cfg Config) error {
+	if cfg.Synced {
 		if err := run(ctx, server, `DO $$ BEGIN
 			IF current_setting('fsync') = 'off' OR current_setting('synchronous_commit') = 'off' THEN
 				RAISE 'the server does not sync';
@@ -223,7 +233,21 @@ func create(ctx context.Context, server, name string, synced bool) error {
 			return err
 		}
 	}
+	if cfg.OwnDatabase {
+		return run(ctx, server, "CREATE DATABASE "+name+" TEMPLATE template0") // which nobody has a session in
+	}
 	return run(ctx, server, "CREATE SCHEMA "+name)
+}
+
+// drop is the statement that undoes create, whoever is at work there.
+func drop(name string, cfg Config) string {
+	if cfg.OwnDatabase {
+		return "DROP DATABASE " + name + " WITH (FORCE)"
+	}
+	return `DO $$ BEGIN
+		PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '` + name + `';
+		DROP SCHEMA ` + name + ` CASCADE;
+	END $$`
 }
 
 // run executes one statement in a session of its own.

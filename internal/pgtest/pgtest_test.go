@@ -108,7 +108,7 @@ func TestServerThatDoesNotSyncIsNoSyncedOne(t *testing.T) {
 	if os.Getenv("SIGNALBOX_TEST_POSTGRES") != "" {
 		server = unsynced(t, server)
 	}
-	require.ErrorContains(t, create(t.Context(), server, "never", true), "does not sync")
+	require.ErrorContains(t, create(t.Context(), server, "never", Config{Synced: true}), "does not sync")
 }
 
 // unsynced is the address of a server as one that does not wait for its disk.

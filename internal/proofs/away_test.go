@@ -25,7 +25,7 @@ func TestADatabaseThatIsAwayIsTemporary(t *testing.T) {
 	pool, err := pgxpool.New(t.Context(), pg.DSN())
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
-	set, err := postgres.New(t.Context(), pool)
+	set, err := postgres.New(t.Context(), pool, postgres.Config{})
 	require.NoError(t, err)
 	w := newTwo(t, engine{set, set})
 	status, said := w.one.spend(w.seeded.Inference)

@@ -35,7 +35,7 @@ func inSQLite(t *testing.T) engine {
 		pool, err := sql.Open("sqlite", file)
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, pool.Close()) })
-		set, err := sqlite.New(t.Context(), pool)
+		set, err := sqlite.New(t.Context(), pool, sqlite.Config{})
 		require.NoError(t, err)
 		return set
 	}
@@ -46,7 +46,7 @@ func inPostgres(t *testing.T) engine {
 	t.Helper()
 	pool := pgtest.Pool(t, pgtest.Config{})
 	open := func() store.Set {
-		set, err := postgres.New(t.Context(), pool)
+		set, err := postgres.New(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 		require.NoError(t, err)
 		return set
 	}

@@ -49,7 +49,7 @@ func newRemote(t *testing.T) *remote {
 	pool, err := pgxpool.New(t.Context(), r.dsn)
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
-	r.near, err = postgres.New(t.Context(), pool)
+	r.near, err = postgres.New(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(t, err)
 	r.managed = r.service(r.near)
 	_, err = r.managed.Seed(t.Context())
@@ -65,7 +65,7 @@ func (r *remote) far() (store.Set, *pgxpool.Pool) {
 	cfg.ConnConfig.DialFunc = r.wire.dial
 	pool, err := pgxpool.NewWithConfig(r.t.Context(), cfg)
 	require.NoError(r.t, err)
-	set, err := postgres.New(r.t.Context(), pool)
+	set, err := postgres.New(r.t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(r.t, err)
 	return set, pool
 }
@@ -247,5 +247,5 @@ func (r *remote) verify() (store.Verified, error) {
 		return store.Verified{}, err
 	}
 	defer pool.Close()
-	return postgres.Verify(r.t.Context(), pool)
+	return postgres.Verify(r.t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 }

@@ -36,16 +36,20 @@ func TestRivalsOnOneBook(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, pool.Close()) })
 		newRivals(t,
-			func(ctx context.Context) (store.Set, error) { return sqlite.New(ctx, pool) },
-			func(ctx context.Context) (store.Verified, error) { return sqlite.Verify(ctx, pool) }).run()
+			func(ctx context.Context) (store.Set, error) { return sqlite.New(ctx, pool, sqlite.Config{}) },
+			func(ctx context.Context) (store.Verified, error) { return sqlite.Verify(ctx, pool, sqlite.Config{}) }).run()
 	})
 	for _, isolation := range []string{"read committed", "repeatable read", "serializable"} {
 		t.Run(isolation, func(t *testing.T) {
 			t.Parallel()
 			pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"default_transaction_isolation": isolation}})
 			newRivals(t,
-				func(ctx context.Context) (store.Set, error) { return postgres.New(ctx, pool) },
-				func(ctx context.Context) (store.Verified, error) { return postgres.Verify(ctx, pool) }).run()
+				func(ctx context.Context) (store.Set, error) {
+					return postgres.New(ctx, pool, postgres.Config{Schema: pgtest.Schema(pool)})
+				},
+				func(ctx context.Context) (store.Verified, error) {
+					return postgres.Verify(ctx, pool, postgres.Config{Schema: pgtest.Schema(pool)})
+				}).run()
 		})
 	}
 }

@@ -67,11 +67,11 @@ func assign(ctx context.Context, tx Tx, rows []guardrails.Assignment) (int64, er
 			r.Name, r.Label, r.By, micros(r.CreatedAt))
 	}
 	return tx.Exec(ctx, `
-		INSERT INTO guardrail_assignments (account, kind, subject, guardrail, id, name, label, assigner, created_at)
+		INSERT INTO {guardrail_assignments} AS a (account, kind, subject, guardrail, id, name, label, assigner, created_at)
 		VALUES `+tuples(1, len(rows), columns)+`
 		ON CONFLICT (account, kind, subject) DO UPDATE SET guardrail = excluded.guardrail, id = excluded.id,
 			name = excluded.name, label = excluded.label, assigner = excluded.assigner, created_at = excluded.created_at
-		WHERE guardrail_assignments.guardrail <> excluded.guardrail`, args...)
+		WHERE a.guardrail <> excluded.guardrail`, args...)
 }
 
 // Unassign implements [guardrails.Store].
@@ -107,7 +107,7 @@ func unassign(ctx context.Context, tx Tx, account string, id uuid.UUID, kind gua
 	for _, subject := range subjects {
 		args = append(args, subject)
 	}
-	of := ` FROM guardrail_assignments WHERE account = $1 AND guardrail = $2 AND kind = $3
+	of := ` FROM {guardrail_assignments} WHERE account = $1 AND guardrail = $2 AND kind = $3
 		AND subject IN ` + tuples(4, 1, len(subjects))
 	if _, err := list(ctx, tx, scanText, `SELECT subject`+of+` ORDER BY subject FOR UPDATE`, args...); err != nil {
 		return 0, err
@@ -121,7 +121,7 @@ func (s *Guardrails) Assignments(ctx context.Context, account string, id uuid.UU
 	if id == uuid.Nil {
 		of = `CAST($3 AS text) <> ''`
 	}
-	of = ` FROM guardrail_assignments WHERE account = $1 AND kind = $2 AND ` + of
+	of = ` FROM {guardrail_assignments} WHERE account = $1 AND kind = $2 AND ` + of
 	err = s.db.Read(ctx, func(tx Tx) error {
 		if id != uuid.Nil {
 			if err := findGuardrail(ctx, tx, account, id); err != nil {

@@ -62,7 +62,7 @@ func recorded(ctx context.Context, db DB, c router.Change) (done bool, err error
 func record(ctx context.Context, tx Tx, c router.Change) (int64, error) {
 	p := c.Actor.Principal
 	return tx.Exec(ctx, `
-		INSERT INTO audit (id, account, at, request, actor_account, actor_workspace, actor_member, actor_key,
+		INSERT INTO {audit} (id, account, at, request, actor_account, actor_workspace, actor_member, actor_key,
 			actor_management, action, kind, object, before, after)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 		ON CONFLICT (id) DO NOTHING`,
@@ -73,13 +73,13 @@ func record(ctx context.Context, tx Tx, c router.Change) (int64, error) {
 // Changes implements [organization.AuditStore].
 func (s *Audit) Changes(ctx context.Context, account string, offset, limit int) (found []router.Change, total int, err error) {
 	err = s.db.Read(ctx, func(tx Tx) error {
-		if total, err = count(ctx, tx, `SELECT count(*) FROM audit WHERE account = $1`, account); err != nil {
+		if total, err = count(ctx, tx, `SELECT count(*) FROM {audit} WHERE account = $1`, account); err != nil {
 			return err
 		}
 		found, err = list(ctx, tx, scanChange, `
 			SELECT id, account, at, request, actor_account, actor_workspace, actor_member, actor_key,
 				actor_management, action, kind, object, before, after
-			FROM audit WHERE account = $1 ORDER BY seq DESC LIMIT $2 OFFSET $3`, account, limit, offset)
+			FROM {audit} WHERE account = $1 ORDER BY seq DESC LIMIT $2 OFFSET $3`, account, limit, offset)
 		return err
 	})
 	return found, total, err

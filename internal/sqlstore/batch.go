@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// errLost is a line that is gone, which only another hand can have done: a
-// database that was restored, for example.
+// errLost is a line that is gone: it was pruned, or the database was restored. The
+// next try looks its name up again.
 var errLost = errors.New("sqlstore: a line is missing")
 
 // carryOut runs a batch in one transaction and sets each operation's err; what
@@ -29,7 +29,7 @@ func (l *Ledger) carryOut(ctx context.Context, batch []*operation) error {
 			l.ids.learn(run.learned)
 			l.known.learn(&run.books, batch)
 			return nil
-		case errors.Is(err, ErrChanged) && !careful:
+		case (errors.Is(err, ErrChanged) || errors.Is(err, errLost)) && !careful:
 			careful = true
 		case ctx.Err() != nil || !errors.Is(err, ErrChanged) && !isUnknown(err):
 			return err

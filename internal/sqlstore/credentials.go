@@ -31,14 +31,14 @@ func (s *Credentials) Create(ctx context.Context, c keys.StoredCredential, recor
 	err = change(ctx, s.db, record, func(tx Tx) (bool, error) {
 		// Rivals wait for the row.
 		order, err = one(ctx, tx, nil, scanInt, `
-			INSERT INTO credential_ranks (account, workspace, given) VALUES ($1, $2, 1)
-			ON CONFLICT (account, workspace) DO UPDATE SET given = credential_ranks.given + 1
+			INSERT INTO {credential_ranks} AS r (account, workspace, given) VALUES ($1, $2, 1)
+			ON CONFLICT (account, workspace) DO UPDATE SET given = r.given + 1
 			RETURNING given`, c.Account, c.Workspace)
 		if err != nil {
 			return false, err
 		}
 		_, err = tx.Exec(ctx, `
-			INSERT INTO credentials (`+sealedColumns+`)
+			INSERT INTO {credentials} (`+sealedColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
 			c.ID, c.Account, c.Workspace, c.Provider, c.Label, c.Name, c.Disabled, c.Fallback,
 			lists[0], lists[1], lists[2], order, micros(c.CreatedAt), c.Revision, c.Sealed.KeyID, c.Sealed.Text)
@@ -65,7 +65,7 @@ func credentialLists(c *keys.Credential) (lists [3]string, err error) {
 func (s *Credentials) Get(ctx context.Context, account, id string) (c keys.StoredCredential, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		c, err = one(ctx, tx, keys.ErrNoCredential, scanSealed,
-			`SELECT `+sealedColumns+` FROM credentials WHERE id = $1 AND account = $2`, id, account)
+			`SELECT `+sealedColumns+` FROM {credentials} WHERE id = $1 AND account = $2`, id, account)
 		return err
 	})
 	return c, err
@@ -99,7 +99,7 @@ func scanCredentialAnd(rows Rows, more ...any) (c keys.Credential, err error) {
 
 // List implements [keys.CredentialStore].
 func (s *Credentials) List(ctx context.Context, q keys.CredentialQuery) (found []keys.Credential, total int, err error) {
-	const of = ` FROM credentials WHERE account = $1 AND workspace = $2 AND ($3 = '' OR provider = $3)`
+	const of = ` FROM {credentials} WHERE account = $1 AND workspace = $2 AND ($3 = '' OR provider = $3)`
 	err = s.db.Read(ctx, func(tx Tx) error {
 		if total, err = count(ctx, tx, `SELECT count(*)`+of, q.Account, q.Workspace, q.Provider); err != nil {
 			return err
@@ -115,7 +115,7 @@ func (s *Credentials) List(ctx context.Context, q keys.CredentialQuery) (found [
 func (s *Credentials) Enabled(ctx context.Context, account, workspace string) (found []keys.StoredCredential, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		found, err = list(ctx, tx, scanSealed, `SELECT `+sealedColumns+`
-			FROM credentials WHERE account = $1 AND workspace = $2 AND NOT disabled ORDER BY rank`, account, workspace)
+			FROM {credentials} WHERE account = $1 AND workspace = $2 AND NOT disabled ORDER BY rank`, account, workspace)
 		return err
 	})
 	return found, err
@@ -129,7 +129,7 @@ func (s *Credentials) Update(ctx context.Context, c keys.StoredCredential, recor
 	}
 	return change(ctx, s.db, record, func(tx Tx) (bool, error) {
 		n, err := tx.Exec(ctx, `
-			UPDATE credentials SET label = $4, name = $5, disabled = $6, fallback = $7,
+			UPDATE {credentials} SET label = $4, name = $5, disabled = $6, fallback = $7,
 				models = $8, key_hashes = $9, members = $10, sealed_by = $11, sealed = $12, revision = revision + 1
 			WHERE id = $1 AND account = $2 AND revision = $3`,
 			c.ID, c.Account, c.Revision, c.Label, c.Name, c.Disabled, c.Fallback,
@@ -141,7 +141,7 @@ func (s *Credentials) Update(ctx context.Context, c keys.StoredCredential, recor
 // Delete implements [keys.CredentialStore].
 func (s *Credentials) Delete(ctx context.Context, account, id string, revision int64, record router.Change) error {
 	return change(ctx, s.db, record, func(tx Tx) (bool, error) {
-		n, err := tx.Exec(ctx, `DELETE FROM credentials WHERE id = $1 AND account = $2 AND revision = $3`, id, account, revision)
+		n, err := tx.Exec(ctx, `DELETE FROM {credentials} WHERE id = $1 AND account = $2 AND revision = $3`, id, account, revision)
 		return true, s.changed(ctx, tx, account, id, n, err)
 	})
 }
@@ -151,7 +151,7 @@ func (s *Credentials) changed(ctx context.Context, tx Tx, account, id string, n 
 	if err != nil || n > 0 {
 		return err
 	}
-	there, err := count(ctx, tx, `SELECT count(*) FROM credentials WHERE id = $1 AND account = $2`, id, account)
+	there, err := count(ctx, tx, `SELECT count(*) FROM {credentials} WHERE id = $1 AND account = $2`, id, account)
 	switch {
 	case err != nil:
 		return err

@@ -33,7 +33,8 @@ type Rows interface {
 	Close()
 }
 
-// Tx runs statements.
+// Tx runs statements. {name} in one stands for the table with that name, see
+// [Names].
 type Tx interface {
 	// Exec returns how many rows it changed.
 	Exec(ctx context.Context, query string, args ...any) (int64, error)
@@ -85,6 +86,11 @@ type DB interface {
 	RunRows(ctx context.Context, tx Tx, statements ...RowsStatement) error
 	// Script runs statements without arguments, separated by semicolons.
 	Script(ctx context.Context, tx Tx, statements string) error
+	// Migrated says whether the table {migrations} is there.
+	Migrated(ctx context.Context, tx Tx) (bool, error)
+	// Prepare makes the table {migrations} (version, name) with the row 0, and what
+	// it stands in, unless they are there.
+	Prepare(ctx context.Context) error
 }
 
 func isUnknown(err error) bool { return errors.Is(err, ErrUnknown) }

@@ -8,5 +8,5 @@
 //
 // Columns: text is compared byte for byte; money is nano-dollars and an instant
 // microseconds since 1970 in 64 bits, the zero time among them; lists and JSON
-// are text. Placeholders are $1, $2, …
+// are text. Placeholders are $1, $2, …, and {keys} is the table "keys" ([Names]).
 package sqlstore

@@ -27,7 +27,7 @@ func (s *Guardrails) Create(ctx context.Context, g guardrails.Guardrail, c route
 	}
 	return change(ctx, s.db, c, func(tx Tx) (bool, error) {
 		n, err := tx.Exec(ctx, `
-			INSERT INTO guardrails (id, account, workspace, is_default, name, settings, created_at, updated_at, revision)
+			INSERT INTO {guardrails} (id, account, workspace, is_default, name, settings, created_at, updated_at, revision)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 			ON CONFLICT DO NOTHING`, // of the id, or of a workspace's default
 			g.ID.String(), g.Account, g.Workspace, g.Default, g.Name, settings, micros(g.CreatedAt), micros(g.UpdatedAt), g.Revision)
@@ -45,7 +45,7 @@ func (s *Guardrails) Create(ctx context.Context, g guardrails.Guardrail, c route
 func (s *Guardrails) Get(ctx context.Context, account string, id uuid.UUID) (g guardrails.Guardrail, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		g, err = one(ctx, tx, guardrails.ErrNotFound, scanGuardrail,
-			`SELECT `+guardrailColumns+` FROM guardrails g WHERE g.account = $1 AND g.id = $2`, account, id.String())
+			`SELECT `+guardrailColumns+` FROM {guardrails} g WHERE g.account = $1 AND g.id = $2`, account, id.String())
 		return err
 	})
 	return g, err
@@ -72,12 +72,12 @@ func scanGuardrailAfter(rows Rows, dest ...any) (g guardrails.Guardrail, err err
 // List implements [guardrails.Store].
 func (s *Guardrails) List(ctx context.Context, account, workspace string, offset, limit int) (found []guardrails.Guardrail, total int, err error) {
 	err = s.db.Read(ctx, func(tx Tx) error {
-		total, err = count(ctx, tx, `SELECT count(*) FROM guardrails WHERE account = $1 AND workspace = $2`, account, workspace)
+		total, err = count(ctx, tx, `SELECT count(*) FROM {guardrails} WHERE account = $1 AND workspace = $2`, account, workspace)
 		if err != nil {
 			return err
 		}
 		found, err = list(ctx, tx, scanGuardrail, `
-			SELECT `+guardrailColumns+` FROM guardrails g WHERE g.account = $1 AND g.workspace = $2
+			SELECT `+guardrailColumns+` FROM {guardrails} g WHERE g.account = $1 AND g.workspace = $2
 			ORDER BY g.created_at DESC, g.id DESC LIMIT $3 OFFSET $4`, account, workspace, max(limit, 0), max(offset, 0))
 		return err
 	})
@@ -92,7 +92,7 @@ func (s *Guardrails) Replace(ctx context.Context, g guardrails.Guardrail, c rout
 	}
 	return change(ctx, s.db, c, func(tx Tx) (bool, error) {
 		n, err := tx.Exec(ctx, `
-			UPDATE guardrails SET name = $3, settings = $4, created_at = $5, updated_at = $6, revision = $7
+			UPDATE {guardrails} SET name = $3, settings = $4, created_at = $5, updated_at = $6, revision = $7
 			WHERE account = $1 AND id = $2 AND revision = $8`,
 			g.Account, g.ID.String(), g.Name, settings, micros(g.CreatedAt), micros(g.UpdatedAt), g.Revision, g.Revision-1)
 		switch {
@@ -115,13 +115,13 @@ func (s *Guardrails) uncover(ctx context.Context, tx Tx, account string, id uuid
 		var kind, name string
 		err = rows.Scan(&kind, &name)
 		return coveredLine(account, kind, name), err
-	}, `SELECT kind, subject FROM guardrail_assignments WHERE account = $1 AND guardrail = $2
+	}, `SELECT kind, subject FROM {guardrail_assignments} WHERE account = $1 AND guardrail = $2
 		ORDER BY kind, subject FOR UPDATE`, account, id.String())
 	if err != nil {
 		return err
 	}
 	home, err := list(ctx, tx, scanText,
-		`SELECT workspace FROM guardrails WHERE account = $1 AND id = $2 AND is_default`, account, id.String())
+		`SELECT workspace FROM {guardrails} WHERE account = $1 AND id = $2 AND is_default`, account, id.String())
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func coveredLine(account, kind, name string) router.Line {
 // findGuardrail returns ErrNotFound where there is no such guardrail.
 func findGuardrail(ctx context.Context, tx Tx, account string, id uuid.UUID) error {
 	_, err := one(ctx, tx, guardrails.ErrNotFound, scanInt,
-		`SELECT revision FROM guardrails WHERE account = $1 AND id = $2`, account, id.String())
+		`SELECT revision FROM {guardrails} WHERE account = $1 AND id = $2`, account, id.String())
 	return err
 }
 
@@ -150,7 +150,7 @@ func findGuardrail(ctx context.Context, tx Tx, account string, id uuid.UUID) err
 // ends. A lock would not do: whoever waits for one goes on, at some isolations,
 // with what it saw before; whoever waits for a change begins again.
 func keepGuardrail(ctx context.Context, tx Tx, account string, id uuid.UUID) error {
-	n, err := tx.Exec(ctx, `UPDATE guardrails SET revision = revision WHERE account = $1 AND id = $2`, account, id.String())
+	n, err := tx.Exec(ctx, `UPDATE {guardrails} SET revision = revision WHERE account = $1 AND id = $2`, account, id.String())
 	if err == nil && n == 0 {
 		err = guardrails.ErrNotFound
 	}
@@ -168,8 +168,8 @@ func (s *Guardrails) Delete(ctx context.Context, account string, id uuid.UUID, c
 			return false, err
 		}
 		for _, statement := range []string{
-			`DELETE FROM guardrails WHERE account = $1 AND id = $2`,
-			`DELETE FROM guardrail_assignments WHERE account = $1 AND guardrail = $2`,
+			`DELETE FROM {guardrails} WHERE account = $1 AND id = $2`,
+			`DELETE FROM {guardrail_assignments} WHERE account = $1 AND guardrail = $2`,
 		} {
 			if _, err := tx.Exec(ctx, statement, account, id.String()); err != nil {
 				return false, err
@@ -208,16 +208,16 @@ func (s *Guardrails) Applied(ctx context.Context, p router.Principal) (applied g
 			}
 			return err
 		}, `
-			SELECT 'workspace', `+guardrailColumns+` FROM guardrails g
+			SELECT 'workspace', `+guardrailColumns+` FROM {guardrails} g
 			WHERE g.account = $1 AND g.workspace = $2 AND g.is_default AND $2 <> ''
 			UNION ALL
-			SELECT a.kind, `+guardrailColumns+` FROM guardrail_assignments a JOIN guardrails g ON g.id = a.guardrail
+			SELECT a.kind, `+guardrailColumns+` FROM {guardrail_assignments} a JOIN {guardrails} g ON g.id = a.guardrail
 			WHERE a.account = $1 AND a.kind = 'member' AND a.subject = $3 AND $3 <> ''
 			UNION ALL
-			SELECT a.kind, `+guardrailColumns+` FROM guardrail_assignments a JOIN guardrails g ON g.id = a.guardrail
+			SELECT a.kind, `+guardrailColumns+` FROM {guardrail_assignments} a JOIN {guardrails} g ON g.id = a.guardrail
 			WHERE a.account = $1 AND a.kind = 'key' AND a.subject = $4 AND $4 <> ''
 			UNION ALL
-			SELECT l.owner, `+raisedRow+`, l.guards FROM lines l WHERE l.owner IN ($5, $6, $7) AND l.win = 'ever'`,
+			SELECT l.owner, `+raisedRow+`, l.guards FROM {lines} l WHERE l.owner IN ($5, $6, $7) AND l.win = 'ever'`,
 			append([]any{p.Account, p.Workspace, p.Member, p.KeyHash}, owners...)...)
 		for _, line := range lines {
 			applied.Versions = append(applied.Versions, router.Version{Line: line, Check: router.CheckGuardrail, N: newest[line.Owner]})

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/google/uuid"
@@ -13,17 +12,17 @@ import (
 // Items implements [activity.Store].
 func (s *Activity) Items(ctx context.Context, r activity.Range) (items []activity.Item, err error) {
 	text := `SELECT day, model, permaslug, endpoint, provider, workspace, ` + figures + ` FROM `
-	const within = ` WHERE account = $1 AND day >= $2 AND day <= $3`
+	const within = ` WHERE account = $1 AND day >= $2 AND day <= $3 AND day >= (` + theHorizon + `)`
 	args := []any{r.Account, r.From, r.To}
 	switch {
 	case r.KeyHash != "" && r.Member != "":
-		text, args = text+"usage_by_key"+within+" AND key_hash = $4 AND member = $5", append(args, r.KeyHash, r.Member)
+		text, args = text+"{usage_by_key}"+within+" AND key_hash = $4 AND member = $5", append(args, r.KeyHash, r.Member)
 	case r.KeyHash != "":
-		text, args = text+"usage_by_key"+within+" AND key_hash = $4", append(args, r.KeyHash)
+		text, args = text+"{usage_by_key}"+within+" AND key_hash = $4", append(args, r.KeyHash)
 	case r.Member != "":
-		text, args = text+"usage_by_key"+within+" AND member = $4", append(args, r.Member)
+		text, args = text+"{usage_by_key}"+within+" AND member = $4", append(args, r.Member)
 	default:
-		text += "usage_by_account" + within
+		text += "{usage_by_account}" + within
 	}
 	err = s.db.Read(ctx, func(tx Tx) error {
 		if items, err = list(ctx, tx, scanItem, text, args...); err != nil {
@@ -42,15 +41,18 @@ func (s *Activity) listed(ctx context.Context, tx Tx, r activity.Range) (items [
 	if err := query(ctx, tx, lists.scan, theLists+` WHERE account = $1`, r.Account); err != nil {
 		return nil, err
 	}
-	var failed error
-	err = lists.each(ctx, s.db, tx, func(row eventRow) {
+	for i := range lists.sums {
+		row := &lists.sums[i]
 		if row.Day < r.From || row.Day > r.To || r.KeyHash != "" && row.KeyHash != r.KeyHash || r.Member != "" && row.Member != r.Member {
-			return
+			continue
 		}
 		item, err := row.item()
-		items, failed = append(items, item), cmp.Or(failed, err)
-	})
-	return items, cmp.Or(err, failed)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
 }
 
 // mergedItems adds up items that differ in their figures only.

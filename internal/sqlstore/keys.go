@@ -22,7 +22,7 @@ const keyColumns = `hash, label, name, account, workspace, creator, management, 
 func (s *Keys) Create(ctx context.Context, k keys.Key, c router.Change) error {
 	return change(ctx, s.db, c, func(tx Tx) (bool, error) {
 		n, err := tx.Exec(ctx, `
-			INSERT INTO keys (`+keyColumns+`)
+			INSERT INTO {keys} (`+keyColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 			ON CONFLICT (hash) DO NOTHING`, keyArgs(&k, k.Version)...)
 		if err == nil && n == 0 {
@@ -43,7 +43,7 @@ func keyArgs(k *keys.Key, version int64) []any {
 // Get implements [keys.Store].
 func (s *Keys) Get(ctx context.Context, hash string) (k keys.Key, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		k, err = one(ctx, tx, keys.ErrNotFound, scanKey, `SELECT `+keyColumns+` FROM keys WHERE hash = $1`, hash)
+		k, err = one(ctx, tx, keys.ErrNotFound, scanKey, `SELECT `+keyColumns+` FROM {keys} WHERE hash = $1`, hash)
 		return err
 	})
 	return k, err
@@ -63,7 +63,7 @@ func scanKey(rows Rows) (k keys.Key, err error) {
 func (s *Keys) Replace(ctx context.Context, k keys.Key, c router.Change) error {
 	return change(ctx, s.db, c, func(tx Tx) (bool, error) {
 		n, err := tx.Exec(ctx, `
-			UPDATE keys SET label = $2, name = $3, workspace = $5, creator = $6, management = $7, provisioned = $8,
+			UPDATE {keys} SET label = $2, name = $3, workspace = $5, creator = $6, management = $7, provisioned = $8,
 				disabled = $9, max_nano = $10, reset = $11, include_byok = $12, external_user = $13, external_hash = $14,
 				expires_at = $15, created_at = $16, updated_at = $17, version = version + 1
 			WHERE hash = $1 AND account = $4 AND version = $18`, keyArgs(&k, k.Version)...)
@@ -74,7 +74,7 @@ func (s *Keys) Replace(ctx context.Context, k keys.Key, c router.Change) error {
 // Delete implements [keys.Store].
 func (s *Keys) Delete(ctx context.Context, k keys.Key, c router.Change) error {
 	return change(ctx, s.db, c, func(tx Tx) (bool, error) {
-		n, err := tx.Exec(ctx, `DELETE FROM keys WHERE hash = $1 AND account = $2 AND version = $3`, k.Hash, k.Account, k.Version)
+		n, err := tx.Exec(ctx, `DELETE FROM {keys} WHERE hash = $1 AND account = $2 AND version = $3`, k.Hash, k.Account, k.Version)
 		return true, s.changed(ctx, tx, k, n, err)
 	})
 }
@@ -88,7 +88,7 @@ func (s *Keys) changed(ctx context.Context, tx Tx, k keys.Key, n int64, err erro
 	if n > 0 {
 		return outdate(ctx, tx, router.OwnerKey.Line(router.Principal{KeyHash: k.Hash}, ever), k.Version+1)
 	}
-	there, err := count(ctx, tx, `SELECT count(*) FROM keys WHERE hash = $1 AND account = $2`, k.Hash, k.Account)
+	there, err := count(ctx, tx, `SELECT count(*) FROM {keys} WHERE hash = $1 AND account = $2`, k.Hash, k.Account)
 	switch {
 	case err != nil:
 		return err
@@ -106,7 +106,7 @@ func (s *Keys) List(ctx context.Context, account string, q keys.Query) (found []
 	}
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		found, err = list(ctx, tx, scanKey, `
-			SELECT `+keyColumns+` FROM keys WHERE account = $1 AND (NOT disabled OR $2) AND `+of+`
+			SELECT `+keyColumns+` FROM {keys} WHERE account = $1 AND (NOT disabled OR $2) AND `+of+`
 			ORDER BY created_at DESC, hash LIMIT $3 OFFSET $4`,
 			account, q.IncludeDisabled, max(q.Limit, 0), max(q.Offset, 0), q.Workspace)
 		return err
@@ -117,7 +117,7 @@ func (s *Keys) List(ctx context.Context, account string, q keys.Query) (found []
 // CountIn implements [keys.Store].
 func (s *Keys) CountIn(ctx context.Context, account, workspace string) (n int, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		n, err = count(ctx, tx, `SELECT count(*) FROM keys WHERE account = $1 AND workspace = $2 AND management = false`, account, workspace)
+		n, err = count(ctx, tx, `SELECT count(*) FROM {keys} WHERE account = $1 AND workspace = $2 AND management = false`, account, workspace)
 		return err
 	})
 	return n, err
@@ -126,7 +126,7 @@ func (s *Keys) CountIn(ctx context.Context, account, workspace string) (n int, e
 // CountOf implements [keys.Store].
 func (s *Keys) CountOf(ctx context.Context, account, workspace, creator string) (n int, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		n, err = count(ctx, tx, `SELECT count(*) FROM keys WHERE account = $1 AND creator = $2 AND ($3 = '' OR workspace = $3 AND NOT management)`,
+		n, err = count(ctx, tx, `SELECT count(*) FROM {keys} WHERE account = $1 AND creator = $2 AND ($3 = '' OR workspace = $3 AND NOT management)`,
 			account, creator, workspace)
 		return err
 	})

@@ -9,38 +9,79 @@ import (
 	"strings"
 )
 
-// ErrNewer is a database whose schema is of a later version of this module.
-var ErrNewer = errors.New("sqlstore: the schema is newer than this program")
+var (
+	// ErrNewer is a database whose schema is of a later version of this module.
+	ErrNewer = errors.New("sqlstore: the schema is newer than this program")
+	// ErrNotMigrated is a database without tables, or with those of an earlier
+	// version of this module.
+	ErrNotMigrated = errors.New("sqlstore: the schema is older than this program, or missing: migrate the database first")
+)
 
 // Migrate brings the schema up to date, forward only and in one transaction: it
 // applies those of the files "NNNN_name.sql" in migrations that the database
 // has not seen, in the order of their numbers from 1 up. Several processes may
-// do so at once: one applies, the others wait. Before is run first, in a
-// transaction of its own: it makes the table "migrations" (version, name) with
-// the row 0, unless it is there.
+// do so at once: one applies, the others wait. Where nothing is missing it only
+// reads, so that a role without the right to create anything may call it.
 func Migrate(ctx context.Context, db DB, migrations fs.FS) error {
+	if err := Check(ctx, db, migrations); !errors.Is(err, ErrNotMigrated) {
+		return err
+	}
 	files, err := fs.Glob(migrations, "*.sql") // sorted
 	if err != nil {
 		return err
 	}
+	if err := db.Prepare(ctx); err != nil {
+		return err
+	}
 	return db.Write(ctx, func(tx Tx) error {
-		if _, err := tx.Exec(ctx, `UPDATE migrations SET name = name WHERE version = 0`); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE {migrations} SET name = name WHERE version = 0`); err != nil {
 			return err
 		}
-		have, err := count(ctx, tx, `SELECT max(version) FROM migrations`)
+		have, err := version(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if have > len(files) {
-			return fmt.Errorf("%w: it has version %d, the newest known is %d", ErrNewer, have, len(files))
-		}
-		for i, file := range files[have:] {
+		for i, file := range files[min(have, len(files)):] {
 			if err := migrate(ctx, db, tx, migrations, file, have+i+1); err != nil {
 				return fmt.Errorf("migration %s: %w", file, err)
 			}
 		}
 		return nil
 	})
+}
+
+// Check returns nil for a database whose schema is that of migrations. Others are
+// ErrNotMigrated or ErrNewer.
+func Check(ctx context.Context, db DB, migrations fs.FS) error {
+	return db.Read(ctx, func(tx Tx) error { return check(ctx, db, tx, migrations) })
+}
+
+func check(ctx context.Context, db DB, tx Tx, migrations fs.FS) error {
+	files, err := fs.Glob(migrations, "*.sql")
+	if err != nil {
+		return err
+	}
+	var have int
+	switch there, err := db.Migrated(ctx, tx); {
+	case err != nil:
+		return err
+	case there:
+		if have, err = version(ctx, tx); err != nil {
+			return err
+		}
+	}
+	switch {
+	case have > len(files):
+		return fmt.Errorf("%w: it has version %d, the newest known is %d", ErrNewer, have, len(files))
+	case have < len(files):
+		return fmt.Errorf("%w: it has version %d, this program needs %d", ErrNotMigrated, have, len(files))
+	}
+	return nil
+}
+
+// version is that of the newest migration that was applied.
+func version(ctx context.Context, tx Tx) (int, error) {
+	return count(ctx, tx, `SELECT coalesce(max(version), 0) FROM {migrations}`)
 }
 
 func scanInt(rows Rows) (n int64, err error) {
@@ -60,6 +101,6 @@ func migrate(ctx context.Context, db DB, tx Tx, migrations fs.FS, file string, v
 	if err := db.Script(ctx, tx, string(statements)); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO migrations (version, name) VALUES ($1, $2)`, version, name)
+	_, err = tx.Exec(ctx, `INSERT INTO {migrations} (version, name) VALUES ($1, $2)`, version, name)
 	return err
 }

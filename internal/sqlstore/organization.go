@@ -22,7 +22,7 @@ func NewOrganization(db DB) *Organization { return &Organization{db: db} }
 // merely waited would go on with what was there before the wait.
 func (s *Organization) change(ctx context.Context, account string, c router.Change, f func(Tx) (changed bool, err error)) error {
 	return change(ctx, s.db, c, func(tx Tx) (bool, error) {
-		err := effect(ctx, tx, organization.ErrNotFound, `UPDATE accounts SET version = version WHERE id = $1`, account)
+		err := effect(ctx, tx, organization.ErrNotFound, `UPDATE {accounts} SET version = version WHERE id = $1`, account)
 		if err != nil {
 			return false, err
 		}
@@ -56,7 +56,7 @@ func (s *Organization) CreateAccount(
 	}
 	return change(ctx, s.db, c, func(tx Tx) (bool, error) {
 		if err := effect(ctx, tx, organization.ErrExists, `
-			INSERT INTO accounts (`+accountColumns+`)
+			INSERT INTO {accounts} (`+accountColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 			ON CONFLICT (id) DO NOTHING`, account...); err != nil {
 			return false, err
@@ -84,7 +84,7 @@ func accountArgs(a *organization.Account) ([]any, error) {
 // Account implements [organization.Store].
 func (s *Organization) Account(ctx context.Context, id string) (a organization.Account, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		a, err = one(ctx, tx, organization.ErrNotFound, scanAccount, `SELECT `+accountColumns+` FROM accounts WHERE id = $1`, id)
+		a, err = one(ctx, tx, organization.ErrNotFound, scanAccount, `SELECT `+accountColumns+` FROM {accounts} WHERE id = $1`, id)
 		return err
 	})
 	return a, err
@@ -116,7 +116,7 @@ func (s *Organization) ReplaceAccount(ctx context.Context, a organization.Accoun
 
 func replaceAccount(ctx context.Context, tx Tx, a *organization.Account, args []any) error {
 	err := effect(ctx, tx, organization.ErrConflict, `
-		UPDATE accounts SET name = $2, personal = $3, default_workspace = $4, filtered_catalog = $5, allowed = $6,
+		UPDATE {accounts} SET name = $2, personal = $3, default_workspace = $4, filtered_catalog = $5, allowed = $6,
 			ignored = $7, zdr = $8, prepaid = $9, credits_nano = $10, created_at = $11, updated_at = $12, version = version + 1
 		WHERE id = $1 AND version = $13`, args...)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Organization) AddPayment(ctx context.Context, p organization.Payment, a
 	}
 	return s.change(ctx, a.ID, c, func(tx Tx) (bool, error) {
 		if err := effect(ctx, tx, organization.ErrExists, `
-			INSERT INTO payments (account, id, amount_nano, paid_at) VALUES ($1, $2, $3, $4)
+			INSERT INTO {payments} (account, id, amount_nano, paid_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (account, id) DO NOTHING`, a.ID, p.ID, int64(p.Amount), micros(p.At)); err != nil {
 			return false, err
 		}
@@ -145,7 +145,7 @@ func (s *Organization) AddPayment(ctx context.Context, p organization.Payment, a
 func (s *Organization) Payment(ctx context.Context, account, id string) (p organization.Payment, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		p, err = one(ctx, tx, organization.ErrNotFound, scanPayment,
-			`SELECT account, id, amount_nano, paid_at FROM payments WHERE account = $1 AND id = $2`, account, id)
+			`SELECT account, id, amount_nano, paid_at FROM {payments} WHERE account = $1 AND id = $2`, account, id)
 		return err
 	})
 	return p, err

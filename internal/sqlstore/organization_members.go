@@ -18,7 +18,7 @@ func (s *Organization) AddMember(ctx context.Context, account string, m organiza
 
 func addMember(ctx context.Context, tx Tx, args []any) error {
 	return effect(ctx, tx, organization.ErrExists, `
-		INSERT INTO members (`+memberColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		INSERT INTO {members} (`+memberColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (account, id) DO NOTHING`, args...)
 }
 
@@ -31,12 +31,12 @@ func memberArgs(account string, m *organization.Member) []any {
 func (s *Organization) ReplaceMember(ctx context.Context, account string, m organization.Member, c router.Change) error {
 	return s.change(ctx, account, c, func(tx Tx) (bool, error) {
 		n, err := tx.Exec(ctx, `
-			UPDATE members SET email = $3, first_name = $4, last_name = $5, role = $6, created_at = $7, version = version + 1
+			UPDATE {members} SET email = $3, first_name = $4, last_name = $5, role = $6, created_at = $7, version = version + 1
 			WHERE account = $1 AND id = $2 AND version = $8`, memberArgs(account, &m)...)
 		if err != nil || n > 0 {
 			return true, err
 		}
-		if err := there(ctx, tx, `SELECT 1 FROM members WHERE account = $1 AND id = $2`, account, m.ID); err != nil {
+		if err := there(ctx, tx, `SELECT 1 FROM {members} WHERE account = $1 AND id = $2`, account, m.ID); err != nil {
 			return false, err
 		}
 		return false, organization.ErrConflict
@@ -53,10 +53,10 @@ func there(ctx context.Context, tx Tx, text string, args ...any) error {
 func (s *Organization) RemoveMember(ctx context.Context, account, id string, c router.Change) error {
 	return s.change(ctx, account, c, func(tx Tx) (bool, error) {
 		if err := effect(ctx, tx, organization.ErrNotFound,
-			`DELETE FROM members WHERE account = $1 AND id = $2`, account, id); err != nil {
+			`DELETE FROM {members} WHERE account = $1 AND id = $2`, account, id); err != nil {
 			return false, err
 		}
-		_, err := tx.Exec(ctx, `DELETE FROM memberships WHERE account = $1 AND member = $2`, account, id)
+		_, err := tx.Exec(ctx, `DELETE FROM {memberships} WHERE account = $1 AND member = $2`, account, id)
 		return true, err
 	})
 }
@@ -65,7 +65,7 @@ func (s *Organization) RemoveMember(ctx context.Context, account, id string, c r
 func (s *Organization) Member(ctx context.Context, account, id string) (m organization.Member, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		m, err = one(ctx, tx, organization.ErrNotFound, scanMember,
-			`SELECT `+memberColumns+` FROM members WHERE account = $1 AND id = $2`, account, id)
+			`SELECT `+memberColumns+` FROM {members} WHERE account = $1 AND id = $2`, account, id)
 		return err
 	})
 	return m, err
@@ -85,11 +85,11 @@ func (s *Organization) Members(
 ) (found []organization.Member, total int, err error) {
 	err = s.db.Read(ctx, func(tx Tx) error {
 		if total, err = totalOf(ctx, tx, `
-			SELECT (SELECT count(*) FROM members WHERE account = $1) FROM accounts WHERE id = $1`, account); err != nil {
+			SELECT (SELECT count(*) FROM {members} WHERE account = $1) FROM {accounts} WHERE id = $1`, account); err != nil {
 			return err
 		}
 		found, err = list(ctx, tx, scanMember, `
-			SELECT `+memberColumns+` FROM members WHERE account = $1
+			SELECT `+memberColumns+` FROM {members} WHERE account = $1
 			ORDER BY created_at, id LIMIT $2 OFFSET $3`, account, atMost(limit), max(offset, 0))
 		return err
 	})

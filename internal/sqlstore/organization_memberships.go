@@ -33,7 +33,7 @@ func (s *Organization) changeMembers(
 	ctx context.Context, account, workspace string, c router.Change, f func(Tx) (changed bool, err error),
 ) error {
 	return s.change(ctx, account, c, func(tx Tx) (bool, error) {
-		if err := there(ctx, tx, `SELECT 1 FROM workspaces WHERE account = $1 AND id = $2`, account, workspace); err != nil {
+		if err := there(ctx, tx, `SELECT 1 FROM {workspaces} WHERE account = $1 AND id = $2`, account, workspace); err != nil {
 			return false, err
 		}
 		return f(tx)
@@ -43,14 +43,14 @@ func (s *Organization) changeMembers(
 // addMembership returns 1, or 0 where the membership is there already.
 func addMembership(ctx context.Context, tx Tx, account, workspace string, m *organization.Membership) (int64, error) {
 	n, err := tx.Exec(ctx, `
-		INSERT INTO memberships (account, workspace, member, id, created_at)
-		SELECT account, CAST($2 AS text), id, CAST($4 AS text), CAST($5 AS bigint) FROM members WHERE account = $1 AND id = $3
+		INSERT INTO {memberships} (account, workspace, member, id, created_at)
+		SELECT account, CAST($2 AS text), id, CAST($4 AS text), CAST($5 AS bigint) FROM {members} WHERE account = $1 AND id = $3
 		ON CONFLICT (account, workspace, member) DO NOTHING`,
 		account, workspace, m.User, m.ID, micros(m.CreatedAt))
 	if err != nil || n > 0 {
 		return n, err
 	}
-	return 0, there(ctx, tx, `SELECT 1 FROM members WHERE account = $1 AND id = $2`, account, m.User)
+	return 0, there(ctx, tx, `SELECT 1 FROM {members} WHERE account = $1 AND id = $2`, account, m.User)
 }
 
 // RemoveFromWorkspace implements [organization.Store].
@@ -60,7 +60,7 @@ func (s *Organization) RemoveFromWorkspace(
 	err = s.changeMembers(ctx, account, workspace, c, func(tx Tx) (bool, error) {
 		removed = 0
 		for _, user := range users {
-			n, err := tx.Exec(ctx, `DELETE FROM memberships WHERE account = $1 AND workspace = $2 AND member = $3`,
+			n, err := tx.Exec(ctx, `DELETE FROM {memberships} WHERE account = $1 AND workspace = $2 AND member = $3`,
 				account, workspace, user)
 			if err != nil {
 				return false, err
@@ -81,13 +81,13 @@ func (s *Organization) Memberships(
 ) (found []organization.Membership, total int, err error) {
 	err = s.db.Read(ctx, func(tx Tx) error {
 		if total, err = totalOf(ctx, tx, `
-			SELECT (SELECT count(*) FROM memberships WHERE account = $1 AND workspace = $2)
-			FROM workspaces WHERE account = $1 AND id = $2`, account, workspace); err != nil {
+			SELECT (SELECT count(*) FROM {memberships} WHERE account = $1 AND workspace = $2)
+			FROM {workspaces} WHERE account = $1 AND id = $2`, account, workspace); err != nil {
 			return err
 		}
 		found, err = list(ctx, tx, scanMembership, `
 			SELECT s.id, s.member, s.workspace, m.role, s.created_at
-			FROM memberships s JOIN members m ON m.account = s.account AND m.id = s.member
+			FROM {memberships} s JOIN {members} m ON m.account = s.account AND m.id = s.member
 			WHERE s.account = $1 AND s.workspace = $2
 			ORDER BY s.created_at, s.member LIMIT $3 OFFSET $4`, account, workspace, atMost(limit), max(offset, 0))
 		return err

@@ -22,7 +22,7 @@ func (s *Organization) CreateWorkspace(ctx context.Context, w organization.Works
 // addWorkspace returns ErrExists for an id or a slug that is taken.
 func addWorkspace(ctx context.Context, tx Tx, args []any) error {
 	return effect(ctx, tx, organization.ErrExists, `
-		INSERT INTO workspaces (`+workspaceColumns+`)
+		INSERT INTO {workspaces} (`+workspaceColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 		ON CONFLICT DO NOTHING`, args...)
 }
@@ -75,8 +75,8 @@ func budgetsOf(rows []budgetRow) []organization.Budget {
 func (s *Organization) Workspace(ctx context.Context, account, ref string) (w organization.Workspace, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		w, err = one(ctx, tx, organization.ErrNotFound, scanWorkspace, `
-			SELECT `+workspaceColumns+` FROM workspaces
-			WHERE account = $1 AND id IN ($2, (SELECT id FROM workspaces WHERE account = $1 AND slug = $2))
+			SELECT `+workspaceColumns+` FROM {workspaces}
+			WHERE account = $1 AND id IN ($2, (SELECT id FROM {workspaces} WHERE account = $1 AND slug = $2))
 			ORDER BY id = $2 DESC LIMIT 1`, account, ref)
 		return err
 	})
@@ -102,11 +102,11 @@ func (s *Organization) Workspaces(
 ) (found []organization.Workspace, total int, err error) {
 	err = s.db.Read(ctx, func(tx Tx) error {
 		if total, err = totalOf(ctx, tx, `
-			SELECT (SELECT count(*) FROM workspaces WHERE account = $1) FROM accounts WHERE id = $1`, account); err != nil {
+			SELECT (SELECT count(*) FROM {workspaces} WHERE account = $1) FROM {accounts} WHERE id = $1`, account); err != nil {
 			return err
 		}
 		found, err = list(ctx, tx, scanWorkspace, `
-			SELECT `+workspaceColumns+` FROM workspaces WHERE account = $1
+			SELECT `+workspaceColumns+` FROM {workspaces} WHERE account = $1
 			ORDER BY created_at, id LIMIT $2 OFFSET $3`, account, atMost(limit), max(offset, 0))
 		return err
 	})
@@ -122,10 +122,10 @@ func (s *Organization) ReplaceWorkspace(ctx context.Context, w organization.Work
 	return s.change(ctx, w.Account, c, func(tx Tx) (bool, error) {
 		// Who takes a slug has changed the account's row: none is taken meanwhile.
 		n, err := tx.Exec(ctx, `
-			UPDATE workspaces SET slug = $3, name = $4, description = $5, created_by = $6, default_guardrail = $7,
+			UPDATE {workspaces} SET slug = $3, name = $4, description = $5, created_by = $6, default_guardrail = $7,
 				default_sort = $8, budgets = $9, include_byok = $10, created_at = $11, updated_at = $12, version = version + 1
 			WHERE account = $1 AND id = $2 AND version = $13
-				AND NOT EXISTS (SELECT 1 FROM workspaces AS other WHERE other.account = $1 AND other.slug = $3 AND other.id <> $2)`,
+				AND NOT EXISTS (SELECT 1 FROM {workspaces} AS other WHERE other.account = $1 AND other.slug = $3 AND other.id <> $2)`,
 			args...)
 		switch {
 		case err != nil:
@@ -134,7 +134,7 @@ func (s *Organization) ReplaceWorkspace(ctx context.Context, w organization.Work
 			return true, outdate(ctx, tx, workspaceLine(w.ID), w.Version+1)
 		}
 		version, err := one(ctx, tx, organization.ErrNotFound, scanInt,
-			`SELECT version FROM workspaces WHERE account = $1 AND id = $2`, w.Account, w.ID)
+			`SELECT version FROM {workspaces} WHERE account = $1 AND id = $2`, w.Account, w.ID)
 		switch {
 		case err != nil:
 			return false, err
@@ -149,13 +149,13 @@ func (s *Organization) ReplaceWorkspace(ctx context.Context, w organization.Work
 func (s *Organization) DeleteWorkspace(ctx context.Context, account, id string, c router.Change) error {
 	return s.change(ctx, account, c, func(tx Tx) (bool, error) {
 		version, err := one(ctx, tx, organization.ErrNotFound, scanInt,
-			`SELECT version FROM workspaces WHERE account = $1 AND id = $2`, account, id)
+			`SELECT version FROM {workspaces} WHERE account = $1 AND id = $2`, account, id)
 		if err != nil {
 			return false, err
 		}
 		for _, statement := range []string{
-			`DELETE FROM workspaces WHERE account = $1 AND id = $2`,
-			`DELETE FROM memberships WHERE account = $1 AND workspace = $2`,
+			`DELETE FROM {workspaces} WHERE account = $1 AND id = $2`,
+			`DELETE FROM {memberships} WHERE account = $1 AND workspace = $2`,
 		} {
 			if _, err := tx.Exec(ctx, statement, account, id); err != nil {
 				return false, err

@@ -20,7 +20,7 @@ const (
 	versionColumns = `v.id, v.preset, v.number, v.config, v.system_prompt, v.creator, v.created_at`
 	presetColumns  = `p.id, p.account, p.workspace, p.slug, p.name, p.status, p.status_updated_at, p.creator,
 	p.created_at, p.updated_at, ` + versionColumns
-	designated = `presets p JOIN preset_versions v ON v.preset = p.id AND v.number = p.versions`
+	designated = `{presets} p JOIN {preset_versions} v ON v.preset = p.id AND v.number = p.versions`
 )
 
 // AddVersion implements [presets.Store]. Rivals wait for each other at the row
@@ -30,7 +30,7 @@ func (s *Presets) AddVersion(
 ) (got presets.Preset, err error) {
 	err = change(ctx, s.db, c, func(tx Tx) (bool, error) {
 		added, err := tx.Exec(ctx, `
-			INSERT INTO presets (id, account, workspace, slug, name, status, status_updated_at, creator,
+			INSERT INTO {presets} (id, account, workspace, slug, name, status, status_updated_at, creator,
 				created_at, updated_at, versions)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0)
 			ON CONFLICT (account, workspace, slug) DO NOTHING`,
@@ -45,7 +45,7 @@ func (s *Presets) AddVersion(
 			}
 		}
 		next, err := one(ctx, tx, presets.ErrConflict, scanSequence, `
-			UPDATE presets SET versions = versions + 1,
+			UPDATE {presets} SET versions = versions + 1,
 				updated_at = CASE WHEN updated_at < $4 THEN $4 ELSE updated_at END
 			WHERE account = $1 AND workspace = $2 AND slug = $3
 			RETURNING id, versions`, p.Account, p.Workspace, p.Slug, micros(v.CreatedAt))
@@ -53,14 +53,14 @@ func (s *Presets) AddVersion(
 			return false, err
 		}
 		_, err = tx.Exec(ctx, `
-			INSERT INTO preset_versions (preset, number, id, config, system_prompt, creator, created_at)
+			INSERT INTO {preset_versions} (preset, number, id, config, system_prompt, creator, created_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 			next.preset, next.last, v.ID.String(), text(v.Config), v.SystemPrompt, v.Creator, micros(v.CreatedAt))
 		if err != nil {
 			return false, err
 		}
 		if gone := next.last - b.Versions; b.Versions > 0 && gone > 0 {
-			_, err := tx.Exec(ctx, `DELETE FROM preset_versions WHERE preset = $1 AND number <= $2`, next.preset, gone)
+			_, err := tx.Exec(ctx, `DELETE FROM {preset_versions} WHERE preset = $1 AND number <= $2`, next.preset, gone)
 			if err != nil {
 				return false, err
 			}
@@ -76,10 +76,10 @@ func (s *Presets) AddVersion(
 // that all have in common: the count of a rival who does not see it would be too
 // low.
 func presetsWithin(ctx context.Context, tx Tx, account, workspace string, most int) error {
-	if _, err := tx.Exec(ctx, `UPDATE migrations SET name = name WHERE version = 0`); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE {migrations} SET name = name WHERE version = 0`); err != nil {
 		return err
 	}
-	n, err := count(ctx, tx, `SELECT count(*) FROM presets WHERE account = $1 AND workspace = $2`, account, workspace)
+	n, err := count(ctx, tx, `SELECT count(*) FROM {presets} WHERE account = $1 AND workspace = $2`, account, workspace)
 	if err == nil && n > most {
 		err = presets.ErrFull
 	}
@@ -101,7 +101,7 @@ func scanSequence(rows Rows) (s sequence, err error) {
 func (s *Presets) SetStatus(ctx context.Context, account, workspace, slug string, status presets.Status, at time.Time, c router.Change) (got presets.Preset, err error) {
 	err = change(ctx, s.db, c, func(tx Tx) (bool, error) {
 		n, err := tx.Exec(ctx, `
-			UPDATE presets SET status = $4, status_updated_at = $5,
+			UPDATE {presets} SET status = $4, status_updated_at = $5,
 				updated_at = CASE WHEN updated_at < $5 THEN $5 ELSE updated_at END
 			WHERE account = $1 AND workspace = $2 AND slug = $3`, account, workspace, slug, string(status), micros(at))
 		switch {
@@ -184,7 +184,7 @@ func scanVersion(rows Rows) (presets.Version, error) {
 // List implements [presets.Store].
 func (s *Presets) List(ctx context.Context, account, workspace string, offset, limit int) (found []presets.Preset, total int, err error) {
 	err = s.db.Read(ctx, func(tx Tx) error {
-		total, err = count(ctx, tx, `SELECT count(*) FROM presets WHERE account = $1 AND workspace = $2`, account, workspace)
+		total, err = count(ctx, tx, `SELECT count(*) FROM {presets} WHERE account = $1 AND workspace = $2`, account, workspace)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (s *Presets) List(ctx context.Context, account, workspace string, offset, l
 func (s *Presets) Version(ctx context.Context, account, workspace, slug string, number int) (v presets.Version, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		v, err = one(ctx, tx, presets.ErrNotFound, scanVersion, `
-			SELECT `+versionColumns+` FROM presets p JOIN preset_versions v ON v.preset = p.id
+			SELECT `+versionColumns+` FROM {presets} p JOIN {preset_versions} v ON v.preset = p.id
 			WHERE p.account = $1 AND p.workspace = $2 AND p.slug = $3 AND v.number = $4`, account, workspace, slug, number)
 		return err
 	})
@@ -211,16 +211,16 @@ func (s *Presets) Version(ctx context.Context, account, workspace, slug string, 
 func (s *Presets) Versions(ctx context.Context, account, workspace, slug string, offset, limit int) (found []presets.Version, total int, err error) {
 	err = s.db.Read(ctx, func(tx Tx) error {
 		of, err := one(ctx, tx, presets.ErrNotFound, scanSequence, `
-			SELECT id, versions FROM presets WHERE account = $1 AND workspace = $2 AND slug = $3`, account, workspace, slug)
+			SELECT id, versions FROM {presets} WHERE account = $1 AND workspace = $2 AND slug = $3`, account, workspace, slug)
 		if err != nil {
 			return err
 		}
-		total, err = count(ctx, tx, `SELECT count(*) FROM preset_versions WHERE preset = $1`, of.preset)
+		total, err = count(ctx, tx, `SELECT count(*) FROM {preset_versions} WHERE preset = $1`, of.preset)
 		if err != nil {
 			return err
 		}
 		found, err = list(ctx, tx, scanVersion, `
-			SELECT `+versionColumns+` FROM preset_versions v WHERE v.preset = $1
+			SELECT `+versionColumns+` FROM {preset_versions} v WHERE v.preset = $1
 			ORDER BY v.number LIMIT $2 OFFSET $3`, of.preset, max(limit, 0), max(offset, 0))
 		return err
 	})

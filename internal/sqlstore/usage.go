@@ -88,23 +88,19 @@ func (s *Activity) foldSome(ctx context.Context, tx Tx) (int, error) {
 		return 0, err
 	}
 	byKey, byAccount := sums{}, sums{}
-	err = taken.each(ctx, s.db, tx, func(row eventRow) {
-		row.ID = ""
+	for _, row := range taken.sums {
 		byKey.add(row)
 		row.Member, row.KeyHash = "", ""
 		byAccount.add(row)
-	})
-	if err != nil {
-		return 0, err
 	}
 	return int(taken.events), s.db.RunRows(ctx, tx,
 		RowsStatement{Text: dropLists, Columns: numberColumns(), Rows: taken.lists, Changed: int64(len(taken.lists))},
-		RowsStatement{Text: addByKey + added(), Columns: usageColumns(), Rows: byKey.rows(), Changed: -1},
-		RowsStatement{Text: addByAccount + added(), Columns: usageColumns(), Rows: byAccount.rows(), Changed: -1})
+		RowsStatement{Text: addByKey + added(figures), Columns: usageColumns(), Rows: byKey.rows(), Changed: -1},
+		RowsStatement{Text: addByAccount + added(figures), Columns: usageColumns(), Rows: byAccount.rows(), Changed: -1})
 }
 
-// added is [addUp] in SQL, of all figures.
-func added() string {
+// added is [addUp] in SQL, of figures of the table "u".
+func added(figures string) string {
 	const each = `$ = CASE
 		WHEN u.$ > 9223372036854775807 - CASE WHEN excluded.$ > 0 THEN excluded.$ ELSE 0 END THEN 9223372036854775807
 		WHEN u.$ < -9223372036854775807 - CASE WHEN excluded.$ < 0 THEN excluded.$ ELSE 0 END THEN -9223372036854775807

@@ -28,73 +28,8 @@ func (b *books) items(t *testing.T, r activity.Range) []activity.Item {
 // left says whether there are events that the roll-ups do not count yet.
 func (b *books) left(t *testing.T) bool {
 	t.Helper()
-	err := b.exec(t.Context(), `INSERT INTO events_new (id, account, size, events) SELECT id, account, size, events FROM events_new`)
+	err := b.exec(t.Context(), `INSERT INTO {events_new} (id, account, size, events) SELECT id, account, size, events FROM {events_new}`)
 	return err != nil // one row twice breaks the key
-}
-
-// usageColumns are those of the sums that an earlier version left.
-const usageColumns = `day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, requests, prompt, completion, reasoning, cached, credit, total`
-
-// update opens books as an earlier version has left them, with what statements
-// write to its table of sums.
-func (b *books) update(t *testing.T, statements ...string) {
-	t.Helper()
-	require.NoError(t, b.exec(t.Context(),
-		`CREATE TABLE usage_new (id bigint, day text, account text, workspace text, member text, key_hash text, model text, permaslug text, endpoint text,
-			provider text, requests bigint, prompt bigint, completion bigint, reasoning bigint, cached bigint, credit bigint, total bigint)`))
-	for _, statement := range append(statements,
-		`DROP TABLE events_new`, `ALTER TABLE lines DROP COLUMN version`, `ALTER TABLE lines DROP COLUMN guards`,
-		`DELETE FROM migrations WHERE version > 9`) {
-		require.NoError(t, b.exec(t.Context(), statement))
-	}
-	set, err := b.open(t.Context())
-	require.NoError(t, err)
-	b.Set = set
-}
-
-// What an earlier version has left as sums is added to the roll-ups.
-func TestSumsOfAnEarlierVersion(t *testing.T) {
-	t.Parallel()
-	onBoth(t, func(t *testing.T, b books) {
-		t.Helper()
-		require.NoError(t, b.settle(t.Context(), someone(), noon(), 2))
-		require.NoError(t, b.settle(t.Context(), someone(), noon(), 2))
-		b.fold(t)
-		require.NoError(t, b.settle(t.Context(), someone(), noon(), 2))
-		before := b.items(t, activity.Range{})
-		b.update(t,
-			`INSERT INTO usage_new (`+usageColumns+`) SELECT `+usageColumns+` FROM events WHERE id = (SELECT max(id) FROM events)`,
-			`INSERT INTO usage_new (`+usageColumns+`) SELECT day, account, workspace, 'new', key_hash, model, permaslug, endpoint, provider, 1, 0, 0, 0, 0, 5, 7 FROM events`,
-		)
-		before[0].Requests += 3
-		before[0].Cost = router.Amount{Credit: 21, Total: 27}
-		assert.Equal(t, before, b.items(t, activity.Range{}))
-		news := b.items(t, activity.Range{Member: "new"})
-		require.Len(t, news, 1)
-		assert.Equal(t, int64(3), news[0].Requests)
-		assert.False(t, b.left(t))
-	})
-}
-
-// Sums that stay at the largest number are no reason not to open the books.
-func TestLargestSumsOfAnEarlierVersion(t *testing.T) {
-	t.Parallel()
-	const each = `SELECT day, account, workspace, member, key_hash, model, permaslug, endpoint, provider,
-		2, 9223372036854775807, 0, -9223372036854775807, 3, 9223372036854775806, 9223372036854775807 FROM events`
-	onBoth(t, func(t *testing.T, b books) {
-		t.Helper()
-		require.NoError(t, b.settle(t.Context(), someone(), noon(), 2))
-		b.fold(t)
-		before := b.items(t, activity.Range{})[0]
-		for range 2 { // to what is there
-			b.update(t, `INSERT INTO usage_new (`+usageColumns+`) `+each, `INSERT INTO usage_new (`+usageColumns+`) `+each)
-			before.Requests += 4
-			before.Prompt, before.Reasoning, before.Cached = math.MaxInt64, -math.MaxInt64, before.Cached+6
-			before.Cost = router.Amount{Credit: math.MaxInt64, Total: math.MaxInt64}
-			assert.Equal(t, []activity.Item{before}, b.items(t, activity.Range{}))
-			assert.Equal(t, []activity.Item{before}, b.items(t, activity.Range{Member: someone().Member, KeyHash: someone().KeyHash}))
-		}
-	})
 }
 
 // Events that the roll-ups do not count yet are read with them, and added to them
@@ -161,39 +96,6 @@ func TestFoldWithoutExpire(t *testing.T) {
 	})
 }
 
-// Lists of ids, which a program of an earlier version may still add, are read and
-// added beside those of sums.
-func TestListsOfAnEarlierVersion(t *testing.T) {
-	t.Parallel()
-	onBoth(t, func(t *testing.T, b books) {
-		t.Helper()
-		for n := range router.USD(4) {
-			require.NoError(t, b.settle(t.Context(), someone(), noon(), 1<<n))
-			if n < 2 {
-				require.NoError(t, b.exec(t.Context(), `UPDATE events_new SET events =
-					(SELECT '["' || id || '"]' FROM events WHERE credit = `+strconv.Itoa(1<<n)+`) WHERE id = (SELECT max(id) FROM events_new)`))
-			}
-		}
-		other := someone()
-		other.KeyHash, other.Member = "k2", "bob"
-		require.NoError(t, b.settle(t.Context(), other, noon(), 16))
-		costs := func() (costs []router.USD) {
-			for _, r := range []activity.Range{{}, {KeyHash: "k1"}, {Member: "ada"}, {KeyHash: "k2", Member: "bob"}, {KeyHash: "k1", Member: "bob"}} {
-				total := router.USD(0)
-				for _, item := range b.items(t, r) {
-					total += item.Cost.Total
-				}
-				costs = append(costs, total)
-			}
-			return costs
-		}
-		assert.Equal(t, []router.USD{31, 15, 15, 16, 0}, costs())
-		b.fold(t)
-		assert.Equal(t, []router.USD{31, 15, 15, 16, 0}, costs())
-		assert.False(t, b.left(t))
-	})
-}
-
 // A list that cannot be read is named, and stays.
 func TestListsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
@@ -201,7 +103,7 @@ func TestListsThatCannotBeRead(t *testing.T) {
 		t.Helper()
 		for _, text := range []string{"", "[", `{"events":1,"texts":[],"sums":[[0`} {
 			b.empty(t)
-			require.NoError(t, b.exec(t.Context(), `INSERT INTO events_new (id, account, size, events) VALUES (77, 'acme', 1, '`+text+`')`))
+			require.NoError(t, b.exec(t.Context(), `INSERT INTO {events_new} (id, account, size, events) VALUES (77, 'acme', 1, '`+text+`')`))
 			_, err := b.Activity.Items(t.Context(), activity.Range{Account: "acme", From: "2026-11-21", To: "2026-11-21"})
 			require.ErrorContains(t, err, "list 77 of new events", text)
 			_, err = b.Ledger.Expire(t.Context(), noon(), 0, router.ExpireVoid)

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"time"
@@ -15,9 +14,6 @@ import (
 // nobody reads them all.
 const mostDifferences = 10_000
 
-// errOlder is a database that no server of this version has opened.
-var errOlder = errors.New("sqlstore: the schema is older than this program; open the stores once to bring it up to date")
-
 // Verify computes all sums anew, at one instant, and says where they differ from
 // those that are kept. It changes nothing. What is kept in memory grows with the
 // open holds, with the days of one owner and with the events that the roll-ups do
@@ -27,13 +23,12 @@ var errOlder = errors.New("sqlstore: the schema is older than this program; open
 // was never recorded, that of callers without an account. A sum beyond the
 // largest USD is an error of the database.
 func Verify(ctx context.Context, db DB, migrations fs.FS) (found store.Verified, err error) {
-	files, err := fs.Glob(migrations, "*.sql")
-	if err != nil {
-		return found, err
-	}
 	err = db.Read(ctx, func(tx Tx) error {
+		if err := check(ctx, db, tx, migrations); err != nil {
+			return err
+		}
 		v := &verifier{db: db}
-		err := v.verify(ctx, tx, len(files))
+		err := v.verify(ctx, tx)
 		found = v.found
 		return err
 	})
@@ -47,19 +42,11 @@ type verifier struct {
 	windows map[string][router.Daily + 1]string // of each day with events
 	held    map[int64]router.Amount             // by open holds, on each line
 	listed  listed
+	pruned  string // the first day that is kept
 }
 
-func (v *verifier) verify(ctx context.Context, tx Tx, version int) error {
-	have, err := count(ctx, tx, `SELECT max(version) FROM migrations`)
-	switch {
-	case err != nil:
-		return err
-	case have > version:
-		return fmt.Errorf("%w: it has version %d, the newest known is %d", ErrNewer, have, version)
-	case have < version:
-		return errOlder
-	}
-	for _, check := range []func(context.Context, Tx) error{v.days, v.lists, v.byKey, v.byAccount, v.openHolds, v.lines, v.credits} {
+func (v *verifier) verify(ctx context.Context, tx Tx) error {
+	for _, check := range []func(context.Context, Tx) error{v.horizon, v.days, v.lists, v.byKey, v.byAccount, v.openHolds, v.lines, v.credits} {
 		if err := check(ctx, tx); err != nil {
 			return err
 		}
@@ -93,7 +80,7 @@ func (v *verifier) days(ctx context.Context, tx Tx) error {
 		}
 		v.windows[day] = windowsOf(day, instant(first))
 		return nil
-	}, `SELECT day, count(*), min(admitted), max(admitted) FROM events GROUP BY day ORDER BY day`)
+	}, `SELECT day, count(*), min(admitted), max(admitted) FROM {events} GROUP BY day ORDER BY day`)
 }
 
 // windowsOf names the windows that a day is in, and those of an instant of it
@@ -121,5 +108,11 @@ func (v *verifier) openHolds(ctx context.Context, tx Tx) error {
 			v.held[line] = plus(v.held[line], h.amount)
 		}
 		return nil
-	}, `SELECT id, state, lines, credit, total, deadline, event FROM holds WHERE state = 0`)
+	}, `SELECT id, state, lines, credit, total, deadline, event FROM {holds} WHERE state = 0`)
+}
+
+// horizon reads before which day nothing is kept.
+func (v *verifier) horizon(ctx context.Context, tx Tx) (err error) {
+	v.pruned, err = one(ctx, tx, nil, scanText, theHorizon)
+	return err
 }

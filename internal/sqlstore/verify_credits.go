@@ -22,8 +22,8 @@ func (v *verifier) credits(ctx context.Context, tx Tx) error {
 		v.differ("credits", where([]string{"account"}, []string{account}), kept, router.USD(paid).String())
 		return nil
 	}, `SELECT account, sum(kept), CAST(sum(stored) AS bigint), CAST(sum(paid) AS bigint)
-		FROM (SELECT id AS account, 1 AS kept, credits_nano AS stored, 0 AS paid FROM accounts
-			UNION ALL SELECT account, 0, 0, amount_nano FROM payments) AS both_sides
+		FROM (SELECT id AS account, 1 AS kept, credits_nano AS stored, 0 AS paid FROM {accounts}
+			UNION ALL SELECT account, 0, 0, amount_nano FROM {payments}) AS both_sides
 		GROUP BY account HAVING sum(kept) = 0 OR sum(stored) <> sum(paid)
 		ORDER BY account LIMIT $1`, mostDifferences)
 }

@@ -38,11 +38,11 @@ func TestVerifyCredits(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, found.Differences)
 		for _, tt := range [][2]string{
-			{`UPDATE accounts SET credits_nano = 1 WHERE id = 'poor'`, `credits of account="poor": stored is 0.000000001, computed is 0`},
-			{`UPDATE payments SET amount_nano = 5 WHERE amount_nano = 3000000000`, `credits of account="rich": stored is 7, computed is 4.000000005`},
-			{`DELETE FROM payments WHERE amount_nano = 5`, `credits of account="rich": stored is 7, computed is 4`},
-			{`DELETE FROM accounts WHERE id = 'rich'`, `credits of account="rich": stored is nothing, computed is 4`},
-			{`INSERT INTO payments (account, id, amount_nano, paid_at) VALUES ('nobody', 'p', 0, 0)`, `credits of account="nobody": stored is nothing, computed is 0`},
+			{`UPDATE {accounts} SET credits_nano = 1 WHERE id = 'poor'`, `credits of account="poor": stored is 0.000000001, computed is 0`},
+			{`UPDATE {payments} SET amount_nano = 5 WHERE amount_nano = 3000000000`, `credits of account="rich": stored is 7, computed is 4.000000005`},
+			{`DELETE FROM {payments} WHERE amount_nano = 5`, `credits of account="rich": stored is 7, computed is 4`},
+			{`DELETE FROM {accounts} WHERE id = 'rich'`, `credits of account="rich": stored is nothing, computed is 4`},
+			{`INSERT INTO {payments} (account, id, amount_nano, paid_at) VALUES ('nobody', 'p', 0, 0)`, `credits of account="nobody": stored is nothing, computed is 0`},
 		} {
 			require.NoError(t, b.exec(t.Context(), tt[0]))
 			found, err := b.verify(t.Context())

@@ -10,13 +10,14 @@ import (
 )
 
 // booksOfOwners gives, owner by owner, the lines with what is kept on them, and
-// what events of each day add up to (the line's id is 0 then). The owners are
-// named as [router.Owner.Line] does it.
+// what events of each day add up to (the line's id is 0 then), and those that were
+// dropped (it is -1). The owners are named as [router.Owner.Line] does it.
 const booksOfOwners = `WITH spent AS (
 		SELECT day, account, workspace, member, key_hash, sum(credit) AS credit, sum(total) AS total
-		FROM events GROUP BY day, account, workspace, member, key_hash)
+		FROM {events} GROUP BY day, account, workspace, member, key_hash)
 	SELECT owner, id, win, spent_credit, spent_total, held_credit, held_total FROM (
-		SELECT owner, id, win, spent_credit, spent_total, held_credit, held_total FROM lines
+		SELECT owner, id, win, spent_credit, spent_total, held_credit, held_total FROM {lines}
+		UNION ALL SELECT owner, -1, win, credit, total, 0, 0 FROM {carried}
 		UNION ALL SELECT 'account:' || account, 0, day, CAST(sum(credit) AS bigint), CAST(sum(total) AS bigint), 0, 0
 			FROM spent WHERE account <> '' GROUP BY account, day
 		UNION ALL SELECT 'workspace:' || workspace, 0, day, CAST(sum(credit) AS bigint), CAST(sum(total) AS bigint), 0, 0
@@ -41,7 +42,11 @@ func (v *verifier) lines(ctx context.Context, tx Tx) error {
 			v.compare(of)
 			of = ownersBooks{owner: owner, stored: map[string]router.Amount{}, computed: map[string]router.Amount{}}
 		}
-		if id == 0 {
+		switch id {
+		case -1:
+			of.computed[at] = plus(of.computed[at], kept.Spent)
+			return nil
+		case 0:
 			for _, window := range v.windows[at] {
 				of.computed[window] = plus(of.computed[window], kept.Spent)
 			}
@@ -72,13 +77,17 @@ type ownersBooks struct {
 }
 
 func (v *verifier) compare(of ownersBooks) {
+	over := isOver(v.pruned)
 	for _, window := range slices.Sorted(maps.Keys(of.stored)) {
+		if over(window) {
+			continue
+		}
 		if stored, computed := of.stored[window], of.computed[window]; stored != computed {
 			v.differ("spent", lineNamed(of.owner, window), amountNamed(stored), amountNamed(computed))
 		}
 	}
 	for _, window := range slices.Sorted(maps.Keys(of.computed)) {
-		if _, ok := of.stored[window]; !ok && of.computed[window] != (router.Amount{}) {
+		if _, ok := of.stored[window]; !ok && !over(window) && of.computed[window] != (router.Amount{}) {
 			v.differ("spent", lineNamed(of.owner, window), nothing, amountNamed(of.computed[window]))
 		}
 	}

@@ -35,7 +35,7 @@ type books struct {
 func (b *books) empty(t *testing.T) {
 	t.Helper()
 	for _, table := range []string{"events", "events_new", "usage_by_key", "usage_by_account", "lines", "holds"} {
-		require.NoError(t, b.exec(t.Context(), "DELETE FROM "+table))
+		require.NoError(t, b.exec(t.Context(), "DELETE FROM {"+table+"}"))
 	}
 	var err error
 	b.Set, err = b.open(t.Context())
@@ -47,32 +47,38 @@ func onSQLite(t testing.TB) books {
 	pool, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "signalbox.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, pool.Close()) })
-	set, err := sqlite.New(t.Context(), pool)
+	tables := sqlstore.NewNames(`"`+sqlite.DefaultPrefix, `"`)
+	set, err := sqlite.New(t.Context(), pool, sqlite.Config{})
 	require.NoError(t, err)
 	return books{
 		Set: set,
 		exec: func(ctx context.Context, statement string) error {
-			_, err := pool.ExecContext(ctx, statement)
+			_, err := pool.ExecContext(ctx, tables.In(statement))
 			return err
 		},
-		verify: func(ctx context.Context) (store.Verified, error) { return sqlite.Verify(ctx, pool) },
-		open:   func(ctx context.Context) (store.Set, error) { return sqlite.New(ctx, pool) },
+		verify: func(ctx context.Context) (store.Verified, error) { return sqlite.Verify(ctx, pool, sqlite.Config{}) },
+		open:   func(ctx context.Context) (store.Set, error) { return sqlite.New(ctx, pool, sqlite.Config{}) },
 	}
 }
 
 func onPostgres(t testing.TB) books {
 	t.Helper()
 	pool := pgtest.Pool(t, pgtest.Config{})
-	set, err := postgres.New(t.Context(), pool)
+	tables := sqlstore.NewNames(`"`+pgtest.Schema(pool)+`"."`, `"`)
+	set, err := postgres.New(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(t, err)
 	return books{
 		Set: set,
 		exec: func(ctx context.Context, statement string) error {
-			_, err := pool.Exec(ctx, statement)
+			_, err := pool.Exec(ctx, tables.In(statement))
 			return err
 		},
-		verify: func(ctx context.Context) (store.Verified, error) { return postgres.Verify(ctx, pool) },
-		open:   func(ctx context.Context) (store.Set, error) { return postgres.New(ctx, pool) },
+		verify: func(ctx context.Context) (store.Verified, error) {
+			return postgres.Verify(ctx, pool, postgres.Config{Schema: pgtest.Schema(pool)})
+		},
+		open: func(ctx context.Context) (store.Set, error) {
+			return postgres.New(ctx, pool, postgres.Config{Schema: pgtest.Schema(pool)})
+		},
 	}
 }
 
@@ -179,9 +185,8 @@ func (b *books) history(t *testing.T) {
 func TestVerifyFinds(t *testing.T) {
 	t.Parallel()
 	const (
-		first   = ` WHERE id = (SELECT min(id) FROM events_new)`
+		first   = ` WHERE id = (SELECT min(id) FROM {events_new})`
 		line    = ` WHERE owner = 'key:k1' AND win = '2026-11-21'`
-		ids     = `(SELECT '["' || id || '"]' FROM events WHERE day = '2026-11-21')`
 		dayKey  = `account="acme" key_hash="k1" day="2026-11-21" member="ada" workspace="home" model="acme/judge" permaslug="acme/judge-1" endpoint="01000000-0000-0000-0000-000000000000" provider="Ant"`
 		dayAll  = `account="acme" day="2026-11-21" workspace="home" model="acme/judge" permaslug="acme/judge-1" endpoint="01000000-0000-0000-0000-000000000000" provider="Ant"`
 		ofKey   = `held of owner="key:k1" window="2026-11-21": `
@@ -196,91 +201,78 @@ func TestVerifyFinds(t *testing.T) {
 		held      int      // or what is held on them
 		unfolded  bool     // whether events are listed that the roll-ups do not count yet
 	}{
-		"nothing":            {statement: `UPDATE lines SET spent_credit = spent_credit`},
-		"line, spent credit": {statement: `UPDATE lines SET spent_credit = spent_credit + 1` + line, want: []string{`spent of owner="key:k1" window="2026-11-21": stored is credit=1.000000001 total=1, computed is credit=1 total=1`}},
-		"line, spent total":  {statement: `UPDATE lines SET spent_total = 0` + line, want: []string{`spent of owner="key:k1" window="2026-11-21": stored is credit=1 total=0, computed is credit=1 total=1`}},
-		"line, held credit":  {statement: `UPDATE lines SET held_credit = 0` + line, want: []string{ofKey + `stored is credit=0 total=2, computed is credit=2 total=2`}},
-		"line, held total":   {statement: `UPDATE lines SET held_total = -1` + line, want: []string{ofKey + `stored is credit=2 total=-0.000000001, computed is credit=2 total=2`}},
-		"line, name":         {statement: `UPDATE lines SET win = 'x'` + line, spent: 2},
-		"line, lost":         {statement: `DELETE FROM lines` + line, spent: 1, held: 1},
-		"line, added":        {statement: `INSERT INTO lines (owner, win, spent_total) VALUES ('key:k2', 'ever', 5)`, want: []string{`spent of owner="key:k2" window="ever": stored is credit=0 total=0.000000005, computed is credit=0 total=0`}},
+		"nothing":            {statement: `UPDATE {lines} SET spent_credit = spent_credit`},
+		"line, spent credit": {statement: `UPDATE {lines} SET spent_credit = spent_credit + 1` + line, want: []string{`spent of owner="key:k1" window="2026-11-21": stored is credit=1.000000001 total=1, computed is credit=1 total=1`}},
+		"line, spent total":  {statement: `UPDATE {lines} SET spent_total = 0` + line, want: []string{`spent of owner="key:k1" window="2026-11-21": stored is credit=1 total=0, computed is credit=1 total=1`}},
+		"line, held credit":  {statement: `UPDATE {lines} SET held_credit = 0` + line, want: []string{ofKey + `stored is credit=0 total=2, computed is credit=2 total=2`}},
+		"line, held total":   {statement: `UPDATE {lines} SET held_total = -1` + line, want: []string{ofKey + `stored is credit=2 total=-0.000000001, computed is credit=2 total=2`}},
+		"line, name":         {statement: `UPDATE {lines} SET win = 'x'` + line, spent: 2},
+		"line, lost":         {statement: `DELETE FROM {lines}` + line, spent: 1, held: 1},
+		"line, added":        {statement: `INSERT INTO {lines} (owner, win, spent_total) VALUES ('key:k2', 'ever', 5)`, want: []string{`spent of owner="key:k2" window="ever": stored is credit=0 total=0.000000005, computed is credit=0 total=0`}},
 
-		"by key, changed": {statement: `UPDATE usage_by_key SET requests = 7, credit = 0 WHERE day = '2026-11-21'`, want: []string{`usage_by_key of ` + dayKey + `: stored is requests=7 credit=0, computed is requests=1 credit=1`}},
-		"by key, lost":    {statement: `DELETE FROM usage_by_key WHERE day = '2026-11-21'`, want: []string{`usage_by_key of ` + dayKey + `: stored is nothing, computed is ` + figures}},
+		"by key, changed": {statement: `UPDATE {usage_by_key} SET requests = 7, credit = 0 WHERE day = '2026-11-21'`, want: []string{`usage_by_key of ` + dayKey + `: stored is requests=7 credit=0, computed is requests=1 credit=1`}},
+		"by key, lost":    {statement: `DELETE FROM {usage_by_key} WHERE day = '2026-11-21'`, want: []string{`usage_by_key of ` + dayKey + `: stored is nothing, computed is ` + figures}},
 		"by key, added": {
-			statement: `INSERT INTO usage_by_key (day, member, key_hash, ` + usage + `) SELECT '2026-11-30', '', 'k', ` + usage + ` FROM usage_by_account WHERE day = '2026-11-21'`,
+			statement: `INSERT INTO {usage_by_key} (day, member, key_hash, ` + usage + `) SELECT '2026-11-30', '', 'k', ` + usage + ` FROM {usage_by_account} WHERE day = '2026-11-21'`,
 			want:      []string{`usage_by_key of account="acme" key_hash="k" day="2026-11-30" member=""`},
 		},
-		"by account, changed": {statement: `UPDATE usage_by_account SET cached = 7 WHERE day = '2026-11-21'`, want: []string{`usage_by_account of ` + dayAll + `: stored is cached=7, computed is cached=0`}},
-		"by account, lost":    {statement: `DELETE FROM usage_by_account WHERE day = '2026-11-21'`, want: []string{`usage_by_account of ` + dayAll + `: stored is nothing, computed is ` + figures}},
+		"by account, changed": {statement: `UPDATE {usage_by_account} SET cached = 7 WHERE day = '2026-11-21'`, want: []string{`usage_by_account of ` + dayAll + `: stored is cached=7, computed is cached=0`}},
+		"by account, lost":    {statement: `DELETE FROM {usage_by_account} WHERE day = '2026-11-21'`, want: []string{`usage_by_account of ` + dayAll + `: stored is nothing, computed is ` + figures}},
 		"by account, added, of zeros": {
-			statement: `INSERT INTO usage_by_account (day, ` + usage + `) VALUES ('2026-11-30', 'a', '', '', '', '', '', 0, 0, 0, 0, 0, 0, 0)`,
+			statement: `INSERT INTO {usage_by_account} (day, ` + usage + `) VALUES ('2026-11-30', 'a', '', '', '', '', '', 0, 0, 0, 0, 0, 0, 0)`,
 			want:      []string{`usage_by_account of account="a" day="2026-11-30"`},
 		},
 
-		"event, figure": {statement: `UPDATE events SET prompt = 99 WHERE day = '2026-11-21'`, want: []string{
+		"event, figure": {statement: `UPDATE {events} SET prompt = 99 WHERE day = '2026-11-21'`, want: []string{
 			`usage_by_key of ` + dayKey + `: stored is prompt=100, computed is prompt=99`,
 			`usage_by_account of ` + dayAll + `: stored is prompt=100, computed is prompt=99`,
 		}},
-		"event, cost": {statement: `UPDATE events SET credit = 0 WHERE day = '2026-11-21'`, want: []string{`usage_by_key`, `usage_by_account`}, spent: 16},
-		"list, lost":  {unfolded: true, statement: `DELETE FROM events_new` + first, want: []string{`usage_by_key of ` + dayKey + `: stored is nothing, computed is ` + figures, `usage_by_account of ` + dayAll}},
-		"list, size":  {unfolded: true, statement: `UPDATE events_new SET size = 7` + first, want: []string{`events_new of id=`}},
-		"list, account": {unfolded: true, statement: `UPDATE events_new SET account = 'x'` + first, want: []string{
+		"event, cost": {statement: `UPDATE {events} SET credit = 0 WHERE day = '2026-11-21'`, want: []string{`usage_by_key`, `usage_by_account`}, spent: 16},
+		"list, lost":  {unfolded: true, statement: `DELETE FROM {events_new}` + first, want: []string{`usage_by_key of ` + dayKey + `: stored is nothing, computed is ` + figures, `usage_by_account of ` + dayAll}},
+		"list, size":  {unfolded: true, statement: `UPDATE {events_new} SET size = 7` + first, want: []string{`events_new of id=`}},
+		"list, account": {unfolded: true, statement: `UPDATE {events_new} SET account = 'x'` + first, want: []string{
 			`usage_by_key of ` + dayKey + `: stored is nothing, computed is ` + figures, `usage_by_key, to be added of account="x"`,
 			`usage_by_account of ` + dayAll + `: stored is nothing, computed is ` + figures, `usage_by_account, to be added of account="x"`,
 		}},
-		"list, figure": {unfolded: true, statement: `UPDATE events_new SET events = replace(events, ',100,10,', ',100,11,')` + first, want: []string{
+		"list, figure": {unfolded: true, statement: `UPDATE {events_new} SET events = replace(events, ',100,10,', ',100,11,')` + first, want: []string{
 			`usage_by_key of ` + dayKey + `: stored is completion=11, computed is completion=10`,
 			`usage_by_account of ` + dayAll + `: stored is completion=11, computed is completion=10`,
 		}},
-		"list, no such key": {unfolded: true, statement: `UPDATE events_new SET events = replace(events, 'k1', 'k2')` + first, want: []string{
+		"list, no such key": {unfolded: true, statement: `UPDATE {events_new} SET events = replace(events, 'k1', 'k2')` + first, want: []string{
 			`usage_by_key of ` + dayKey, `usage_by_key, to be added of account="acme" key_hash="k2"`,
 		}},
-		"list, events": {unfolded: true, statement: `UPDATE events_new SET events = replace(events, '"events":1,', '"events":2,')` + first, want: []string{`events_new of id=`}},
-		"list, twice": {unfolded: true, statement: `INSERT INTO events_new (account, size, events) SELECT account, size, events FROM events_new` + first, want: []string{
+		"list, events": {unfolded: true, statement: `UPDATE {events_new} SET events = replace(events, '"events":1,', '"events":2,')` + first, want: []string{`events_new of id=`}},
+		"list, twice": {unfolded: true, statement: `INSERT INTO {events_new} (account, size, events) SELECT account, size, events FROM {events_new}` + first, want: []string{
 			`usage_by_key of ` + dayKey + `: stored is requests=2 prompt=200`, `usage_by_account of ` + dayAll,
 		}},
 
-		"list of ids":          {unfolded: true, statement: `UPDATE events_new SET events = ` + ids + first},
-		"list of ids, size":    {unfolded: true, statement: `UPDATE events_new SET size = 7, events = ` + ids + first, want: []string{`events_new of id=`}},
-		"list of ids, account": {unfolded: true, statement: `UPDATE events_new SET account = 'x', events = ` + ids + first, want: []string{`events_new of event="gen-dec-`}},
-		"list of ids, no such event": {unfolded: true, statement: `UPDATE events_new SET events = '["x"]'` + first, want: []string{
-			`events_new of all lists of ids: stored is events=1, computed is events=0`, `usage_by_key of ` + dayKey, `usage_by_account of ` + dayAll,
-		}},
-		"list of ids, added": {
-			statement: `INSERT INTO events_new (account, size, events) SELECT account, 1, '["' || id || '"]' FROM events WHERE day = '2026-11-21'`,
-			want: []string{
-				`usage_by_key, to be added of ` + dayKey + `: stored is ` + figures + `, computed is nothing`,
-				`usage_by_account, to be added of ` + dayAll,
-			},
-		},
-		"event, lost":    {statement: `DELETE FROM events WHERE day = '2026-11-21'`, want: []string{`usage_by_key`, `usage_by_account`}, spent: 16},
-		"event, instant": {statement: `UPDATE events SET admitted = 0 WHERE day = '2026-11-21'`, want: []string{`day of events admitted=0: stored is 2026-11-21, computed is 1970-01-01`}},
+		"event, lost":    {statement: `DELETE FROM {events} WHERE day = '2026-11-21'`, want: []string{`usage_by_key`, `usage_by_account`}, spent: 16},
+		"event, instant": {statement: `UPDATE {events} SET admitted = 0 WHERE day = '2026-11-21'`, want: []string{`day of events admitted=0: stored is 2026-11-21, computed is 1970-01-01`}},
 		"event, instant of the latest": {
-			statement: `INSERT INTO events (` + event + `) SELECT 'x', admitted + 86400000000, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider,
-				0, 0, 0, 0, 0, 0, 0 FROM events WHERE day = '2026-11-21'`,
+			statement: `INSERT INTO {events} (` + event + `) SELECT 'x', admitted + 86400000000, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider,
+				0, 0, 0, 0, 0, 0, 0 FROM {events} WHERE day = '2026-11-21'`,
 			want: []string{`day of events admitted=1795348800000000: stored is 2026-11-21, computed is 2026-11-22`},
 		},
 		"event, added, of zeros": {
-			statement: `INSERT INTO events (` + event + `) SELECT 'x', admitted, day, account, workspace, member, 'k2', 'other', permaslug, endpoint, provider,
-				0, 0, 0, 0, 0, 0, 0 FROM events WHERE day = '2026-11-21'`,
+			statement: `INSERT INTO {events} (` + event + `) SELECT 'x', admitted, day, account, workspace, member, 'k2', 'other', permaslug, endpoint, provider,
+				0, 0, 0, 0, 0, 0, 0 FROM {events} WHERE day = '2026-11-21'`,
 			want: []string{`usage_by_key`, `usage_by_account`},
 		},
 		"event, day": {
-			statement: `UPDATE events SET day = 'x' WHERE day = '2026-11-21'`,
+			statement: `UPDATE {events} SET day = 'x' WHERE day = '2026-11-21'`,
 			want:      []string{`day of events admitted=1795262400000000: stored is x, computed is 2026-11-21`, `usage_by_key`, `usage_by_key`, `usage_by_account`, `usage_by_account`},
 		},
 		"event, added": {
-			statement: `INSERT INTO events (` + event + `) SELECT 'x', admitted, day, account, workspace, member, 'k2', model, permaslug, endpoint, provider,
-				requests, prompt, completion, reasoning, cached, credit, total FROM events WHERE day = '2026-11-21'`,
+			statement: `INSERT INTO {events} (` + event + `) SELECT 'x', admitted, day, account, workspace, member, 'k2', model, permaslug, endpoint, provider,
+				requests, prompt, completion, reasoning, cached, credit, total FROM {events} WHERE day = '2026-11-21'`,
 			want: []string{`usage_by_key`, `usage_by_account`}, spent: 16,
 		},
 
-		"hold, credit": {statement: `UPDATE holds SET credit = 1 WHERE state = 0`, held: 16},
-		"hold, lines":  {statement: `UPDATE holds SET lines = '7777777' WHERE state = 0`, want: []string{`held of line id=7777777: stored is nothing, computed is credit=2 total=2`}, held: 16},
-		"hold, state":  {statement: `UPDATE holds SET state = 1 WHERE state = 0`, held: 16},
-		"hold, lost":   {statement: `DELETE FROM holds WHERE state = 0`, held: 16},
-		"hold, added":  {statement: `INSERT INTO holds (id, state, lines, credit, total, deadline) SELECT 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0, lines, 1, 1, 0 FROM holds WHERE state = 0`, held: 16},
+		"hold, credit": {statement: `UPDATE {holds} SET credit = 1 WHERE state = 0`, held: 16},
+		"hold, lines":  {statement: `UPDATE {holds} SET lines = '7777777' WHERE state = 0`, want: []string{`held of line id=7777777: stored is nothing, computed is credit=2 total=2`}, held: 16},
+		"hold, state":  {statement: `UPDATE {holds} SET state = 1 WHERE state = 0`, held: 16},
+		"hold, lost":   {statement: `DELETE FROM {holds} WHERE state = 0`, held: 16},
+		"hold, added":  {statement: `INSERT INTO {holds} (id, state, lines, credit, total, deadline) SELECT 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0, lines, 1, 1, 0 FROM {holds} WHERE state = 0`, held: 16},
 	}
 	onBoth(t, func(t *testing.T, b books) {
 		t.Helper()
@@ -332,7 +324,7 @@ func TestVerifyListsOnlySoMany(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
 		t.Helper()
-		require.NoError(t, b.exec(t.Context(), `INSERT INTO lines (owner, win, spent_total)
+		require.NoError(t, b.exec(t.Context(), `INSERT INTO {lines} (owner, win, spent_total)
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10010) SELECT 'key:' || i, 'ever', 1 FROM n`))
 		found, err := b.verify(t.Context())
 		require.NoError(t, err)
@@ -345,9 +337,9 @@ func TestVerifyListsOnlySoMany(t *testing.T) {
 func TestVerifyRefusesOtherSchemas(t *testing.T) {
 	t.Parallel()
 	for statement, want := range map[string]string{
-		`INSERT INTO migrations (version, name) VALUES (9999, 'later')`: "newer",
-		`DELETE FROM migrations WHERE version > 0`:                      "older",
-		`DROP TABLE migrations`:                                         "migrations",
+		`INSERT INTO {migrations} (version, name) VALUES (9999, 'later')`: "newer",
+		`DELETE FROM {migrations} WHERE version > 0`:                      "older",
+		`DROP TABLE {migrations}`:                                         "missing",
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()

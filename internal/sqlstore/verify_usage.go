@@ -45,7 +45,7 @@ func (v *verifier) usage(ctx context.Context, tx Tx, table, key string) error {
 		stored, computed := apart(figuresOf(values, kept), figuresOf(values, events))
 		v.differ(table, at, stored, computed)
 		return nil
-	}, usageQuery(table, key, values))
+	}, usageQuery(table, key, values), v.pruned)
 	for _, at := range slices.Sorted(maps.Keys(listed)) { // of these the table alone has all there is
 		if of := listed[at]; slices.Max(of[1:]) != 0 || slices.Min(of[1:]) != 0 {
 			v.differ(table+", to be added", at, strings.Join(figuresOf(values, of), " "), nothing)
@@ -65,8 +65,8 @@ func usageQuery(table, key string, values []string) string {
 		differ = append(differ, "sum(kept * "+f+") <> sum((1 - kept) * "+f+")")
 	}
 	return `SELECT ` + key + `, sum(kept), ` + strings.Join(kept, ", ") + `, sum(1 - kept), ` + strings.Join(found, ", ") + `
-		FROM (SELECT ` + key + `, 1 AS kept, ` + figures + ` FROM ` + table + `
-			UNION ALL SELECT ` + key + `, 0, ` + figures + ` FROM events) AS both_sides
+		FROM (SELECT ` + key + `, 1 AS kept, ` + figures + ` FROM {` + table + `} WHERE day >= $1
+			UNION ALL SELECT ` + key + `, 0, ` + figures + ` FROM {events} WHERE day >= $1) AS both_sides
 		GROUP BY ` + key + `
 		HAVING sum(kept) = 0 OR sum(1 - kept) = 0 OR ` + strings.Join(differ, " OR ") + `
 		ORDER BY ` + key

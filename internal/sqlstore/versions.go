@@ -33,7 +33,7 @@ func outdate(ctx context.Context, tx Tx, owner router.Line, n int64) error {
 	if owner == (router.Line{}) {
 		return nil // nobody spends as that
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO lines (owner, win, version) VALUES ($1, $2, $3)
+	_, err := tx.Exec(ctx, `INSERT INTO {lines} AS lines (owner, win, version) VALUES ($1, $2, $3)
 		ON CONFLICT (owner, win) DO UPDATE SET
 			version = CASE WHEN lines.version < excluded.version THEN excluded.version ELSE lines.version END`,
 		owner.Owner, owner.Window, n)

@@ -26,14 +26,15 @@ func onSQLite(tb testing.TB) store.Set {
 	pool, err := sql.Open("sqlite", filepath.Join(tb.TempDir(), "signalbox.db"))
 	require.NoError(tb, err)
 	tb.Cleanup(func() { assert.NoError(tb, pool.Close()) })
-	set, err := sqlite.New(tb.Context(), pool)
+	set, err := sqlite.New(tb.Context(), pool, sqlite.Config{})
 	require.NoError(tb, err)
 	return set
 }
 
 func onPostgres(tb testing.TB) store.Set {
 	tb.Helper()
-	set, err := postgres.New(tb.Context(), pgtest.Pool(tb, pgtest.Config{}))
+	pool := pgtest.Pool(tb, pgtest.Config{})
+	set, err := postgres.New(tb.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(tb, err)
 	return set
 }

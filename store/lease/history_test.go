@@ -30,7 +30,7 @@ func TestHistories(t *testing.T) {
 	pool, err := sql.Open("sqlite", ":memory:")
 	require.NoError(t, err)
 	pool.SetMaxOpenConns(1)
-	set, err := sqlite.New(t.Context(), pool)
+	set, err := sqlite.New(t.Context(), pool, sqlite.Config{})
 	require.NoError(t, err)
 	number := uint32(0)
 	rapid.Check(t, func(rt *rapid.T) {

@@ -30,7 +30,7 @@ func newNodes(tb testing.TB, cfg pgtest.Config, n int) []store.Set {
 		pool, err := pgxpool.New(tb.Context(), dsn)
 		require.NoError(tb, err)
 		tb.Cleanup(pool.Close)
-		sets[i], err = postgres.New(tb.Context(), pool)
+		sets[i], err = postgres.New(tb.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 		require.NoError(tb, err)
 	}
 	return sets

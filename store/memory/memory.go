@@ -17,5 +17,6 @@ func New() store.Set {
 		Ledger:       ledger,
 		Organization: newOrganizationStore(audit.record, &ledger.book),
 		Credentials:  newCredentialStore(audit.record),
+		Pruner:       &pruner{ledger, activity, audit},
 	}
 }

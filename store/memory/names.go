@@ -7,8 +7,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// names finds lines by what they are called. A line is never forgotten, so that
-// what was found stays right without the lock.
+// names finds lines by what they are called. A line is forgotten only when its
+// window is long over, so that what was found stays right without the lock.
 type names struct {
 	mu     sync.RWMutex
 	owners map[string]windows

@@ -27,7 +27,7 @@ func newCircle(t *testing.T) circle {
 	t.Helper()
 	pool := pgtest.Pool(t, pgtest.Config{})
 	open := func() store.Set {
-		set, err := postgres.New(t.Context(), pool)
+		set, err := postgres.New(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 		require.NoError(t, err)
 		return set
 	}

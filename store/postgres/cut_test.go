@@ -72,7 +72,7 @@ func TestWriteRowsCutAtEveryByte(t *testing.T) {
 	numbered(t, watching)
 	var to, from atomic.Int64
 	pool := cuttable(t, dsn, &to, &from)
-	d := newDB(pool)
+	d := newDB(pool, pgtest.Schema(pool))
 	step := int64(41)
 	if testing.Short() {
 		step = 199

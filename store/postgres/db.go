@@ -32,40 +32,83 @@ const rollbackTime = 5 * time.Second
 
 // db is a pool of connections.
 type db struct {
-	begin func(ctx context.Context, statements ...string) (session, error)
-	conns int  // of the pool, at most
-	plain bool // the database does not know the settings of byIndex
-	alone bool // of transactions that change one row at once, all but one fail
-	waits atomic.Uint64
-	texts sync.Map // of statements, with their rows, by [statement]
-	typed bool     // arguments are sent as the server has described them
+	schema string
+	names  *sqlstore.Names
+	begin  func(ctx context.Context, statements ...string) (session, error)
+	conns  int  // of the pool, at most
+	plain  bool // the database does not know the settings of byIndex
+	alone  bool // of transactions that change one row at once, all but one fail
+	waits  atomic.Uint64
+	texts  sync.Map // of statements, with their rows, by [statement]
+	typed  bool     // arguments are sent as the server has described them
 }
 
-// newDB returns the database of a pool.
-func newDB(pool *pgxpool.Pool) *db {
+// newDB returns the database of a pool, with its tables in a schema.
+func newDB(pool *pgxpool.Pool, schema string) *db {
 	mode := pool.Config().ConnConfig.DefaultQueryExecMode
 	return &db{
+		schema: schema, names: sqlstore.NewNames(`"`+schema+`"."`, `"`),
 		begin: begins(pool), conns: int(pool.Stat().MaxConns()),
 		typed: mode != pgx.QueryExecModeExec && mode != pgx.QueryExecModeSimpleProtocol,
 	}
 }
 
-// prepareSchema makes the table of migrations, and finds out what the database
-// knows.
-func (d *db) prepareSchema(ctx context.Context) error {
+// detect finds out what the database knows, and how the pool keeps its
+// transactions apart.
+func (d *db) detect(ctx context.Context) error {
+	err := d.once(ctx, func(t sqlstore.Tx) error {
+		_, err := t.Exec(ctx, "SELECT 1")
+		return err
+	}, d.writing()...)
+	if isUnknownSetting(err) {
+		d.plain, err = true, nil
+	}
+	if err != nil {
+		return err
+	}
+	return d.findIsolation(ctx)
+}
+
+// Migrated implements [sqlstore.DB].
+func (d *db) Migrated(ctx context.Context, t sqlstore.Tx) (bool, error) {
+	return d.is(ctx, t, "SELECT to_regclass($1) IS NOT NULL", d.names.In("{migrations}"))
+}
+
+// Prepare implements [sqlstore.DB]. The schema may have been made by somebody else,
+// for a role that may create tables in it and no schemas.
+func (d *db) Prepare(ctx context.Context) error {
 	for {
 		err := d.Write(ctx, func(t sqlstore.Tx) error {
-			return d.Script(ctx, t, `
-				CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, name text NOT NULL);
-				INSERT INTO migrations (version, name) VALUES (0, 'none') ON CONFLICT (version) DO NOTHING`)
+			there, err := d.is(ctx, t, "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)", d.schema)
+			if err != nil {
+				return err
+			}
+			statements := `CREATE TABLE IF NOT EXISTS {migrations} (version bigint PRIMARY KEY, name text NOT NULL);
+				INSERT INTO {migrations} (version, name) VALUES (0, 'none') ON CONFLICT (version) DO NOTHING`
+			if !there {
+				statements = `CREATE SCHEMA "` + d.schema + `"; ` + statements
+			}
+			return d.Script(ctx, t, statements)
 		})
-		switch {
-		case isUnknownSetting(err) && !d.plain:
-			d.plain = true
-		case !collided(err):
+		if !collided(err) {
 			return err
 		}
 	}
+}
+
+// is runs a query of one truth value.
+func (d *db) is(ctx context.Context, t sqlstore.Tx, query string, args ...any) (truth bool, err error) {
+	rows, err := t.Query(ctx, query, args...)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(&truth); err != nil {
+			return false, err
+		}
+	}
+	return truth, rows.Err()
 }
 
 // findIsolation finds out how transactions are kept apart that the pool begins.
@@ -106,11 +149,11 @@ func isUnknownSetting(err error) bool {
 	return ok && (failed.Code == "0A000" || failed.Code == "42704")
 }
 
-// collided says whether a rival made the same table at the same instant: both
+// collided says whether a rival made the same schema or table at the same instant: both
 // then write to the catalog, whatever "IF NOT EXISTS" says.
 func collided(err error) bool {
 	failed, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (failed.Code == "42P07" || failed.Code == "42710" || failed.Code == "23505" && strings.HasPrefix(failed.TableName, "pg_"))
+	return ok && (failed.Code == "42P07" || failed.Code == "42P06" || failed.Code == "42710" || failed.Code == "23505" && strings.HasPrefix(failed.TableName, "pg_"))
 }
 
 // Read implements [sqlstore.DB].
@@ -206,7 +249,7 @@ func (d *db) once(ctx context.Context, f func(sqlstore.Tx) error, begin ...strin
 	if err != nil {
 		return sqlstore.Unavailable(ctx, fmt.Errorf("%w: %w", sqlstore.ErrAway, err))
 	}
-	if err := f(&inTx{began}); err != nil {
+	if err := f(&inTx{session: began, names: d.names}); err != nil {
 		away := began.IsClosed() || isAway(err)
 		rollBack(ctx, began)
 		if away {

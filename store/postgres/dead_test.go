@@ -65,7 +65,7 @@ func selects(ctx context.Context, t sqlstore.Tx, text string) error {
 func TestReadsOutliveDeadConnections(t *testing.T) {
 	t.Parallel()
 	pool := unlooked(t)
-	d := newDB(pool)
+	d := newDB(pool, pgtest.Schema(pool))
 	for name, read := range map[string]func(context.Context, func(sqlstore.Tx) error) error{"read": d.Read, "read one": d.ReadOne} {
 		killAll(t, pool)
 		require.NoError(t, read(t.Context(), func(tx sqlstore.Tx) error { return selects(t.Context(), tx, "SELECT 1") }), name)
@@ -86,7 +86,7 @@ func TestReadsOutliveDeadConnections(t *testing.T) {
 func TestNotEverythingIsReadAgain(t *testing.T) {
 	t.Parallel()
 	pool := unlooked(t)
-	d := newDB(pool)
+	d := newDB(pool, pgtest.Schema(pool))
 	tries := 0
 	dies := func(tx sqlstore.Tx) error {
 		tries++

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/pgtest"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/store"
 )
@@ -20,13 +21,13 @@ func Reads(statements []string) bool { return len(statements) == 0 || statements
 
 // NewWith is New, whose transactions begin as wrap says once the schema is made.
 func NewWith(ctx context.Context, pool *pgxpool.Pool, wrap func(Begin) Begin) (store.Set, error) {
-	if _, err := New(ctx, pool); err != nil {
+	if _, err := New(ctx, pool, Config{Schema: pgtest.Schema(pool)}); err != nil {
 		return store.Set{}, err
 	}
-	d := newDB(pool)
+	d := newDB(pool, pgtest.Schema(pool))
 	d.begin = wrap(d.begin)
 	return sqlstore.Set(d), nil
 }
 
 // DB is a pool as the stores use it, for writing rows without them.
-func DB(pool *pgxpool.Pool) sqlstore.DB { return newDB(pool) }
+func DB(pool *pgxpool.Pool) sqlstore.DB { return newDB(pool, pgtest.Schema(pool)) }

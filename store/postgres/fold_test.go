@@ -25,7 +25,7 @@ type slowFold struct {
 }
 
 func (d *slowFold) RunRows(ctx context.Context, tx sqlstore.Tx, statements ...sqlstore.RowsStatement) error {
-	if strings.HasPrefix(statements[0].Text, "DELETE FROM events_new") {
+	if strings.HasPrefix(statements[0].Text, "DELETE FROM {events_new}") {
 		d.folds <- struct{}{}
 		<-d.goOn
 	}
@@ -37,7 +37,7 @@ func (d *slowFold) RunRows(ctx context.Context, tx sqlstore.Tx, statements ...sq
 func TestNobodyWaitsForAFold(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
-	_, err := postgres.New(t.Context(), pool)
+	_, err := postgres.New(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(t, err)
 	db := &slowFold{DB: postgres.DB(pool), folds: make(chan struct{}), goOn: make(chan struct{})}
 	set := sqlstore.Set(db)

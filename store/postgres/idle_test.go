@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/internal/sqlstore"
 )
 
-const touches = "UPDATE migrations SET name = name"
+const touches = "UPDATE {migrations} SET name = name"
 
 // ended are the ways in which a transaction ends other than well.
 func ended(cancel func()) map[string]func(ctx context.Context, t sqlstore.Tx) error {
@@ -30,13 +30,13 @@ func ended(cancel func()) map[string]func(ctx context.Context, t sqlstore.Tx) er
 			return exec(ctx, t, "nonsense")
 		},
 		"the first statement fails": func(ctx context.Context, t sqlstore.Tx) error {
-			return exec(ctx, t, "SELECT 1 / (version - version) FROM migrations")
+			return exec(ctx, t, "SELECT 1 / (version - version) FROM {migrations}")
 		},
 		"the first query fails": func(ctx context.Context, t sqlstore.Tx) error {
-			return selects(ctx, t, "SELECT 1 / (version - version) FROM migrations")
+			return selects(ctx, t, "SELECT 1 / (version - version) FROM {migrations}")
 		},
 		"a query is not read": func(ctx context.Context, t sqlstore.Tx) error {
-			_, err := t.Query(ctx, "SELECT version FROM migrations")
+			_, err := t.Query(ctx, "SELECT version FROM {migrations}")
 			return err
 		},
 		"a later statement fails": func(ctx context.Context, t sqlstore.Tx) error {
@@ -94,8 +94,8 @@ func TestNoConnectionIsLeftInATransaction(t *testing.T) {
 			watched, err := pgxpool.NewWithConfig(t.Context(), cfg)
 			require.NoError(t, err)
 			t.Cleanup(watched.Close)
-			d := newDB(watched)
-			require.NoError(t, d.prepareSchema(t.Context()))
+			d := newDB(watched, pgtest.Schema(pool))
+			require.NoError(t, d.Prepare(t.Context()))
 			badBegin := []string{toWrite, "SELECT set_config('no_such_thing', 'off', true)"}
 			for name := range ended(nil) {
 				for what, run := range map[string]func(ctx context.Context, f func(sqlstore.Tx) error) error{

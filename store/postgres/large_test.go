@@ -27,7 +27,7 @@ func fill(tb testing.TB, d *dataset.Data) string {
 	pool, err := pgxpool.New(tb.Context(), dsn)
 	require.NoError(tb, err)
 	defer pool.Close()
-	_, err = postgres.New(tb.Context(), pool)
+	_, err = postgres.New(tb.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(tb, err)
 	require.NoError(tb, d.Fill(tb.Context(), postgres.DB(pool)))
 	_, err = pool.Exec(tb.Context(), "VACUUM (ANALYZE) accounts, workspaces, keys, events, usage_by_key, usage_by_account, lines, holds") // as the server does by itself in time
@@ -40,7 +40,7 @@ func TestLargeDataAddsUp(t *testing.T) {
 	pool, err := pgxpool.New(t.Context(), fill(t, dataOf(dataset.Size{Accounts: 4, Keys: 500, Largest: 60, Events: 5_001})))
 	require.NoError(t, err)
 	defer pool.Close()
-	found, err := postgres.Verify(t.Context(), pool)
+	found, err := postgres.Verify(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(t, err)
 	assert.Empty(t, found.Differences)
 	assert.Equal(t, 5_001, found.Events)
@@ -62,7 +62,7 @@ func BenchmarkLarge(b *testing.B) {
 		if err != nil {
 			return store.Set{}, nil, err
 		}
-		set, err := postgres.New(b.Context(), pool)
+		set, err := postgres.New(b.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 		return set, pool.Close, err
 	})
 	if !full {
@@ -72,7 +72,7 @@ func BenchmarkLarge(b *testing.B) {
 	require.NoError(b, err)
 	defer pool.Close()
 	start = time.Now()
-	found, err := postgres.Verify(b.Context(), pool)
+	found, err := postgres.Verify(b.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(b, err)
 	require.Empty(b, found.Differences)
 	b.Logf("verified %d events and %d lines in %.0f s", found.Events, found.Lines, time.Since(start).Seconds())

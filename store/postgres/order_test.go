@@ -31,7 +31,7 @@ func (h *heard) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatem
 		if len(s.Rows) > 0 {
 			h.last = append(h.last, s.Text)
 		}
-		if !strings.HasPrefix(s.Text, "UPDATE lines") {
+		if !strings.HasPrefix(s.Text, "UPDATE {lines}") {
 			continue
 		}
 		for _, row := range s.Rows {
@@ -48,7 +48,7 @@ func (h *heard) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatem
 func TestLinesAreChangedLastAndTheYoungestFirst(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
-	_, err := postgres.New(t.Context(), pool)
+	_, err := postgres.New(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(t, err)
 	db := &heard{DB: postgres.DB(pool)}
 	ledger := sqlstore.Set(db).Ledger
@@ -63,7 +63,7 @@ func TestLinesAreChangedLastAndTheYoungestFirst(t *testing.T) {
 		require.NoError(t, ledger.Settle(t.Context(), h.ID, h.Amount))
 		require.Len(t, db.lines, len(h.Lines))
 		assert.True(t, slices.IsSortedFunc(db.lines, func(a, b int64) int { return int(b - a) }), db.lines)
-		assert.Contains(t, db.last[len(db.last)-1], "UPDATE lines")
+		assert.Contains(t, db.last[len(db.last)-1], "UPDATE {lines}")
 		var account, key int64
 		of := "SELECT min(id) FROM lines WHERE owner = $1"
 		require.NoError(t, pool.QueryRow(t.Context(), of, "account:a").Scan(&account))

@@ -31,7 +31,7 @@ func scans(t *testing.T, pool *pgxpool.Pool, index string) (n int) {
 func TestHoldsAreFoundByTheirIDs(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"pool_max_conns": "1"}}) // it flushes its own statistics
-	set, err := postgres.New(t.Context(), pool)
+	set, err := postgres.New(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(t, err)
 	ledger, ok := set.Ledger.(lease.Base)
 	require.True(t, ok)
@@ -67,7 +67,7 @@ func TestHoldsAreFoundByTheirIDs(t *testing.T) {
 func TestForgettingReadsNoMoreThanItLooksAt(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"pool_max_conns": "1"}})
-	set, err := postgres.New(t.Context(), pool)
+	set, err := postgres.New(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(t, err)
 	const limit = 10
 	now := time.Unix(60, 0)

@@ -4,10 +4,17 @@
 // The one thing to know first: limits stay exact whatever the number of
 // processes, because what spending waits for is a row in the database.
 //
+// Its tables stand in a schema of their own, so that they do not meet those of the
+// program. [Migrate] makes them, by a role that may create things; [Open] serves,
+// by any role that may read and write them:
+//
+//	GRANT USAGE ON SCHEMA signalbox TO service;
+//	GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA signalbox TO service;
+//	GRANT USAGE ON ALL SEQUENCES IN SCHEMA signalbox TO service;
+//
 // It needs PostgreSQL 15 or newer, or a database that speaks its language, and
 // keeps to what CockroachDB and YugabyteDB take, too. Any isolation from READ
-// COMMITTED up will do. Tables are made in the first schema of the pool's
-// search_path. Calls that arrive together share a transaction, which is sent whole,
+// COMMITTED up will do. Calls that arrive together share a transaction, which is sent whole,
 // its commit with it; when there are many, two such transactions of a process are
 // at work at once, each on a connection of the pool, and one at stricter
 // isolations. A server that was started anew is not noticed by who reads:
@@ -17,6 +24,7 @@ package postgres
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -26,30 +34,83 @@ import (
 	"github.com/signalbox/signalbox/store"
 )
 
-// ErrNewer is a database that a later version of this module has written.
-var ErrNewer = sqlstore.ErrNewer
+var (
+	// ErrNewer is a database that a later version of this module has written.
+	ErrNewer = sqlstore.ErrNewer
+	// ErrNotMigrated is a database that [Migrate] has not brought up to date.
+	ErrNotMigrated = sqlstore.ErrNotMigrated
+	// ErrConfig is what every mistake in a [Config] is.
+	ErrConfig = errors.New("postgres: invalid configuration")
+)
 
 //go:embed migrations/*.sql
-var migrations embed.FS
+var files embed.FS
 
-// New returns the stores in pool and brings its schema up to date, also when
-// several processes start at once. The caller opens and closes pool. Processes of
-// an earlier version lose nothing that they have written, but what they do from
-// then on may fail: a table that they use may be gone.
-func New(ctx context.Context, pool *pgxpool.Pool) (store.Set, error) {
-	db := newDB(pool)
-	if err := db.prepareSchema(ctx); err != nil {
-		return store.Set{}, fmt.Errorf("postgres: %w", err)
+func migrations() (fs.FS, error) { return fs.Sub(files, "migrations") }
+
+// Config says where in a database the tables are.
+type Config struct {
+	// Schema holds all tables and nothing else: lower-case letters, digits and
+	// underscores, at most 48. Default "signalbox".
+	Schema string
+}
+
+// DefaultSchema is where the tables are unless a [Config] says otherwise.
+const DefaultSchema = "signalbox"
+
+// Migrate makes the schema and its tables, or brings them up to date, also when
+// several processes start at once. Where nothing is missing it only reads. A schema
+// that is there already is used as it is.
+//
+// Servers of an earlier version that are at work lose nothing that they have
+// written, but what they do from then on may fail. An error is [ErrConfig],
+// [ErrNewer], or the database's.
+func Migrate(ctx context.Context, pool *pgxpool.Pool, cfg Config) error {
+	db, migrations, err := open(ctx, pool, cfg)
+	if err == nil {
+		err = sqlstore.Migrate(ctx, db, migrations)
 	}
-	if err := db.findIsolation(ctx); err != nil {
-		return store.Set{}, fmt.Errorf("postgres: %w", err)
-	}
-	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return store.Set{}, err
+		return fmt.Errorf("postgres: %w", err)
 	}
-	if err := sqlstore.Migrate(ctx, db, files); err != nil {
+	return nil
+}
+
+// Open returns the stores in pool, which the caller opens and closes. It creates
+// nothing: a database that [Migrate] has not brought up to date is
+// [ErrNotMigrated], one of a later version [ErrNewer].
+func Open(ctx context.Context, pool *pgxpool.Pool, cfg Config) (store.Set, error) {
+	db, migrations, err := open(ctx, pool, cfg)
+	if err == nil {
+		err = sqlstore.Check(ctx, db, migrations)
+	}
+	if err != nil {
 		return store.Set{}, fmt.Errorf("postgres: %w", err)
 	}
 	return sqlstore.Set(db), nil
+}
+
+// New is [Migrate] and [Open], for a program whose role may do both.
+func New(ctx context.Context, pool *pgxpool.Pool, cfg Config) (store.Set, error) {
+	if err := Migrate(ctx, pool, cfg); err != nil {
+		return store.Set{}, err
+	}
+	return Open(ctx, pool, cfg)
+}
+
+// open returns the database of a pool as it is configured, and the migrations that
+// it should have.
+func open(ctx context.Context, pool *pgxpool.Pool, cfg Config) (*db, fs.FS, error) {
+	if cfg.Schema == "" {
+		cfg.Schema = DefaultSchema
+	}
+	if !sqlstore.ValidName(cfg.Schema) {
+		return nil, nil, fmt.Errorf("%w: Schema may hold 1 to 48 lower-case letters, digits and underscores, no digit first", ErrConfig)
+	}
+	migrations, err := migrations()
+	if err != nil {
+		return nil, nil, err
+	}
+	db := newDB(pool, cfg.Schema)
+	return db, migrations, db.detect(ctx)
 }

@@ -17,7 +17,8 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // newSet returns empty stores.
 func newSet(tb testing.TB, cfg pgtest.Config) store.Set {
 	tb.Helper()
-	set, err := postgres.New(tb.Context(), pgtest.Pool(tb, cfg))
+	pool := pgtest.Pool(tb, cfg)
+	set, err := postgres.New(tb.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(tb, err)
 	return set
 }
@@ -45,11 +46,11 @@ func TestConformance(t *testing.T) {
 func TestNewRefusesANewerSchema(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
-	_, err := postgres.New(t.Context(), pool)
+	_, err := postgres.New(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), "INSERT INTO migrations (version, name) VALUES (9999, 'later')")
 	require.NoError(t, err)
-	_, err = postgres.New(t.Context(), pool)
+	_, err = postgres.New(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.ErrorIs(t, err, postgres.ErrNewer)
 	assert.ErrorContains(t, err, "9999")
 }
@@ -60,7 +61,7 @@ func TestNewManyAtOnce(t *testing.T) {
 	done := make(chan error)
 	for range 8 {
 		go func() {
-			_, err := postgres.New(t.Context(), pool)
+			_, err := postgres.New(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 			done <- err
 		}()
 	}

@@ -22,16 +22,18 @@ func TestDatabaseWithoutSettings(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
 	refused := 0
-	d := &db{begin: func(ctx context.Context, statements ...string) (session, error) {
+	d := newDB(pool, pgtest.Schema(pool))
+	d.begin = func(ctx context.Context, statements ...string) (session, error) {
 		if slices.Contains(statements, byIndex) {
 			refused++
 			return nil, &pgconn.PgError{Code: "0A000", Message: `the configuration setting "enable_hashjoin" is not supported`}
 		}
 		return begins(pool)(ctx, statements...)
-	}}
-	require.NoError(t, d.prepareSchema(t.Context()))
+	}
+	require.NoError(t, d.detect(t.Context()))
+	require.NoError(t, d.Prepare(t.Context()))
 	require.NoError(t, d.Write(t.Context(), func(tx sqlstore.Tx) error {
-		_, err := tx.Exec(t.Context(), "UPDATE migrations SET name = name")
+		_, err := tx.Exec(t.Context(), "UPDATE {migrations} SET name = name")
 		return err
 	}))
 	assert.Equal(t, 1, refused)
@@ -43,7 +45,7 @@ func TestWritersByIsolation(t *testing.T) {
 	t.Parallel()
 	for isolation, want := range map[string]int{"read committed": 2, "repeatable read": 1, "serializable": 1} {
 		pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"default_transaction_isolation": isolation}})
-		d := newDB(pool)
+		d := newDB(pool, pgtest.Schema(pool))
 		require.NoError(t, d.findIsolation(t.Context()))
 		assert.Equal(t, want, d.Writers(), isolation)
 	}
@@ -57,7 +59,7 @@ func TestOneQueryByIsolation(t *testing.T) {
 		"read committed": nil, "repeatable read": {toRead}, "serializable": {toRead},
 	} {
 		pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"default_transaction_isolation": isolation}})
-		d := newDB(pool)
+		d := newDB(pool, pgtest.Schema(pool))
 		require.NoError(t, d.findIsolation(t.Context()))
 		var began []string
 		d.begin = func(ctx context.Context, statements ...string) (session, error) {
@@ -75,19 +77,6 @@ func TestOneQueryByIsolation(t *testing.T) {
 		}))
 		assert.Equal(t, want, began, isolation)
 	}
-}
-
-// A schema that has other people's tables is told so, and not waited for.
-func TestNewAmongOtherPeoplesTables(t *testing.T) {
-	t.Parallel()
-	pool := pgtest.Pool(t, pgtest.Config{})
-	_, err := pool.Exec(t.Context(), "CREATE TABLE keys (door text)")
-	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	_, err = New(ctx, pool)
-	require.ErrorContains(t, err, `relation "keys" already exists`)
-	require.NoError(t, ctx.Err(), "at once")
 }
 
 func TestUndone(t *testing.T) {
@@ -138,16 +127,16 @@ func TestRollbackOfASilentServer(t *testing.T) {
 func TestStalledProcess(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
-	patient := newDB(pool)
-	require.NoError(t, patient.prepareSchema(t.Context()))
-	stalls := &db{begin: func(ctx context.Context, statements ...string) (session, error) {
+	patient := newDB(pool, pgtest.Schema(pool))
+	require.NoError(t, patient.Prepare(t.Context()))
+	stalls := &db{names: patient.names, begin: func(ctx context.Context, statements ...string) (session, error) {
 		for i := range statements {
 			statements[i] = strings.Replace(statements[i], "10s", "50ms", 1)
 		}
 		return begins(pool)(ctx, statements...)
 	}}
 	locks := func(tx sqlstore.Tx) error {
-		_, err := tx.Exec(t.Context(), "UPDATE migrations SET name = name")
+		_, err := tx.Exec(t.Context(), "UPDATE {migrations} SET name = name")
 		return err
 	}
 	locked, over, outcome := make(chan struct{}), make(chan struct{}), make(chan error, 1)

@@ -110,7 +110,7 @@ func (d *db) text(s *sqlstore.RowsStatement, checked bool) string {
 		text, _ := known.(string)
 		return text
 	}
-	text := strings.Replace(s.Text, "{n}", table(s.Columns), 1)
+	text := strings.Replace(d.names.In(s.Text), "{n}", table(s.Columns), 1)
 	if checked {
 		text = fmt.Sprintf("WITH changed AS (%s RETURNING 1) SELECT CASE count(*) WHEN CAST($%d AS bigint) THEN 0 "+
 			"ELSE 1 / (count(*) - count(*)) END FROM changed", text, len(s.Columns)+1)

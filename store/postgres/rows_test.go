@@ -49,7 +49,7 @@ func TestWriteRows(t *testing.T) {
 			t.Parallel()
 			pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"default_query_exec_mode": mode, "pool_max_conns": "1"}})
 			numbered(t, pool)
-			d := newDB(pool)
+			d := newDB(pool, pgtest.Schema(pool))
 			var missing *string
 			require.NoError(t, d.WriteRows(t.Context(), note(2, "a", 0, 1), note(-1, "b", 2, 7), note(0, "c"), note(1, missing, 4)))
 			assert.Equal(t, "a,a,b,,-", notes(t, pool))
@@ -74,7 +74,7 @@ func TestWriteRowsAreSentWithTheirCommit(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
 	numbered(t, pool)
-	d := newDB(pool)
+	d := newDB(pool, pgtest.Schema(pool))
 	begin := d.begin
 	d.begin = func(ctx context.Context, statements ...string) (session, error) {
 		began, err := begin(ctx, statements...)
@@ -106,7 +106,7 @@ func TestWriteRowsAmongRivals(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"default_transaction_isolation": "serializable", "pool_max_conns": "4"}})
 	numbered(t, pool)
-	d := newDB(pool)
+	d := newDB(pool, pgtest.Schema(pool))
 	more := note(1, "a", 0)
 	more.Text = "UPDATE noted SET note = noted.note || n.note FROM {n} WHERE noted.id = n.id"
 	var rivals sync.WaitGroup
@@ -131,7 +131,9 @@ func TestWriteRowsCutOff(t *testing.T) {
 	_, err = rival.Exec(t.Context(), "UPDATE noted SET note = note WHERE id = 1")
 	require.NoError(t, err)
 	written := make(chan error, 1)
-	go func() { written <- newDB(pool).WriteRows(t.Context(), note(1, "a", 0), note(1, "a", 1)) }()
+	go func() {
+		written <- newDB(pool, pgtest.Schema(pool)).WriteRows(t.Context(), note(1, "a", 0), note(1, "a", 1))
+	}()
 	require.Eventually(t, func() (cut bool) {
 		err := rival.QueryRow(t.Context(), `SELECT coalesce(bool_or(pg_terminate_backend(pid)), false) FROM pg_locks
 			WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))`).Scan(&cut)

@@ -183,15 +183,19 @@ func (r *firstRows) Close() {
 }
 
 // inTx is a transaction as the stores see it.
-type inTx struct{ session }
+type inTx struct {
+	session
+
+	names *sqlstore.Names
+}
 
 // Exec implements [sqlstore.Tx].
 func (t *inTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	done, err := t.session.Exec(ctx, query, args...)
+	done, err := t.session.Exec(ctx, t.names.In(query), args...)
 	return done.RowsAffected(), err
 }
 
 // Query implements [sqlstore.Tx].
 func (t *inTx) Query(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
-	return t.session.Query(ctx, query, args...) //nolint:rowserrcheck,sqlclosecheck // whoever reads the rows checks and closes them
+	return t.session.Query(ctx, t.names.In(query), args...) //nolint:rowserrcheck,sqlclosecheck // whoever reads the rows checks and closes them
 }

@@ -20,7 +20,7 @@ func TestAFileThatIsAway(t *testing.T) {
 	t.Parallel()
 	pool := open(t, filepath.Join(t.TempDir(), "signalbox.db"))
 	pool.SetMaxOpenConns(1)
-	set, err := sqlite.New(t.Context(), pool)
+	set, err := sqlite.New(t.Context(), pool, sqlite.Config{})
 	require.NoError(t, err)
 	_, err = set.Keys.Get(t.Context(), "none")
 	require.ErrorIs(t, err, keys.ErrNotFound)

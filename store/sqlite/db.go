@@ -22,7 +22,7 @@ const pragmas = "PRAGMA busy_timeout = 10000; PRAGMA synchronous = FULL; " +
 // lock takes the write lock before anything is read. Drivers begin deferred:
 // of two transactions that both read first, one would fail at once, however
 // long it is willing to wait.
-const lock = "UPDATE migrations SET version = version WHERE false"
+const lock = "UPDATE {migrations} SET version = version WHERE false"
 
 // What needs the whole file, or waits for who has it, happens within ten seconds,
 // or not at all.
@@ -34,6 +34,7 @@ const (
 // db is a database whose writes take turns within the process.
 type db struct {
 	pool   *sql.DB
+	names  *sqlstore.Names
 	writer chan struct{} // holds a token while somebody writes
 	last   any           // the driver's connection that was written to last, of whoever holds the token
 
@@ -43,8 +44,9 @@ type db struct {
 	forRows expansions
 }
 
-func newDB(pool *sql.DB) *db {
-	return &db{pool: pool, writer: make(chan struct{}, 1), statements: make(map[string]*sql.Stmt)}
+// newDB returns the database in a pool, whose tables' names have a prefix.
+func newDB(pool *sql.DB, prefix string) *db {
+	return &db{pool: pool, names: sqlstore.NewNames(`"`+prefix, `"`), writer: make(chan struct{}, 1), statements: make(map[string]*sql.Stmt)}
 }
 
 // prepareFile does what is done once for a file.
@@ -57,14 +59,39 @@ func (d *db) prepareFile(ctx context.Context) error {
 	if _, err := conn.ExecContext(ctx, pragmas); err != nil {
 		return err
 	}
-	if err := keepLog(ctx, conn); err != nil {
+	return keepLog(ctx, conn)
+}
+
+// Migrated implements [sqlstore.DB].
+func (d *db) Migrated(ctx context.Context, t sqlstore.Tx) (there bool, err error) {
+	name := strings.Trim(d.names.In("{migrations}"), `"`)
+	rows, err := t.Query(ctx, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1", name)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(&there); err != nil {
+			return false, err
+		}
+	}
+	return there, rows.Err()
+}
+
+// Prepare implements [sqlstore.DB]. It is no [db.Write], which locks the table that
+// is made here.
+func (d *db) Prepare(ctx context.Context) error {
+	conn, err := d.pool.Conn(ctx)
+	if err != nil {
 		return err
 	}
+	defer func() { _ = conn.Close() }()
 	for _, statement := range []string{
-		"CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT",
-		"INSERT INTO migrations (version, name) VALUES (0, 'none') ON CONFLICT (version) DO NOTHING",
+		pragmas,
+		"CREATE TABLE IF NOT EXISTS {migrations} (version INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT",
+		"INSERT INTO {migrations} (version, name) VALUES (0, 'none') ON CONFLICT (version) DO NOTHING",
 	} {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
+		if _, err := conn.ExecContext(ctx, d.names.In(statement)); err != nil {
 			return err
 		}
 	}
@@ -208,7 +235,7 @@ func (d *db) Script(ctx context.Context, t sqlstore.Tx, statements string) error
 	if !ok {
 		return errors.New("sqlite: a transaction of another database")
 	}
-	_, err := ours.tx.ExecContext(ctx, statements)
+	_, err := ours.tx.ExecContext(ctx, d.names.In(statements))
 	return err
 }
 
@@ -225,7 +252,7 @@ func (d *db) statement(text string) *sql.Stmt {
 // is sent as text once more.
 func (d *db) prepare(ctx context.Context, texts []string) {
 	for _, text := range texts {
-		s, err := d.pool.PrepareContext(ctx, ours(text)) //nolint:sqlclosecheck // it stays for as long as the pool
+		s, err := d.pool.PrepareContext(ctx, d.ours(text)) //nolint:sqlclosecheck // it stays for as long as the pool
 		if err != nil {
 			return
 		}
@@ -242,8 +269,8 @@ func (d *db) prepare(ctx context.Context, texts []string) {
 
 // ours is a text as SQLite wants it: $1 would be the name of a parameter, and
 // rows need no locks where there is one writer.
-func ours(text string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(text, "FOR UPDATE", ""), "$", "?")
+func (d *db) ours(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(d.names.In(text), "FOR UPDATE", ""), "$", "?")
 }
 
 // tx is a transaction.
@@ -270,7 +297,7 @@ func (t *tx) Exec(ctx context.Context, query string, args ...any) (int64, error)
 	if s := t.prepared(ctx, query); s != nil { //nolint:sqlclosecheck // its transaction does
 		res, err = s.ExecContext(ctx, args...)
 	} else {
-		res, err = t.tx.ExecContext(ctx, ours(query), args...)
+		res, err = t.tx.ExecContext(ctx, t.db.ours(query), args...)
 	}
 	if err != nil {
 		return 0, err
@@ -285,7 +312,7 @@ func (t *tx) Query(ctx context.Context, query string, args ...any) (sqlstore.Row
 	if s := t.prepared(ctx, query); s != nil { //nolint:sqlclosecheck // its transaction does
 		found, err = s.QueryContext(ctx, args...) //nolint:rowserrcheck // the caller checks
 	} else {
-		found, err = t.tx.QueryContext(ctx, ours(query), args...) //nolint:rowserrcheck // the caller checks
+		found, err = t.tx.QueryContext(ctx, t.db.ours(query), args...) //nolint:rowserrcheck // the caller checks
 	}
 	if err != nil {
 		return nil, err

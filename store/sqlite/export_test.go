@@ -7,4 +7,4 @@ import (
 )
 
 // DB is a pool as the stores use it, for writing rows without them.
-func DB(pool *sql.DB) sqlstore.DB { return newDB(pool) }
+func DB(pool *sql.DB) sqlstore.DB { return newDB(pool, DefaultPrefix) }

@@ -51,7 +51,7 @@ func newBurning(t *testing.T) *burning {
 	pool.SetMaxOpenConns(1)
 	b := &burning{t: t, failing: &failing{DB: sqlite.DB(pool), n: math.MaxInt}}
 	var err error
-	b.whole, err = sqlite.New(t.Context(), pool)
+	b.whole, err = sqlite.New(t.Context(), pool, sqlite.Config{})
 	require.NoError(t, err)
 	b.faulty = sqlstore.Set(b.failing)
 	b.managed = b.service(b.whole)

@@ -27,7 +27,7 @@ func fill(tb testing.TB, d *dataset.Data) string {
 	pool, err := sql.Open("sqlite", file+"?_pragma=cache_size(-1000000)")
 	require.NoError(tb, err)
 	defer func() { assert.NoError(tb, pool.Close()) }()
-	_, err = sqlite.New(tb.Context(), pool)
+	_, err = sqlite.New(tb.Context(), pool, sqlite.Config{})
 	require.NoError(tb, err)
 	require.NoError(tb, d.Fill(tb.Context(), sqlite.DB(pool)))
 	return file
@@ -36,7 +36,7 @@ func fill(tb testing.TB, d *dataset.Data) string {
 func TestLargeDataAddsUp(t *testing.T) {
 	t.Parallel()
 	file := fill(t, dataOf(dataset.Size{Accounts: 4, Keys: 500, Largest: 60, Events: 5_001}))
-	found, err := sqlite.Verify(t.Context(), open(t, file))
+	found, err := sqlite.Verify(t.Context(), open(t, file), sqlite.Config{})
 	require.NoError(t, err)
 	assert.Empty(t, found.Differences)
 	assert.Equal(t, 5_001, found.Events)
@@ -50,9 +50,9 @@ func TestLargeDataIsTheSameAgain(t *testing.T) {
 		var parts []string
 		pool := open(t, fill(t, d))
 		for _, text := range []string{
-			`SELECT group_concat(hash || workspace || creator, '') FROM (SELECT * FROM keys ORDER BY hash)`,
-			`SELECT group_concat(id || admitted || model || prompt || credit || total, '') FROM (SELECT * FROM events ORDER BY id)`,
-			`SELECT group_concat(owner || win || spent_credit || spent_total, '') FROM (SELECT * FROM lines ORDER BY owner, win)`,
+			`SELECT group_concat(hash || workspace || creator, '') FROM (SELECT * FROM signalbox_keys ORDER BY hash)`,
+			`SELECT group_concat(id || admitted || model || prompt || credit || total, '') FROM (SELECT * FROM signalbox_events ORDER BY id)`,
+			`SELECT group_concat(owner || win || spent_credit || spent_total, '') FROM (SELECT * FROM signalbox_lines ORDER BY owner, win)`,
 		} {
 			var part string
 			require.NoError(t, pool.QueryRowContext(t.Context(), text).Scan(&part))
@@ -83,12 +83,12 @@ func BenchmarkLarge(b *testing.B) {
 		if err != nil {
 			return store.Set{}, nil, err
 		}
-		set, err := sqlite.New(b.Context(), pool)
+		set, err := sqlite.New(b.Context(), pool, sqlite.Config{})
 		return set, func() { assert.NoError(b, pool.Close()) }, err
 	})
 	if os.Getenv("SIGNALBOX_BENCH_SIZE") == "full" {
 		start = time.Now()
-		found, err := sqlite.Verify(b.Context(), open(b, file))
+		found, err := sqlite.Verify(b.Context(), open(b, file), sqlite.Config{})
 		require.NoError(b, err)
 		require.Empty(b, found.Differences)
 		b.Logf("verified %d events and %d lines in %.0f s", found.Events, found.Lines, time.Since(start).Seconds())

@@ -79,8 +79,8 @@ func TestConformanceOfRepetition(t *testing.T) {
 		pool, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "signalbox.db"))
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, pool.Close()) })
-		_, err = New(t.Context(), pool)
+		_, err = New(t.Context(), pool, Config{})
 		require.NoError(t, err)
-		return sqlstore.Set(&fickle{DB: newDB(pool)})
+		return sqlstore.Set(&fickle{DB: newDB(pool, DefaultPrefix)})
 	})
 }

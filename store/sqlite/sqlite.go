@@ -4,10 +4,13 @@
 // The one thing to know first: the program brings the driver and opens the
 // database. This package links none, and sets for itself what durability asks
 // for: a write-ahead log and full synchronization at every commit. Where there
-// can be no such log, [New] fails. Whoever finds the file locked waits ten
+// can be no such log, [Migrate] and [Open] fail. Whoever finds the file locked waits ten
 // seconds. The connections that it writes to also keep temporary data in memory
 // and the log for 4,000 pages: a program that uses the same pool leaves these
 // pragmas, and busy_timeout, as they are.
+//
+// Its tables and indexes have names of their own ([Config]), so that the file may
+// have those of the program, too.
 //
 // It needs SQLite 3.37 or newer.
 package sqlite
@@ -16,6 +19,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -23,28 +27,87 @@ import (
 	"github.com/signalbox/signalbox/store"
 )
 
-// ErrNewer is a database that a later version of this module has written.
-var ErrNewer = sqlstore.ErrNewer
+var (
+	// ErrNewer is a database that a later version of this module has written.
+	ErrNewer = sqlstore.ErrNewer
+	// ErrNotMigrated is a database that [Migrate] has not brought up to date.
+	ErrNotMigrated = sqlstore.ErrNotMigrated
+	// ErrConfig is what every mistake in a [Config] is.
+	ErrConfig = errors.New("sqlite: invalid configuration")
+)
 
 //go:embed migrations/*.sql
-var migrations embed.FS
+var files embed.FS
 
-// New returns the stores in pool and brings its schema up to date. The caller
-// opens and closes pool; no other process should write to the same file while
-// this one does, though none would break anything. It makes as many connections
+func migrations() (fs.FS, error) { return fs.Sub(files, "migrations") }
+
+// Config says what the tables are called.
+type Config struct {
+	// Prefix begins the name of every table and index: lower-case letters, digits
+	// and underscores, at most 48. Default "signalbox_".
+	Prefix string
+}
+
+// DefaultPrefix begins the names of tables unless a [Config] says otherwise.
+const DefaultPrefix = "signalbox_"
+
+// Migrate makes the tables, or brings them up to date, also when several pools do
+// so at once. Where nothing is missing it only reads. An error is [ErrConfig],
+// [ErrNewer], or the database's.
+func Migrate(ctx context.Context, pool *sql.DB, cfg Config) error {
+	db, migrations, err := prepare(ctx, pool, cfg)
+	if err == nil {
+		err = sqlstore.Migrate(ctx, db, migrations)
+	}
+	if err != nil {
+		return fmt.Errorf("sqlite: %w", err)
+	}
+	return nil
+}
+
+// Open returns the stores in pool. It creates no table: a database that [Migrate]
+// has not brought up to date is [ErrNotMigrated], one of a later version [ErrNewer].
+//
+// The caller opens and closes pool; no other process should write to the same file
+// while this one does, though none would break anything. It makes as many connections
 // as it has readers at once. A pool of ":memory:" databases needs
 // SetMaxOpenConns(1), because each connection has its own.
-func New(ctx context.Context, pool *sql.DB) (store.Set, error) {
-	db := newDB(pool)
-	if err := db.prepareFile(ctx); err != nil {
-		return store.Set{}, fmt.Errorf("sqlite: %w", err)
+func Open(ctx context.Context, pool *sql.DB, cfg Config) (store.Set, error) {
+	db, migrations, err := prepare(ctx, pool, cfg)
+	if err == nil {
+		err = sqlstore.Check(ctx, db, migrations)
 	}
-	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return store.Set{}, err
-	}
-	if err := sqlstore.Migrate(ctx, db, files); err != nil {
 		return store.Set{}, fmt.Errorf("sqlite: %w", err)
 	}
 	return sqlstore.Set(db), nil
+}
+
+// New is [Migrate] and [Open], for a program whose role may do both.
+func New(ctx context.Context, pool *sql.DB, cfg Config) (store.Set, error) {
+	if err := Migrate(ctx, pool, cfg); err != nil {
+		return store.Set{}, err
+	}
+	return Open(ctx, pool, cfg)
+}
+
+// prepare returns the database in a pool, made ready to be written to, and the
+// migrations that it should have.
+func prepare(ctx context.Context, pool *sql.DB, cfg Config) (*db, fs.FS, error) {
+	db, migrations, err := databaseOf(pool, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	return db, migrations, db.prepareFile(ctx)
+}
+
+func databaseOf(pool *sql.DB, cfg Config) (*db, fs.FS, error) {
+	if cfg.Prefix == "" {
+		cfg.Prefix = DefaultPrefix
+	}
+	if !sqlstore.ValidName(cfg.Prefix) {
+		return nil, nil, fmt.Errorf("%w: Prefix may hold 1 to 48 lower-case letters, digits and underscores, no digit first", ErrConfig)
+	}
+	migrations, err := migrations()
+	return newDB(pool, cfg.Prefix), migrations, err
 }

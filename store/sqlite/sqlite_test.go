@@ -26,7 +26,7 @@ func open(tb testing.TB, file string) *sql.DB {
 // newSet returns empty stores.
 func newSet(tb testing.TB) store.Set {
 	tb.Helper()
-	set, err := sqlite.New(tb.Context(), open(tb, filepath.Join(tb.TempDir(), "signalbox.db")))
+	set, err := sqlite.New(tb.Context(), open(tb, filepath.Join(tb.TempDir(), "signalbox.db")), sqlite.Config{})
 	require.NoError(tb, err)
 	return set
 }
@@ -46,7 +46,7 @@ func TestConformanceOfOneConnection(t *testing.T) {
 		t.Helper()
 		pool := open(t, ":memory:")
 		pool.SetMaxOpenConns(1)
-		set, err := sqlite.New(t.Context(), pool)
+		set, err := sqlite.New(t.Context(), pool, sqlite.Config{})
 		require.NoError(t, err)
 		return set
 	})
@@ -56,7 +56,7 @@ func TestNewAppliesEachMigrationOnce(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "signalbox.db")
 	for range 2 {
-		_, err := sqlite.New(t.Context(), open(t, file))
+		_, err := sqlite.New(t.Context(), open(t, file), sqlite.Config{})
 		require.NoError(t, err)
 	}
 }
@@ -64,11 +64,11 @@ func TestNewAppliesEachMigrationOnce(t *testing.T) {
 func TestNewRefusesANewerSchema(t *testing.T) {
 	t.Parallel()
 	pool := open(t, filepath.Join(t.TempDir(), "signalbox.db"))
-	_, err := sqlite.New(t.Context(), pool)
+	_, err := sqlite.New(t.Context(), pool, sqlite.Config{})
 	require.NoError(t, err)
-	_, err = pool.ExecContext(t.Context(), "INSERT INTO migrations (version, name) VALUES (9999, 'later')")
+	_, err = pool.ExecContext(t.Context(), "INSERT INTO signalbox_migrations (version, name) VALUES (9999, 'later')")
 	require.NoError(t, err)
-	_, err = sqlite.New(t.Context(), pool)
+	_, err = sqlite.New(t.Context(), pool, sqlite.Config{})
 	require.ErrorIs(t, err, sqlite.ErrNewer)
 	assert.ErrorContains(t, err, "9999")
 }

@@ -22,7 +22,7 @@ func TestNewManyAtOnce(t *testing.T) {
 		for range 8 {
 			pool := open(t, file)
 			all.Go(func() {
-				_, err := sqlite.New(t.Context(), pool)
+				_, err := sqlite.New(t.Context(), pool, sqlite.Config{})
 				assert.NoError(t, err)
 			})
 		}
@@ -36,7 +36,7 @@ func TestPoolsThatKeepNoConnection(t *testing.T) {
 	t.Parallel()
 	pool := open(t, filepath.Join(t.TempDir(), "signalbox.db"))
 	pool.SetMaxIdleConns(-1)
-	set, err := sqlite.New(t.Context(), pool)
+	set, err := sqlite.New(t.Context(), pool, sqlite.Config{})
 	require.NoError(t, err)
 	line := router.Line{Owner: "key:k", Window: "ever"}
 	var readers, writers sync.WaitGroup
@@ -70,6 +70,6 @@ func TestPoolsThatKeepNoConnection(t *testing.T) {
 // for example), New says so, and does not go on with less.
 func TestNewWithoutAWriteAheadLog(t *testing.T) {
 	t.Parallel()
-	_, err := sqlite.New(t.Context(), open(t, "file:"+filepath.Join(t.TempDir(), "signalbox.db")+"?nolock=1"))
+	_, err := sqlite.New(t.Context(), open(t, "file:"+filepath.Join(t.TempDir(), "signalbox.db")+"?nolock=1"), sqlite.Config{})
 	require.ErrorContains(t, err, "write-ahead log")
 }

@@ -30,7 +30,7 @@ type looking struct {
 func (d *looking) RunRows(ctx context.Context, tx sqlstore.Tx, statements ...sqlstore.RowsStatement) error {
 	for i := range statements {
 		s := &statements[i]
-		if len(s.Rows) > 0 && strings.HasPrefix(s.Text, "SELECT") && strings.Contains(s.Text, "FROM holds") {
+		if len(s.Rows) > 0 && strings.HasPrefix(s.Text, "SELECT") && strings.Contains(s.Text, "FROM {holds}") {
 			d.looks.Add(1)
 		}
 	}
@@ -44,7 +44,7 @@ func newLooking(t *testing.T) (ledger, other lease.Base, db *looking) {
 	pool, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "signalbox.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, pool.Close()) })
-	_, err = sqlite.New(t.Context(), pool)
+	_, err = sqlite.New(t.Context(), pool, sqlite.Config{})
 	require.NoError(t, err)
 	db = &looking{DB: sqlite.DB(pool)}
 	ledger, ok := sqlstore.Set(db).Ledger.(lease.Base)

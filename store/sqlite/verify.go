@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io/fs"
 
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/store"
@@ -19,14 +18,12 @@ import (
 // Spending of callers without an account is on lines and in no event, so that it
 // is reported. What became of closed holds is not known any more. Sums beyond
 // the largest USD are an error.
-func Verify(ctx context.Context, pool *sql.DB) (store.Verified, error) {
-	db := newDB(pool)
-	defer db.closeStatements()
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return store.Verified{}, err
+func Verify(ctx context.Context, pool *sql.DB, cfg Config) (found store.Verified, err error) {
+	db, migrations, err := databaseOf(pool, cfg)
+	if err == nil {
+		defer db.closeStatements()
+		found, err = sqlstore.Verify(ctx, db, migrations)
 	}
-	found, err := sqlstore.Verify(ctx, db, files)
 	if err != nil {
 		return store.Verified{}, fmt.Errorf("sqlite: verify: %w", err)
 	}

@@ -37,6 +37,7 @@ func Run(t *testing.T, open Open) {
 		{"Activity", testActivity},
 		{"Presets", testPresets},
 		{"Credentials", testCredentials},
+		{"Pruner", testPruner},
 	} {
 		t.Run(suite.name, func(t *testing.T) { suite.run(t, open) })
 	}

@@ -223,7 +223,7 @@ func inSQLite(t *testing.T, rt *rapid.T) store.Set {
 	require.NoError(rt, err)
 	pool.SetMaxOpenConns(1)
 	rt.Cleanup(func() { assert.NoError(t, pool.Close()) })
-	set, err := sqlite.New(t.Context(), pool)
+	set, err := sqlite.New(t.Context(), pool, sqlite.Config{})
 	require.NoError(rt, err)
 	return set
 }

@@ -1,4 +1,0 @@
--- Lists say the sums of new events from here on, so that nobody has to look these up, and
--- programs that would do so refuse the database. Lists of ids are read as long as there are
--- any: those that are there, and those that a program of an earlier version, which is at work
--- still, adds. What that one reads of sums is an error, and nothing is lost.

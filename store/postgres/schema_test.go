@@ -1,0 +1,144 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/internal/pgtest"
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/postgres"
+	"github.com/signalbox/signalbox/store/storetest"
+)
+
+// The tables of a program that has some of the same names, and a row in each.
+const hosts = `
+	CREATE TABLE accounts (id int); INSERT INTO accounts VALUES (1);
+	CREATE TABLE keys (door text); INSERT INTO keys VALUES ('front');
+	CREATE TABLE events (at date); INSERT INTO events VALUES ('2026-11-21');
+	CREATE TABLE migrations (version bigint, name text); INSERT INTO migrations VALUES (9999, 'ours')`
+
+// grants is what the package documentation has an administrator grant to who serves.
+func grants(schema, role string) string {
+	const granted = `
+		GRANT USAGE ON SCHEMA signalbox TO service;
+		GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA signalbox TO service;
+		GRANT USAGE ON ALL SEQUENCES IN SCHEMA signalbox TO service`
+	return strings.NewReplacer("signalbox", schema, " service", " "+role).Replace(granted)
+}
+
+// as returns a pool of the same database, of another role.
+func as(t *testing.T, pool *pgxpool.Pool, role string) *pgxpool.Pool {
+	t.Helper()
+	cfg := pool.Config()
+	cfg.ConnConfig.RuntimeParams["role"] = role
+	cfg.ConnConfig.RuntimeParams["search_path"] = "public"
+	other, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(other.Close)
+	return other
+}
+
+// role makes a role without any right, which is gone when the test ends.
+func role(t *testing.T) string {
+	t.Helper()
+	pool := pgtest.Pool(t, pgtest.Config{})
+	var name string
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT current_schema() || '_service'").Scan(&name))
+	_, err := pool.Exec(t.Context(), "CREATE ROLE "+name)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := pool.Exec(context.Background(), "DROP ROLE "+name) // the test's context is over
+		assert.NoError(t, err)
+	})
+	return name
+}
+
+// A program's database may have tables of the same names, and the role that serves
+// may create nothing.
+func TestConformanceAmongOthersTables(t *testing.T) {
+	t.Parallel()
+	service := role(t)
+	pool := pgtest.Pool(t, pgtest.Config{OwnDatabase: true})
+	_, err := pool.Exec(t.Context(), hosts)
+	require.NoError(t, err)
+	serving := as(t, pool, service)
+	var n atomic.Int64
+	storetest.Run(t, func(t *testing.T) store.Set {
+		t.Helper()
+		cfg := postgres.Config{Schema: fmt.Sprintf("signalbox%d", n.Add(1))}
+		require.NoError(t, postgres.Migrate(t.Context(), pool, cfg))
+		_, err = pool.Exec(t.Context(), grants(cfg.Schema, service))
+		require.NoError(t, err)
+		_, err = serving.Exec(t.Context(), "CREATE TABLE "+cfg.Schema+".x (id int)")
+		require.ErrorContains(t, err, "permission denied")
+		require.NoError(t, postgres.Migrate(t.Context(), serving, cfg), "it only reads")
+		set, err := postgres.Open(t.Context(), serving, cfg)
+		require.NoError(t, err)
+		return set
+	})
+}
+
+func TestOpenCreatesNothing(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Pool(t, pgtest.Config{OwnDatabase: true})
+	_, err := postgres.Open(t.Context(), pool, postgres.Config{})
+	require.ErrorIs(t, err, postgres.ErrNotMigrated)
+	_, err = postgres.Verify(t.Context(), pool, postgres.Config{})
+	require.ErrorIs(t, err, postgres.ErrNotMigrated)
+	var schemas int
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT count(*) FROM pg_namespace WHERE nspname = 'signalbox'").Scan(&schemas))
+	assert.Zero(t, schemas)
+}
+
+// An administrator who makes the schema spares the role that migrates the right to
+// make any.
+func TestMigrateInASchemaThatIsThere(t *testing.T) {
+	t.Parallel()
+	service := role(t)
+	pool := pgtest.Pool(t, pgtest.Config{OwnDatabase: true})
+	_, err := pool.Exec(t.Context(), "CREATE SCHEMA theirs AUTHORIZATION "+service)
+	require.NoError(t, err)
+	_, err = postgres.New(t.Context(), as(t, pool, service), postgres.Config{Schema: "theirs"})
+	require.NoError(t, err)
+	_, err = postgres.New(t.Context(), as(t, pool, service), postgres.Config{})
+	require.ErrorContains(t, err, "permission denied")
+	_, err = pool.Exec(t.Context(), "DROP SCHEMA theirs CASCADE")
+	require.NoError(t, err)
+}
+
+// Two services may share a database.
+func TestSchemasAreSeparate(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Pool(t, pgtest.Config{OwnDatabase: true})
+	for _, schema := range []string{"", "other", "user"} { // the last is a reserved word
+		_, err := postgres.New(t.Context(), pool, postgres.Config{Schema: schema})
+		require.NoError(t, err)
+	}
+	var tables int
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(DISTINCT schemaname) FROM pg_tables
+		WHERE tablename = 'lines' AND schemaname IN ('signalbox', 'other', 'user')`).Scan(&tables))
+	assert.Equal(t, 3, tables)
+}
+
+func TestSchemaNames(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Pool(t, pgtest.Config{OwnDatabase: true})
+	for _, schema := range []string{"Upper", "a b", `a"b`, "1a", "a.b", "ä", strings.Repeat("a", 49), "a;"} {
+		for name, err := range map[string]error{
+			"Migrate": postgres.Migrate(t.Context(), pool, postgres.Config{Schema: schema}),
+			"Open":    second(postgres.Open(t.Context(), pool, postgres.Config{Schema: schema})),
+			"Verify":  second(postgres.Verify(t.Context(), pool, postgres.Config{Schema: schema})),
+		} {
+			require.ErrorIs(t, err, postgres.ErrConfig, name, schema)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

@@ -1,0 +1,80 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/store"
+	"github.com/signalbox/signalbox/store/sqlite"
+	"github.com/signalbox/signalbox/store/storetest"
+)
+
+// The tables and indexes of a program that has some of the same names, and a row in
+// each table.
+const hosts = `
+	CREATE TABLE accounts (id int); INSERT INTO accounts VALUES (1);
+	CREATE TABLE keys (door text); INSERT INTO keys VALUES ('front');
+	CREATE TABLE events (at text); INSERT INTO events VALUES ('2026-11-21');
+	CREATE INDEX holds_open ON events (at);
+	CREATE TABLE migrations (version bigint, name text); INSERT INTO migrations VALUES (9999, 'ours')`
+
+// A program's file may have tables of the same names.
+func TestConformanceAmongOthersTables(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) store.Set {
+		t.Helper()
+		pool := open(t, filepath.Join(t.TempDir(), "program.db"))
+		_, err := pool.ExecContext(t.Context(), hosts)
+		require.NoError(t, err)
+		require.NoError(t, sqlite.Migrate(t.Context(), pool, sqlite.Config{}))
+		set, err := sqlite.Open(t.Context(), pool, sqlite.Config{})
+		require.NoError(t, err)
+		return set
+	})
+}
+
+func TestOpenCreatesNothing(t *testing.T) {
+	t.Parallel()
+	pool := open(t, filepath.Join(t.TempDir(), "signalbox.db"))
+	_, err := sqlite.Open(t.Context(), pool, sqlite.Config{})
+	require.ErrorIs(t, err, sqlite.ErrNotMigrated)
+	_, err = sqlite.Verify(t.Context(), pool, sqlite.Config{})
+	require.ErrorIs(t, err, sqlite.ErrNotMigrated)
+	var tables int
+	require.NoError(t, pool.QueryRowContext(t.Context(), "SELECT count(*) FROM sqlite_master").Scan(&tables))
+	assert.Zero(t, tables)
+}
+
+// Two services may share a file.
+func TestPrefixesAreSeparate(t *testing.T) {
+	t.Parallel()
+	pool := open(t, filepath.Join(t.TempDir(), "signalbox.db"))
+	for _, prefix := range []string{"", "other_", "_"} {
+		_, err := sqlite.New(t.Context(), pool, sqlite.Config{Prefix: prefix})
+		require.NoError(t, err)
+	}
+	var tables int
+	require.NoError(t, pool.QueryRowContext(t.Context(), `SELECT count(*) FROM sqlite_master
+		WHERE type = 'table' AND name IN ('signalbox_lines', 'other_lines', '_lines')`).Scan(&tables))
+	assert.Equal(t, 3, tables)
+}
+
+func TestPrefixNames(t *testing.T) {
+	t.Parallel()
+	pool := open(t, filepath.Join(t.TempDir(), "signalbox.db"))
+	for _, prefix := range []string{"Upper", "a b", `a"b`, "1a", "a.b", "ä", strings.Repeat("a", 49), "a;"} {
+		for name, err := range map[string]error{
+			"Migrate": sqlite.Migrate(t.Context(), pool, sqlite.Config{Prefix: prefix}),
+			"Open":    second(sqlite.Open(t.Context(), pool, sqlite.Config{Prefix: prefix})),
+			"Verify":  second(sqlite.Verify(t.Context(), pool, sqlite.Config{Prefix: prefix})),
+		} {
+			require.ErrorIs(t, err, sqlite.ErrConfig, name, prefix)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

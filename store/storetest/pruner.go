@@ -1,0 +1,262 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/activity"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store"
+)
+
+func testPruner(t *testing.T, open Open) {
+	t.Helper()
+	if set := open(t); !records(set) || set.Pruner == nil {
+		t.Skip("there is no Pruner, or no Ledger that records")
+	}
+	for name, test := range map[string]func(*archive){
+		"what is older is dropped, what is not stays":            (*archive).drops,
+		"what limits look at stays, between two portions, too":   (*archive).keepsLines,
+		"what is held on a line stays until it is settled":       (*archive).keepsHolds,
+		"a lap ends, and another one begins":                     (*archive).laps,
+		"a later instant drops more, an earlier one brings back": (*archive).advances,
+		"records of changes are dropped":                         (*archive).changes,
+		"rivals drop each row once":                              (*archive).rivals,
+		"it honours its context":                                 (*archive).over,
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := open(t)
+			recorder, ok := set.Ledger.(router.Recorder)
+			require.True(t, ok)
+			test(&archive{t: t, set: set, recorder: recorder})
+		})
+	}
+}
+
+// archive is a store with calls of many days.
+type archive struct {
+	t        *testing.T
+	set      store.Set
+	recorder router.Recorder
+	calls    int
+}
+
+func (a *archive) someone() router.Principal {
+	return router.Principal{Account: "acme", Workspace: "w", KeyHash: "k", Member: "ann"}
+}
+
+// lines are those that count a day's calls.
+func (a *archive) lines(day time.Time) (lines []router.Line) {
+	for _, owner := range []router.Owner{router.OwnerAccount, router.OwnerWorkspace, router.OwnerMember, router.OwnerKey} {
+		for i := range router.Daily + 1 {
+			lines = append(lines, owner.Line(a.someone(), i.Window(day)))
+		}
+	}
+	return lines
+}
+
+// reserve holds 2 nano-dollars of a call of a day.
+func (a *archive) reserve(day time.Time) (uuid.UUID, router.Event) {
+	a.t.Helper()
+	a.calls++
+	e := activityEvent("e"+strconv.Itoa(a.calls), day.Format(time.DateOnly), a.someone())
+	h := router.Hold{ID: uuid.New(), Lines: a.lines(day), Amount: amount(2, 2), Deadline: day.Add(time.Minute), Event: e}
+	require.NoError(a.t, a.set.Ledger.Reserve(a.t.Context(), h))
+	return h.ID, e
+}
+
+// call charges 1 nano-dollar on a day.
+func (a *archive) call(day time.Time) {
+	a.t.Helper()
+	hold, e := a.reserve(day)
+	a.settle(hold, e)
+}
+
+func (a *archive) settle(hold uuid.UUID, e router.Event) {
+	a.t.Helper()
+	e.Cost = amount(1, 1)
+	require.NoError(a.t, a.recorder.SettleWith(a.t.Context(), hold, e.Cost, []router.Event{e}))
+}
+
+// spent is what stands on the account's line of a window.
+func (a *archive) spent(window string) router.USD {
+	a.t.Helper()
+	b, err := a.set.Ledger.Balances(a.t.Context(), []router.Line{router.OwnerAccount.Line(a.someone(), window)})
+	require.NoError(a.t, err)
+	return b[0].Spent.Credit
+}
+
+// requests are the calls that activity shows of some days.
+func (a *archive) requests(from, to string) (n int64) {
+	a.t.Helper()
+	for _, of := range []activity.Range{{}, {KeyHash: "k"}, {Member: "ann"}} {
+		of.Account, of.From, of.To = "acme", from, to
+		items, err := a.set.Activity.Items(a.t.Context(), of)
+		require.NoError(a.t, err)
+		var sum int64
+		for i := range items {
+			sum += items[i].Requests
+		}
+		if of.KeyHash == "" && of.Member == "" {
+			n = sum
+		}
+		assert.Equal(a.t, n, sum, of)
+	}
+	return n
+}
+
+// prune goes a whole lap in portions, and looks after each.
+func (a *archive) prune(before time.Time, limit int, look func()) (dropped int) {
+	a.t.Helper()
+	for place, laps := "", 0; laps == 0; {
+		did, err := a.set.Pruner.Prune(a.t.Context(), before, place, limit)
+		require.NoError(a.t, err)
+		if dropped += did.Dropped; look != nil {
+			look()
+		}
+		if place = did.Next; place == "" {
+			laps++
+		}
+	}
+	return dropped
+}
+
+// The 21st of November 2026 is a Saturday: neither a week nor a month begins.
+func (a *archive) drops() {
+	for day := range 8 {
+		a.call(noon().AddDate(0, 0, -day))
+	}
+	assert.Equal(a.t, int64(8), a.requests("2026-11-01", "2026-11-30"))
+	dropped := a.prune(noon(), 3, func() {
+		assert.Equal(a.t, int64(1), a.requests("2026-11-21", "2026-11-30"))
+		assert.Zero(a.t, a.requests("2026-11-01", "2026-11-20"), "nothing is shown in part")
+	})
+	assert.GreaterOrEqual(a.t, dropped, 7)
+	for day := range 8 {
+		want := router.USD(0)
+		if day == 0 {
+			want = 1
+		}
+		assert.Equal(a.t, want, a.spent(noon().AddDate(0, 0, -day).Format(time.DateOnly)), day)
+	}
+}
+
+func (a *archive) keepsLines() {
+	for day := range 40 { // 21 of November, 19 of October; 6 of the week
+		a.call(noon().AddDate(0, 0, -day))
+	}
+	look := func() {
+		assert.Equal(a.t, router.USD(40), a.spent("ever"))
+		assert.Equal(a.t, router.USD(21), a.spent("2026-11"))
+		assert.Equal(a.t, router.USD(6), a.spent("2026-W47"))
+	}
+	for range 2 {
+		a.prune(noon(), 4, look)
+		a.call(noon().AddDate(0, 0, -100)) // late: it adds to what was carried
+		a.call(noon().AddDate(1, 0, 0))
+		look = func() { assert.GreaterOrEqual(a.t, a.spent("ever"), router.USD(42)) }
+	}
+	a.prune(noon().AddDate(2, 0, 0), 4, nil)
+	assert.Equal(a.t, router.USD(44), a.spent("ever"))
+	assert.Zero(a.t, a.spent("2026-11"))
+	assert.Zero(a.t, a.spent("2026-W47"))
+}
+
+func (a *archive) keepsHolds() {
+	hold, e := a.reserve(noon())
+	a.prune(noon().AddDate(1, 0, 0), 1000, nil)
+	b, err := a.set.Ledger.Balances(a.t.Context(), a.lines(noon()))
+	require.NoError(a.t, err)
+	for _, on := range b {
+		assert.Equal(a.t, amount(2, 2), on.Held)
+	}
+	a.settle(hold, e)
+	assert.Equal(a.t, router.USD(1), a.spent("ever"))
+	a.prune(noon().AddDate(1, 0, 0), 1000, nil)
+	assert.Equal(a.t, router.USD(1), a.spent("ever"))
+	assert.Zero(a.t, a.spent("2026-11-21"))
+}
+
+func (a *archive) laps() {
+	a.call(noon().AddDate(0, 0, -1))
+	assert.Positive(a.t, a.prune(noon(), 1, nil))
+	assert.Zero(a.t, a.prune(noon(), 1, nil))
+	a.call(noon().AddDate(0, 0, -1))
+	assert.Positive(a.t, a.prune(noon(), 0, nil), "a limit below 1 is 1")
+	_, err := a.set.Pruner.Prune(a.t.Context(), noon(), "nonsense", 10)
+	require.NoError(a.t, err)
+}
+
+func (a *archive) advances() {
+	for day := range 3 {
+		a.call(noon().AddDate(0, 0, -day))
+	}
+	a.prune(noon().AddDate(0, 0, -1), 10, nil)
+	assert.Equal(a.t, int64(2), a.requests("2026-11-01", "2026-11-30"))
+	a.prune(noon().AddDate(0, 0, -5), 10, nil)
+	assert.Equal(a.t, int64(2), a.requests("2026-11-01", "2026-11-30"))
+	a.prune(noon(), 10, nil)
+	assert.Equal(a.t, int64(1), a.requests("2026-11-01", "2026-11-30"))
+}
+
+func (a *archive) changes() {
+	if a.set.Keys == nil || a.set.Audit == nil {
+		a.t.Skip("there are no Keys, or no Audit")
+	}
+	account := sampleKey("").Account
+	for i := range 4 {
+		hash := strings.Repeat(strconv.Itoa(i), 64)
+		c := keyChange("create", hash)
+		c.At = noon().AddDate(0, 0, -i)
+		require.NoError(a.t, a.set.Keys.Create(a.t.Context(), sampleKey(hash), c))
+	}
+	a.prune(noon().AddDate(0, 0, -1), 1, nil)
+	list, total, err := a.set.Audit.Changes(a.t.Context(), account, 0, 10)
+	require.NoError(a.t, err)
+	assert.Equal(a.t, 2, total)
+	for _, c := range list {
+		assert.False(a.t, c.At.Before(noon().AddDate(0, 0, -1).Truncate(24*time.Hour)))
+	}
+}
+
+func (a *archive) rivals() {
+	for day := range 60 {
+		a.call(noon().AddDate(0, 0, -day))
+	}
+	done := make(chan error)
+	for range 3 {
+		go func() {
+			for place := ""; ; {
+				did, err := a.set.Pruner.Prune(a.t.Context(), noon(), place, 7)
+				if place = did.Next; err != nil || place == "" {
+					done <- err
+					return
+				}
+			}
+		}()
+	}
+	var all error
+	for range 3 {
+		all = errors.Join(all, <-done)
+	}
+	require.NoError(a.t, all)
+	a.prune(noon(), 100, nil)
+	assert.Equal(a.t, router.USD(60), a.spent("ever"))
+	assert.Equal(a.t, router.USD(21), a.spent("2026-11"))
+	assert.Equal(a.t, int64(1), a.requests("2026-09-01", "2026-11-30"))
+}
+
+func (a *archive) over() {
+	ctx, cancel := context.WithCancel(a.t.Context())
+	cancel()
+	_, err := a.set.Pruner.Prune(ctx, noon(), "", 10)
+	require.ErrorIs(a.t, err, context.Canceled)
+}
