@@ -6,7 +6,7 @@ import (
 )
 
 // marked is a table's name, or an index's, as statements write it.
-var marked = regexp.MustCompile(`\{([a-z_]{2,})\}`) //nolint:gochecknoglobals // compiled once, never changed
+var marked = regexp.MustCompile(`\{([a-z_]{2,})\}`)
 
 // Names says what tables are called in a database that may have others: {lines}
 // in a statement stands for the table "lines". A statement that qualifies a
