@@ -77,3 +77,22 @@ func BenchmarkLarge(b *testing.B) {
 	require.Empty(b, found.Differences)
 	b.Logf("verified %d events and %d lines in %.0f s", found.Events, found.Lines, time.Since(start).Seconds())
 }
+
+// SIGNALBOX_BENCH_SIZE=full drops half of a million events.
+func BenchmarkPrune(b *testing.B) {
+	size := dataset.Quick()
+	if os.Getenv("SIGNALBOX_BENCH_SIZE") == "full" {
+		size = dataset.Old()
+	}
+	d := dataOf(size)
+	pool, err := pgxpool.New(b.Context(), fill(b, d))
+	require.NoError(b, err)
+	defer pool.Close()
+	cfg := postgres.Config{Schema: pgtest.Schema(pool)}
+	set, err := postgres.Open(b.Context(), pool, cfg)
+	require.NoError(b, err)
+	dataset.BenchPrune(b, d, set)
+	found, err := postgres.Verify(b.Context(), pool, cfg)
+	require.NoError(b, err)
+	require.Empty(b, found.Differences)
+}

@@ -94,3 +94,19 @@ func BenchmarkLarge(b *testing.B) {
 		b.Logf("verified %d events and %d lines in %.0f s", found.Events, found.Lines, time.Since(start).Seconds())
 	}
 }
+
+// SIGNALBOX_BENCH_SIZE=full drops half of a million events.
+func BenchmarkPrune(b *testing.B) {
+	size := dataset.Quick()
+	if os.Getenv("SIGNALBOX_BENCH_SIZE") == "full" {
+		size = dataset.Old()
+	}
+	d := dataOf(size)
+	pool := open(b, fill(b, d))
+	set, err := sqlite.Open(b.Context(), pool, sqlite.Config{})
+	require.NoError(b, err)
+	dataset.BenchPrune(b, d, set)
+	found, err := sqlite.Verify(b.Context(), pool, sqlite.Config{})
+	require.NoError(b, err)
+	require.Empty(b, found.Differences)
+}
