@@ -23,6 +23,8 @@ const keptBytes = 16 << 10
 // errMultiplexed says that nothing was sent because the upstream speaks HTTP/2.
 var errMultiplexed = errors.New("upstream speaks HTTP/2")
 
+var errNotQuiet = errors.New("upstream closed the connection, or spoke unasked")
+
 // kept posts small bodies to one address by HTTP/1.1. It asks in the goroutine of the
 // caller: a write, then a read that waits. An [http.Transport] has two
 // goroutines for every connection, and between them and the caller a request

@@ -11,8 +11,6 @@ import (
 // canLook says that looker works here.
 const canLook = true
 
-var errNotQuiet = errors.New("upstream closed the connection, or spoke unasked")
-
 // looker returns a function that says, without waiting, whether a connection is
 // open and nothing has come over it. What has come is lost.
 func looker(conn net.Conn) (func() error, error) {
