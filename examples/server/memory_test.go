@@ -57,7 +57,7 @@ func TestTheMemoryLimitFollowsFromTheBodies(t *testing.T) {
 	restore := limitMemory(bound, func(string) string { return "" })
 	assert.Equal(t, memoryLimit(bound), debug.SetMemoryLimit(-1))
 	restore()
-	require.EqualValues(t, int64(math.MaxInt64), debug.SetMemoryLimit(-1))
+	require.Equal(t, int64(math.MaxInt64), debug.SetMemoryLimit(-1))
 	limitMemory(bound, func(name string) string { return map[string]string{"GOMEMLIMIT": "1GiB"}[name] })()
-	assert.EqualValues(t, math.MaxInt64, debug.SetMemoryLimit(-1), "the environment wins")
+	assert.Equal(t, int64(math.MaxInt64), debug.SetMemoryLimit(-1), "the environment wins")
 }
