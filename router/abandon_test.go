@@ -274,6 +274,40 @@ func TestNobodyIsAskedForWhoLeft(t *testing.T) {
 	}
 }
 
+// slowLedger reserves whatever becomes of the caller, who leaves meanwhile.
+type slowLedger struct {
+	router.Ledger
+
+	leave func()
+}
+
+func (s *slowLedger) Reserve(ctx context.Context, h router.Hold) error {
+	err := s.Ledger.Reserve(context.WithoutCancel(ctx), h)
+	s.leave()
+	return err
+}
+
+// Whoever leaves while money is set aside has nobody asked, in each mode: nothing
+// is sent then, so nothing is charged.
+func TestNobodyIsAskedForWhoLeftAtTheLedger(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []router.Abandon{router.AbandonEstimate, router.AbandonVoid, router.AbandonFinish} {
+		ctx, cancel := context.WithCancel(t.Context())
+		l := newTill(t, "ant bee", cent)
+		l.rig = newRig(t, "ant bee", func(cfg *router.Config) {
+			cfg.Ledger, cfg.Now, cfg.Abandoned = &slowLedger{l.ledger, cancel}, l.clock.now, mode
+		}, fee(cent))
+		c := l.call()
+		_, err := l.router.Decide(ctx, c)
+		require.ErrorIs(t, err, context.Canceled, mode)
+		assert.Empty(t, asked(c), mode)
+		assert.Empty(t, l.upstreams["ant"].attempts(), mode)
+		assert.Zero(t, l.balance(router.Lifetime), mode)
+		assert.Equal(t, router.StopCaller, c.Report.Stopped, mode)
+		assert.Empty(t, c.Report.Skipped, "%s: nobody was passed over", mode)
+	}
+}
+
 // However short a caller's deadline is and however often it asks, an upstream that
 // would have answered in the program's time is not in an outage; one that would
 // not is, with the program's time.
