@@ -122,6 +122,8 @@ func (w *walk) try(ctx context.Context, i int) (res *Result, stop Stop, err erro
 	}
 	allotted := w.allot(i) // the ledger may have taken its time
 	switch {
+	case ctx.Err() != nil: // nobody waits for an answer any more
+		stop = StopDeadline
 	case allotted.given > 0:
 		if res, stop, sent = w.attempt(ctx, s, by, allotted); !sent {
 			w.skip(by, Skip{Reason: SkipBusy})
