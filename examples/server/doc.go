@@ -43,8 +43,8 @@
 //	                  its own that ends first: estimate (the request fee and the
 //	                  estimated prompt; the default), void (nothing) or finish (the
 //	                  attempt goes on, and costs what its answer says)
-//	-origins LIST     let pages of these origins ask from a browser: those that it
-//	                  sends, separated by commas (https://app.example,
+//	-origins LIST     let browser pages of these origins send requests: origins as
+//	                  browsers write them, separated by commas (https://app.example,
 //	                  http://localhost:3000); default none. A key in a page is known
 //	                  to all who open it: give it a limit, or an expiry
 //	-credits-url URL  where credits are bought; named when a call is refused because

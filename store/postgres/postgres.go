@@ -18,10 +18,11 @@
 //
 // It needs PostgreSQL 15 or newer, or a database that speaks its language, and
 // keeps to what CockroachDB and YugabyteDB take, too. Any isolation from READ
-// COMMITTED up will do. Calls that arrive together share a transaction, which is sent whole,
-// its commit with it; when there are many, a process runs two such transactions at
-// once, each on a connection of the pool, and one at stricter isolations. A server that was started anew is not noticed by who reads:
-// connections that turn out to be dead are replaced on the way.
+// COMMITTED up will do. Calls that arrive together share a transaction, which is
+// sent whole, its commit with it; when there are many, a process runs two such
+// transactions at once, each on a connection of the pool, and one at stricter
+// isolations. Reads survive a restart of the server: connections that turn out to
+// be dead are replaced.
 package postgres
 
 import (
