@@ -22,9 +22,9 @@ type Config struct {
 	// Directory knows the accounts' workspaces. Without one there are none:
 	// no query may name a workspace or a member.
 	Directory Directory
-	// FreeUnrecorded gives answers that cost nothing also while Store is
-	// [router.ErrUnavailable]: their use is not seen. It goes with
-	// [router.Config.FreeWithoutLedger]. Default: such calls fail.
+	// FreeUnrecorded lets calls that cost nothing succeed while Store returns
+	// [router.ErrUnavailable]; their use is then missing from the reports. Set it
+	// together with [router.Config.FreeWithoutLedger]. Default: such calls fail.
 	FreeUnrecorded bool
 	Now            func() time.Time // default time.Now
 }
@@ -50,13 +50,12 @@ func New(cfg Config) (*Service, error) {
 	return &Service{cfg: cfg}, nil
 }
 
-// Intercept records every answered call before its caller has the answer,
-// unless the ledger recorded it in this store when it settled the call. It does
-// the same for what was charged because a caller ended its call: that has tokens
-// and a cost, and is no request. A call whose activity cannot be recorded fails,
-// but for Config.FreeUnrecorded: use that nobody can see is not given away. Calls
-// without an account, of the embedding program itself, are not
-// recorded.
+// Intercept records every answered call before its caller has the answer, unless
+// the ledger recorded it in this store when it settled the call. It also records
+// what was charged because a caller ended its call: an event with tokens and a cost
+// that counts as no request. A call whose activity cannot be recorded fails unless
+// Config.FreeUnrecorded allows it, because its use would be in no report. Calls
+// without an account, of the embedding program itself, are not recorded.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		res, err := next(ctx, c)

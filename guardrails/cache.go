@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// maxBytes is how much memory the policies that are kept ready may take, about.
-// A single one may need more.
+// maxBytes is about how much memory the cached policies may take. A single policy
+// may take more.
 const maxBytes = 64 << 20
 
 // policy is a merged one, ready for use. nil restricts nothing.
@@ -109,7 +109,7 @@ func (c *cache) keep(p router.Principal, what cached, changes uint64) {
 	}
 }
 
-// drop forgets what is remembered of p if it has these limits, which are old.
+// drop removes the entry of p if it still holds these limits, which are stale.
 func (c *cache) drop(p router.Principal, old *router.Limits) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,37 +17,38 @@
 // they were sent. The names of models, the session, the trace and the preset never
 // go upstream, and the user only as a keyed hash.
 //
-// # As what it is read
+// # Folded forms
 //
 // Builtins compare texts in a folded form: NFKC; without characters that do not
-// show, such as marks of direction, joiners, soft hyphens, variation selectors
-// and controls; with the digits of every script, and those in circles, raised or
-// before a dot, as ASCII digits; with the dashes, spaces, dots and quotes of many
-// scripts as those of ASCII; and without the marks that combine with Latin, Greek
-// and Cyrillic letters, with digits and with ASCII. They also look at the text
-// without the escapes of URLs (%40), HTML (&#64;) and programs (\x40, \u0040), up
-// to three of them in each other, and at what characters of Unicode's tags hide.
-// Prompt injection is looked for with letters of other alphabets as those that
-// they look like, too, and in base64 and hexadecimal digits, which may begin
-// anywhere and be encoded three times. Patterns of a guardrail see the text as
-// sent and folded. Each part of a form leads back to the bytes that it stems
-// from, and these are replaced.
+// show, such as marks of direction, joiners, soft hyphens, variation selectors and
+// controls; with the digits of every script, and those in circles, raised or before
+// a dot, as ASCII digits; with the dashes, spaces, dots and quotes of many scripts
+// as those of ASCII; and without the marks that combine with Latin, Greek and
+// Cyrillic letters, with digits and with ASCII. They also look at the text without
+// the escapes of URLs (%40), HTML (&#64;) and programs (\x40, \u0040), up to three
+// of them in each other, and at what characters of Unicode's tags hide. Prompt
+// injection is looked for with letters of other alphabets as those that they look
+// like, too, and in base64 and hexadecimal digits, which may begin anywhere and be
+// encoded three times. Patterns of a guardrail see the text as sent and folded.
+// Each part of a form is mapped back to the bytes that it was made of; these are
+// replaced.
 //
 // # What is a card number
 //
-// Every tenth number has the right check digit, and all that begin with 4 have
-// an issuer. So of the ids of sixteen digits that begin with 4 one in ten passes
-// for a card number, and only what stands around tells. Digits in groups, the
-// first of four, are one, except under a name such as order or serial where they
-// are not parted by spaces, and in longer lists of such groups. Digits in one run
-// are one where a word such as card or visa stands nearby, in a name on the way
-// to it or in its question. They are none after a word such as id, order or
-// timestamp, under a name that ends with such a word, behind # or behind letters
-// and one of - _ /, and where they are a whole name. Anywhere else they are one: of values that nothing
-// explains every tenth id is redacted. A number that is found in one place of a
-// request is found in all of them; so are numbers of phones and of social
-// security, which need a word nearby or in a name where they are one run, and
-// versions, which look like IP addresses but follow a word or name that says so.
+// One number in ten has the right check digit, and all numbers that begin with 4
+// have an issuer. So one in ten ids of sixteen digits that begin with 4 looks like
+// a card number, and only the context distinguishes them. Digits in groups, the
+// first of four, are a card number, except in longer lists of such groups, and
+// under a name such as order or serial unless spaces separate the groups. Digits in
+// one run are a card number where a word such as card or visa stands nearby, in a
+// name on the path to the value or in its question. They are not one after a word
+// such as id, order or timestamp, under a name that ends with such a word, behind #
+// or behind letters and one of - _ /, and where they are a whole name. Anywhere
+// else they are: without such a context one in ten of these ids is redacted. A
+// number that is found in one place of a request is found in all of them; so are
+// numbers of phones and of social security, which need a word nearby or in a name
+// where they are one run, and versions, which look like IP addresses but follow a
+// word or name that says so.
 //
 // Of 6,750 benign texts 0.09 % are blocked, and of 20,000 generated states with
 // ids, instants, hosts, versions and numbers of orders, as values, names and

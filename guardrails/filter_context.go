@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// said is what stands around the current text: it tells a card number from the
-// number of an order.
+// said is the context of the current text, which distinguishes a card number from
+// the number of an order.
 type said struct {
 	name     bool                // the text is the name of something, not a value
 	number   bool                // it is a number of JSON
@@ -224,8 +224,8 @@ func (z *scan) cardNear(b []byte, s span) bool {
 	return eachWord(near, saysCard) || z.pathSaysCard()
 }
 
-// sure notes the digits of a number that is found, so that it is found where
-// nothing else tells what it is as well, and returns its place.
+// sure notes the digits of a number that is recognized, so that they are also
+// recognized where they have no context, and returns its place.
 func (z *scan) sure(b []byte, s span) span {
 	if z.known == nil {
 		z.known = map[string]struct{}{}
@@ -234,9 +234,9 @@ func (z *scan) sure(b []byte, s span) span {
 	return s
 }
 
-// doubtful returns the place of a number that nothing tells the meaning of, if
-// the same digits were found elsewhere in the request. In the first look over it
-// that is not known yet.
+// doubtful returns the place of a number without context if the same digits were
+// found elsewhere in the request. The first pass over the request cannot know that
+// yet.
 func (z *scan) doubtful(b []byte, s span) span {
 	if _, ok := z.known[digitsIn(b, s)]; ok {
 		return s

@@ -9,16 +9,16 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Scan applies the filters to every string and number inside the state and
-// inside each question's instructions and criteria, to the provider's options,
-// and to names: of questions, of options and of members. It never changes req: a
-// redacted request is a copy in which only that differs in which something was
-// found. In a string and in a name that is what was found, a number is replaced
-// by the label, and names that became equal are numbered: [EMAIL], [EMAIL_2].
-// [Service.Intercept] gives answers the names back.
+// Scan applies the filters to every string and number inside the state and inside
+// each question's instructions and criteria, to the provider's options, and to
+// names: of questions, of options and of members. It never changes req: a redacted
+// request is a copy that differs only where something was found. In strings and
+// names the label replaces what was found, a number is replaced as a whole, and
+// names that become equal are numbered: [EMAIL], [EMAIL_2]. [Service.Intercept]
+// restores the names in answers.
 //
-// What is found is looked for in a folded form of the text as well, see the
-// package's description.
+// Filters also look at folded forms of the text, which the package documentation
+// describes.
 //
 // The patterns of all filters share a budget of 5·10⁸ steps, each an instruction
 // of a pattern's program times a byte that it reads; what follows a match is

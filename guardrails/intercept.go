@@ -51,8 +51,8 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 	}
 }
 
-// refusal is what a call is answered with that could not be judged. The end of
-// its context passes as it is: the router knows it.
+// refusal is the error of a call whose guardrails could not be read. The error of a
+// context is returned as it is, because the router handles it.
 func refusal(err error) error {
 	_, known := errors.AsType[*router.Error](err)
 	if known || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
@@ -105,8 +105,8 @@ func (s *Service) Policy(ctx context.Context, p router.Principal) ([]router.Rule
 	return slices.Clone(pol.Rules), nil
 }
 
-// policy returns what applies to p, from memory while that is fresh: nil where
-// nothing restricts it. The limits say which version was read, also then.
+// policy returns what applies to p, from the cache while that is fresh, or nil if
+// nothing restricts p. The limits have the versions that were read in either case.
 func (s *Service) policy(ctx context.Context, p router.Principal) (*policy, *router.Limits, error) {
 	if p.Account == "" {
 		return nil, nil, nil
@@ -203,7 +203,8 @@ func (s *Service) compile(a Applied) (*policy, error) {
 		pol.scanner, err = NewScanner(merged.Filters, s.cfg.Scan)
 		switch {
 		case errors.Is(err, ErrPattern):
-			// It was stored before the bounds of today. Nothing passes unseen.
+			// It was stored before today's bounds. Requests are refused rather than
+			// let through unscanned.
 			pol.tooLarge = true
 		case err != nil:
 			return nil, fmt.Errorf("guardrails: %w", err)

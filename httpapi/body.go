@@ -13,7 +13,8 @@ import (
 const (
 	// firstRead is how much is set aside for a body when its first byte has come.
 	firstRead = 4 << 10
-	// smallBody is how large a body may be that is taken apart without waiting.
+	// smallBody is the size of the largest body that is parsed without waiting for
+	// others.
 	smallBody = 64 << 10
 	// drainBytes and drainTime bound what is read and dropped of a body that is
 	// refused. A client that is still sending when the connection is closed sees
@@ -58,11 +59,10 @@ func (x *exchange) body() ([]byte, error) {
 	return withoutBOM(buf), nil
 }
 
-// read reads a body of size bytes, or of -1 where it does not say. It holds
-// what has come, and at most as much again: what a caller announces costs
-// nothing until it is sent, but for one byte, so that a caller that waits for a
-// 100 is not invited where there is no room at all. With an error it returns
-// what it has read.
+// read reads a body of size bytes, or of -1 where it does not say. It holds room
+// for what has arrived and at most as much again. A body that was only announced
+// holds one byte, so that a caller that waits for 100 Continue is refused where
+// there is no room at all. With an error it returns what it has read.
 func (x *exchange) read(from io.Reader, size int64) ([]byte, error) {
 	limit, most := x.s.MaxBytes, size
 	if size < 0 {
@@ -142,9 +142,9 @@ func (x *exchange) refuse(why error, read int) error {
 	return why
 }
 
-// parse runs f, which takes a body of n bytes apart. What that takes meanwhile can
-// be many times the body, so of large ones no more are taken apart at a time than
-// there are processors, which is as fast.
+// parse runs f, which parses a body of n bytes. Parsing can need many times the
+// memory of the body, so no more large bodies are parsed at a time than there are
+// processors; more would not be faster.
 func (x *exchange) parse(n int, f func() error) error {
 	if n > smallBody {
 		select {

@@ -83,18 +83,18 @@ type Config struct {
 	// MaxBytes is the largest body that is read; default 4 MiB.
 	MaxBytes int64
 	// MaxInFlightBytes bounds what the bodies of all requests of a Handler, the
-	// native ones among them, hold together until they are answered; default
-	// 256 MiB. A body counts with what has come of it, never with what was
-	// announced, and a decision with what its questions take in memory where that
-	// is more. A body that needs more than is left is refused with a 503, one
-	// that is larger than all of it always, so make it many times MaxBytes.
-	// Clients of upstreams bound their own copies of bodies by themselves.
+	// native ones among them, hold together until they are answered; default 256
+	// MiB. A body counts with the bytes that have arrived, never with those
+	// announced; a decision counts with the memory of its questions where that is
+	// more. A body that needs more than is left is refused with a 503, one that is
+	// larger than all of it always, so make it many times MaxBytes. Clients of
+	// upstreams bound their own copies of bodies by themselves.
 	MaxInFlightBytes int64
-	// MaxInFlightPerKey and MaxInFlightPerAccount bound what the bodies of one
-	// key, and of all keys of an account, hold of MaxInFlightBytes, so that the
-	// others find room; default a quarter and a half of it, and never less than
-	// MaxBytes. A body beyond is refused with a 429, because it is the caller's
-	// own requests that it waits for. MaxInFlightBytes sets no bound of its own. Callers
+	// MaxInFlightPerKey and MaxInFlightPerAccount bound what the bodies of one key,
+	// and of all keys of an account, hold of MaxInFlightBytes, so that the others
+	// find room; default a quarter and a half of it, and never less than MaxBytes.
+	// A body beyond is refused with a 429, because only the caller's own requests
+	// take the room. A value of MaxInFlightBytes sets no bound of its own. Callers
 	// without a key, where the handler is Open, share all of it.
 	MaxInFlightPerKey, MaxInFlightPerAccount int64
 	// MinBodyRate is how many bytes a second a body must bring; default 1 KiB. It

@@ -75,9 +75,9 @@ func values(lines []string) iter.Seq[string] {
 	}
 }
 
-// unpack returns what comes out of a body in gzip. It is bounded by MaxBytes where
-// it is read; what goes in may be larger by as much as gzip adds to what cannot be
-// made smaller.
+// unpack returns a reader of the content of a gzip body, which is bounded by
+// MaxBytes where it is read. The compressed bytes may exceed MaxBytes by what gzip
+// adds to incompressible data.
 func (x *exchange) unpack(body io.Reader) io.Reader {
 	most := min(x.s.MaxBytes, math.MaxInt64/2)
 	return &unpacker{sent: bounded{r: body, left: most + most/64 + 1<<10}}

@@ -19,8 +19,8 @@ const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 // their own, and an origin that may send a key may send those.
 const allowedHeaders = "Authorization, Content-Type, X-Api-Key, X-Request-Id, X-Session-Id"
 
-// checkOrigins refuses what no browser sends as an origin: a page would be
-// refused, and its operator would not know why.
+// checkOrigins refuses texts that no browser sends as an origin. They would match
+// no page, and the operator would not learn why.
 func checkOrigins(origins []string) error {
 	for _, o := range origins {
 		u, err := url.Parse(o)
@@ -43,10 +43,9 @@ func exposedHeaders(brand string) string {
 		", Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, WWW-Authenticate, Allow"
 }
 
-// preflight says whether the request is a browser's question whether a page of
-// a named origin may ask. The answer is the same for every path, known or not,
-// and needs no key, because browsers send none: what the page asks then is
-// answered as anybody's.
+// preflight reports whether the request is a CORS preflight of a named origin. The
+// answer is the same for every path, known or not, and needs no key, because
+// browsers send none with it. The request that follows is checked like any other.
 func (x *exchange) preflight() bool {
 	return x.r.Method == http.MethodOptions && x.r.Header.Get("Access-Control-Request-Method") != "" && x.origin() != ""
 }

@@ -85,8 +85,8 @@ func decodedBytes(r *systemone.Request) int64 {
 // time then is not at fault.
 const bodyShare = 10
 
-// dryRun reads the header that asks for a plan alone. A word that is neither true
-// nor false is refused: whoever meant true must not be charged.
+// dryRun reads the header that asks for a plan alone. Any word but true and false
+// is refused, because a caller that meant true must not be charged.
 func dryRun(values []string) (bool, error) {
 	dry := false
 	for _, v := range values {

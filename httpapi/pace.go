@@ -8,17 +8,17 @@ import (
 	"github.com/signalbox/signalbox/internal/flight"
 )
 
-// paceEvery is how often a body that is still on its way is looked at: a network
-// that pauses for a while, as mobile ones do, is no slow caller.
+// paceEvery is the interval at which an incomplete body is checked. It is longer
+// than the usual pauses of mobile networks.
 const (
 	paceSeconds = 10
 	paceEvery   = paceSeconds * time.Second
 	leastStep   = 512 // bytes
 )
 
-// pace is the body of a request that ends when it comes too slowly: each stretch
-// of time must bring least bytes, until the body is whole. What came fast at
-// first earns no patience later, because it is what is held meanwhile.
+// pace is a request body that ends when it arrives too slowly: each interval must
+// bring least bytes until the body is complete. Bytes that arrived earlier do not
+// count for a later interval, because they hold room meanwhile.
 //
 // A timer looks, not a deadline of the connection, which would have to be made
 // from the real clock.
@@ -51,8 +51,8 @@ func (p *pace) look() {
 	case p.over:
 	case p.came < p.least:
 		p.slow = true
-		// The connection may be a ResponseWriter of the embedding program, and this a
-		// goroutine that nobody recovers.
+		// The ResponseWriter may be the embedding program's, and an unrecovered
+		// panic in this goroutine would end the process.
 		_ = flight.Guard(func() error {
 			p.cut = p.x.breakRead()
 			return nil

@@ -175,7 +175,7 @@ func (c *cache) forget(hash string) {
 	c.loads.Forget(string(d[:]))
 }
 
-// renew returns what the store says of a key of which e is known to be old.
+// renew reads a key from the store again, because e is known to be stale.
 func (c *cache) renew(ctx context.Context, e *entry) (*entry, error) {
 	c.mu.RLock()
 	now := c.find(&e.digest)

@@ -92,7 +92,7 @@ func (s *Service) load(ctx context.Context, p place) (*standing, error) {
 	return st, nil
 }
 
-// renew returns the standing of a place of which st is known to be old.
+// renew reads the standing of a place again, because st is known to be stale.
 func (s *Service) renew(ctx context.Context, p place, st *standing) (*standing, error) {
 	s.cache.mu.Lock()
 	if s.cache.byPlace[p] == st {

@@ -18,7 +18,7 @@ var (
 	ErrNotFound = errors.New("presets: no such preset")
 	// ErrConflict is a write that lost a race. Nothing was changed.
 	ErrConflict = errors.New("presets: the preset was changed meanwhile")
-	// ErrFull is a new preset in a workspace that has as many as it may have.
+	// ErrFull says that a workspace already has as many presets as it may have.
 	ErrFull   = errors.New("presets: the workspace is full")
 	ErrConfig = errors.New("presets: invalid configuration")
 )

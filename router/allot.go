@@ -11,10 +11,10 @@ const lastResortTime = 250 * time.Millisecond
 // allotment is the time that an attempt gets.
 type allotment struct {
 	given time.Duration
-	// due is what it would get if nobody but the program had set the call's
-	// deadline. An attempt that was given less has been cut short by its caller.
+	// due is what it would get by the program's own deadline alone. An attempt that
+	// was given less has been cut short by its caller.
 	due time.Duration
-	// final says that nobody is left to be asked in the time that the attempt
+	// final says that no candidate can be asked in the time that the attempt
 	// leaves.
 	final bool
 }

@@ -43,17 +43,17 @@ type Call struct {
 	Admitted time.Time
 	// Timeout is the total deadline; 0 or less is the router's.
 	Timeout time.Duration
-	// UsualTimeout is the total deadline that the program gives calls like this one,
-	// where it is not the router's; 0 or less is the router's. Timeout or ctx may end
-	// the call earlier. That is then its caller's wish: an attempt that is left less
-	// time than UsualTimeout would leave it, and runs out of it, says nothing of its
-	// endpoint, and is charged as [Config.Abandoned] says.
+	// UsualTimeout is the total deadline that the program gives calls like this
+	// one, where it is not the router's; 0 or less is the router's. Timeout or ctx
+	// may end the call earlier. An attempt that therefore gets less time than
+	// UsualTimeout would leave it, and runs out of it, does not count against its
+	// endpoint and is charged as [Config.Abandoned] says.
 	UsualTimeout time.Duration
 	// Seed replays a draw; 0 draws a fresh one. The one used is in Report.
 	Seed uint64
 	// DryRun makes a plan, notes in Report.Bounds what it may cost and which limits
-	// would refuse it, and asks nobody: the result has no answers and no Endpoint,
-	// and nothing is charged. Interceptors run, and refuse, as ever.
+	// would refuse it, and asks no provider: the result has no answers and no
+	// Endpoint, and nothing is charged. Interceptors run, and refuse, as ever.
 	DryRun bool
 	// Report is filled while the call proceeds, also when it fails.
 	Report Report

@@ -76,7 +76,7 @@ var ErrNotSent = errors.New("router: the attempt was not sent")
 // of any other error of a store it is told that the program failed (500).
 var ErrUnavailable = errors.New("router: the storage is unavailable")
 
-// unavailableFor is what a caller is told to wait for storage that is away.
+// unavailableFor is the RetryAfter of a refusal while the storage is away.
 const unavailableFor = 5 * time.Second
 
 // Failure is what a caller is told of the failure of something that a call needs,

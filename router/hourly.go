@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// hourly lets one thing in an hour through for each endpoint. It is safe for
-// concurrent use, and remembers no more than an hour.
+// hourly allows one event per endpoint and hour. It remembers endpoints for an hour
+// and is safe for concurrent use.
 type hourly struct {
 	mu   sync.Mutex
 	last map[uuid.UUID]time.Time

@@ -26,21 +26,21 @@ func Restrict(rule Rule) Interceptor {
 	}
 }
 
-// Log writes one line for every call: at Info for an answer, at Warn for a
-// refusal or an upstream's failure, at Error for a failure of the program itself
-// or of its storage, with its cause. Before it comes a line at Warn for each attempt
-// that failed, with its cause, also where another endpoint answered then: a
-// credential that has run out must not stay unknown for as long as fallbacks
-// work. The lines hold ids, models, providers, classes, statuses, the seed, the
-// cost and the duration; never a key's text, a state, an answer, a user or an
-// upstream's text, as long as providers keep them out of an [UpstreamError]. Of
-// an error that is none, the line has the type only. Of a call that failed it says
-// why no further candidate was asked ([Report.Stopped]), and what was charged because
-// its caller ended it. Models are those of the
-// catalog: a name that it does not have may be anything, a key that was put in
-// the wrong place, too. An answer that cost more than was set aside for it has a
-// second line, at Warn, with the key's label, the endpoint, what was held and what
-// it cost. A nil logger is slog.Default's at the time of the call.
+// Log writes one line for every call: at Info for an answer, at Warn for a refusal
+// or an upstream's failure, at Error for a failure of the program itself or of its
+// storage, with its cause. Before it comes a line at Warn for each attempt that
+// failed, with its cause, also where another endpoint answered then: a credential
+// that has run out must not stay unknown for as long as fallbacks work. The lines
+// hold ids, models, providers, classes, statuses, the seed, the cost and the
+// duration; never a key's text, a state, an answer, a user or an upstream's text,
+// as long as providers keep them out of an [UpstreamError]. Of any other error the
+// line has the type only. For a call that failed it says why no further candidate
+// was asked ([Report.Stopped]), and what was charged because its caller ended it.
+// Models are those of the catalog: a name that it does not have may be anything, a
+// key that was put in the wrong place, too. An answer that cost more than was set
+// aside for it has a second line, at Warn, with the key's label, the endpoint, what
+// was held and what it cost. A nil logger is slog.Default's at the time of the
+// call.
 //
 // Once an hour it warns of an endpoint whose upstream does not say what was used,
 // so that its answers are charged by an estimate.
@@ -86,7 +86,8 @@ func levelOf(err error) slog.Level {
 	return slog.LevelError
 }
 
-// isOurs says whether the program failed, or what it stands on.
+// isOurs reports whether the program or its storage failed, not the caller or an
+// upstream.
 func isOurs(err error) bool { return classOf(err) == Server || errors.Is(err, ErrUnavailable) }
 
 // classOf is the class of what a policy returned. A deadline that it does not

@@ -48,9 +48,8 @@ type Cap struct {
 	BYOK bool // the limit looks at Total, else at Credit
 }
 
-// Version is the state of an owner's limits in which a policy has read them. It
-// counts up: a store that changes a limit, or what says whose limit it is, makes
-// the version higher in the same transaction.
+// Version is the version of an owner's limits that a policy has read. A store that
+// changes a limit, or whom it covers, raises the version in the same transaction.
 type Version struct {
 	Line Line // the owner's for [Lifetime]
 	// Check says which limits are meant: [CheckGuardrail] those of the guardrails

@@ -9,11 +9,11 @@ import (
 // reachedFor is how long a ledger that was reached counts as one that can be.
 const reachedFor = time.Second
 
-// reached is when the ledger has last done what it was asked. The zero value is
-// never.
+// reached is when the ledger last answered. The zero value is never.
 type reached struct{ last atomic.Int64 } // Unix nanoseconds
 
-// note writes seldom, so that the processors do not fight for it.
+// note writes at most twice a second, because processors contend for the cache
+// line.
 func (r *reached) note(now time.Time) {
 	if at := now.UnixNano(); !r.lately(at, reachedFor/2) {
 		r.last.Store(at)

@@ -44,9 +44,9 @@ func (p permit) giveBack() {
 }
 
 // permit says whether an attempt may be made at an endpoint: the first of a call
-// always, a further one unless the endpoint suffers and has had its share. What
-// is taken is taken before it is compared, and given back when it was too much, so
-// rivals never exceed the budget together.
+// always, a further one unless the endpoint suffers and its budget is spent. It
+// counts the attempt before it compares, and takes it back if that was too many, so
+// concurrent calls never exceed the budget together.
 func (w *walk) permit(s *served, now time.Time) (permit, bool) {
 	if len(w.call.Report.Attempts) == 0 {
 		p := permit{s.firsts.at(now)}

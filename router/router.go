@@ -31,11 +31,10 @@ type Config struct {
 	AttemptTimeout time.Duration
 	MaxAttempts    int // of one call, those at last resorts not counted; default 4
 	// RetryPercent and RetryReserve bound the further attempts at an endpoint that
-	// has failed a lot of late, three times at least and more than every fifth time
-	// in thirty seconds: in any ten seconds it gets one for each hundred calls that
-	// began at its model, times RetryPercent, and RetryReserve besides. Where they
-	// are spent the next candidate is asked. Defaults 20 and 100; less than 0 is
-	// none.
+	// in thirty seconds has failed at least three times and more than every fifth
+	// time. In any ten seconds it gets RetryPercent of them for each hundred calls
+	// that began at its model, and RetryReserve besides. Where these are used up
+	// the next candidate is asked. Defaults 20 and 100; less than 0 is none.
 	RetryPercent, RetryReserve int
 	// Abandoned says what becomes of an attempt whose caller ends the call while it
 	// runs. Default [AbandonEstimate].
@@ -58,9 +57,9 @@ type Config struct {
 	Ledger Ledger
 	// FreeWithoutLedger answers calls that cost nothing, as those of free
 	// endpoints, also while the Ledger cannot be reached. Default: they are refused
-	// like all others, which costs a look at the ledger where no call has met it
-	// for a second. A ledger that holds nothing for a call does not know it, so
-	// what costs nothing goes by limits and keys as old as the policies' caches.
+	// like all others; to find out, such a call reads the ledger if no call has
+	// reached it for a second. Calls that cost nothing make no hold, so they are
+	// admitted by limits and keys as old as the policies' caches.
 	FreeWithoutLedger bool
 	// Now is the clock. Default time.Now. It may step back.
 	Now func() time.Time

@@ -22,7 +22,7 @@ type Pruner interface {
 	Prune(ctx context.Context, before time.Time, from string, limit int) (Pruned, error)
 }
 
-// Pruned is what one portion came to.
+// Pruned is the result of one portion.
 type Pruned struct {
 	Next    string // where the next portion begins; "" when all was gone through
 	Dropped int    // events, records and lines

@@ -6,9 +6,8 @@ import (
 )
 
 // ifRounded adds to a problem that it is one of rounding, where the numbers look
-// rounded to a coarser unit than the endpoint states and would be sound with it:
-// what is wrong then is the statement, and whoever reads the problem can change
-// that.
+// rounded to a coarser unit than the endpoint states and would be sound with it.
+// Then the endpoint's statement is wrong, and the operator can change it.
 func (c *checker) ifRounded(problem string, q *Question, a *Answer) string {
 	for _, unit := range []float64{0.0001, 0.001, 0.01, 0.1} {
 		if !looksRounded(a, unit) {

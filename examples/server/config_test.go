@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"flag"
 	"io"
 	"maps"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -266,6 +269,27 @@ func TestTheDocumentationListsEveryMemberAndProfile(t *testing.T) {
 	}
 	oneLine := strings.Join(strings.Fields(strings.ReplaceAll(string(doc), "//", "")), " ")
 	assert.Contains(t, oneLine, "Profiles: "+strings.Join(profileNames(), ", ")+".")
+}
+
+func TestTheDocumentationListsEveryFlag(t *testing.T) {
+	doc, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	_, flags, _ := strings.Cut(string(doc), "\n// # Flags\n")
+	flags, _, _ = strings.Cut(flags, "\n// SIGINT")
+	documented := map[string]bool{}
+	for _, line := range regexp.MustCompile(`(?m)^//\t-.*`).FindAllString(flags, -1) {
+		for _, name := range regexp.MustCompile(`(?:\t|, )-([a-z-]+)`).FindAllStringSubmatch(line, -1) {
+			documented[name[1]] = true
+		}
+	}
+	var usage bytes.Buffer
+	_, err = parse([]string{"-h"}, &usage)
+	require.ErrorIs(t, err, flag.ErrHelp)
+	defined := map[string]bool{}
+	for _, name := range regexp.MustCompile(`(?m)^  -([a-z-]+)`).FindAllStringSubmatch(usage.String(), -1) {
+		defined[name[1]] = true
+	}
+	assert.Equal(t, defined, documented)
 }
 
 func FuzzDecodeConfig(f *testing.F) {

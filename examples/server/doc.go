@@ -43,13 +43,15 @@
 //	                  its own that ends first: estimate (the request fee and the
 //	                  estimated prompt; the default), void (nothing) or finish (the
 //	                  attempt goes on, and costs what its answer says)
-//
-//	-origins LIST     let pages of these origins ask from a browser: those that it
-//	                  sends, separated by commas (https://app.example,
+//	-origins LIST     let browser pages of these origins send requests: origins as
+//	                  browsers write them, separated by commas (https://app.example,
 //	                  http://localhost:3000); default none. A key in a page is known
 //	                  to all who open it: give it a limit, or an expiry
 //	-credits-url URL  where credits are bought; named when a call is refused because
 //	                  they are spent
+//	-retention-days DAYS
+//	                  drop events, records of changes and past windows after DAYS
+//	                  (default 400, at least 40); 0 keeps them
 //	-check            check the configuration (of -config, else the built-in one),
 //	                  list what may be a mistake in it, and serve nothing: exit
 //	                  status 0 for one that can be served, 2 for one that cannot
@@ -78,6 +80,10 @@
 // and at the default of 100 a tenth more processor time goes into a request.
 //
 // # Storage
+//
+// A start creates the tables, or brings them up to date. In PostgreSQL they are in
+// the schema "signalbox"; its role needs the right to create that only when there is
+// something to create (the documentation of store/postgres has the grants).
 //
 // The first start makes a small organization and its first keys. Their texts
 // are printed then, and written to the keys file, once: only hashes are kept.

@@ -14,13 +14,13 @@ import (
 const (
 	// readyTimeout is how long the storage may take to answer.
 	readyTimeout = 2 * time.Second
-	// readyFor is how long an answer of the storage is told again: who asks more
-	// often, which takes no key, does not make it work.
+	// readyFor is how long an answer of the storage is reused. /readyz needs no
+	// key, so frequent requests must not reach the storage.
 	readyFor = time.Second
 )
 
-// health answers the two questions of whatever runs the server: /healthz, is the
-// process alive, and /readyz, may it be sent requests.
+// health serves the probes of a load balancer or orchestrator: /healthz, whether
+// the process is alive, and /readyz, whether it should get requests.
 type health struct {
 	storage  func(context.Context) error // reads something
 	stopping *atomic.Bool
@@ -75,7 +75,8 @@ func (c *health) ready(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := c.now(); c.asked.IsZero() || now.Sub(c.asked) >= readyFor || now.Before(c.asked) {
-		// The answer is everybody's: one who hangs up must not make it an error.
+		// All callers share the answer, so the end of this caller's context must
+		// not make it an error.
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
 		defer cancel()
 		before := c.err

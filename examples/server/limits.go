@@ -11,7 +11,8 @@ import (
 	"github.com/signalbox/signalbox/keys"
 )
 
-// limits are the flags that keep one caller from taking what is for all.
+// limits are the flags that bound how much of the shared capacity one caller may
+// use.
 type limits struct {
 	bodies, keyBodies, accountBodies size
 	rates                            keys.RateLimits
@@ -40,7 +41,7 @@ func (l *limits) define(flags *flag.FlagSet) {
 	}
 }
 
-// check finds what the flags' own types cannot.
+// check finds the mistakes that parsing one flag alone cannot find.
 func (l *limits) check() error {
 	switch {
 	case l.bodies == 0:

@@ -7,17 +7,18 @@ import (
 	"time"
 )
 
-// besideBodies is what the process may take beside bodies and their copies.
+// besideBodies is how many bytes the process may use for everything except bodies
+// and their copies.
 const besideBodies = 128 << 20
 
-// memoryLimit is how much memory the runtime should get along with when bodies
-// may hold so many bytes: as much again are their copies on the way upstream, and
-// a quarter is for what is not collected yet. Above it the collector runs more
-// often; it refuses nothing.
+// memoryLimit is the soft limit of the runtime's memory when bodies may hold so
+// many bytes: twice that for the bodies and their copies on the way upstream, a
+// quarter for garbage that is not collected yet, and besideBodies. Above it the
+// collector runs more often; it refuses nothing.
 func memoryLimit(bodies size) int64 { return int64(bodies)/4*9 + besideBodies }
 
-// limitMemory sets the limit unless the environment does, and returns what puts
-// the former one back.
+// limitMemory sets the limit unless the environment does, and returns a function
+// that restores the former one.
 func limitMemory(bodies size, getenv func(string) string) (restore func()) {
 	if getenv("GOMEMLIMIT") != "" {
 		return func() {}
@@ -50,8 +51,9 @@ type tidier struct {
 	settled uint64 // what was kept when memory was returned last
 }
 
-// look returns memory where the process has grown and is quiet. What is still in
-// use then is not looked for again.
+// look returns memory to the operating system if the process has grown and is
+// quiet. It notes how much remains, so that memory in use does not cause another
+// collection.
 func (t *tidier) look() {
 	now := t.read()
 	quiet := now.allocated-t.last.allocated < quietBytes

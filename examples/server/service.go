@@ -81,8 +81,8 @@ const (
 )
 
 // newServer is the HTTP server around h, for HTTP/1 and, from clients that begin
-// with it (h2c with prior knowledge), HTTP/2 without TLS. A caller who sends or
-// reads slowly cannot hold on to it.
+// with it (h2c with prior knowledge), HTTP/2 without TLS. Its timeouts end
+// connections that send or read too slowly.
 func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)

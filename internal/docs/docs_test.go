@@ -1,8 +1,10 @@
 package docs
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -41,6 +43,36 @@ func TestReadmeNamesTheCommands(t *testing.T) {
 	readme := read(t, "README.md")
 	assert.Contains(t, readme, "go run ./examples/server")
 	assert.Contains(t, readme, "go test ./...")
+}
+
+// docs/threats.md says of each claim which test holds it: "package.TestName", and
+// names alone that follow are of the same package.
+func TestThreatsNameTests(t *testing.T) {
+	tests := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		code, err := os.ReadFile(path)
+		for _, m := range declared.FindAllSubmatch(code, -1) {
+			tests[filepath.Base(filepath.Dir(path))+"."+string(m[1])] = true
+		}
+		return err
+	}))
+	named := regexp.MustCompile("`(?:([a-z]+)\\.)?((?:Test|Fuzz|Benchmark)\\w+)`")
+	found := 0
+	for row := range strings.Lines(read(t, "docs/threats.md")) {
+		pkg := ""
+		for _, m := range named.FindAllStringSubmatch(row, -1) {
+			if m[1] != "" {
+				pkg = m[1]
+			}
+			assert.True(t, tests[pkg+"."+m[2]], "there is no %s.%s", pkg, m[2])
+			found++
+		}
+	}
+	assert.Positive(t, found)
 }
 
 // TestForeign tries the block check on small texts.

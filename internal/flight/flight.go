@@ -1,4 +1,5 @@
-// Package flight runs one reading for all callers that want the same at a time.
+// Package flight lets concurrent callers that want the same value share one reading
+// of it.
 package flight
 
 import (
@@ -85,9 +86,9 @@ func (g *Group[T]) end(key string, r *reading[T]) {
 	close(r.done)
 }
 
-// Guard calls f and returns a panic of f as an error with the value and the
-// stack. It is for goroutines that run code of the embedding program: nobody
-// recovers there, so a panic would end the process.
+// Guard calls f and returns a panic of f as an error with the value and the stack.
+// It is for goroutines that run code of the embedding program, where an unrecovered
+// panic would end the process.
 func Guard(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -108,7 +108,7 @@ func (s *Guardrails) Replace(ctx context.Context, g guardrails.Guardrail, c rout
 	})
 }
 
-// uncover makes what was read of the guardrails of all that one covers old. It
+// uncover raises the guardrail versions of everything that a guardrail covers. It
 // locks the rows of the keys and members that are assigned to it.
 func (s *Guardrails) uncover(ctx context.Context, tx Tx, account string, id uuid.UUID) error {
 	lines, err := list(ctx, tx, func(rows Rows) (line router.Line, err error) {
@@ -157,8 +157,8 @@ func keepGuardrail(ctx context.Context, tx Tx, account string, id uuid.UUID) err
 	return err
 }
 
-// Delete implements [guardrails.Store]. Whoever assigns its subjects to another
-// guardrail goes in the same order.
+// Delete implements [guardrails.Store]. A transaction that assigns its subjects to
+// another guardrail locks in the same order.
 func (s *Guardrails) Delete(ctx context.Context, account string, id uuid.UUID, c router.Change) error {
 	return change(ctx, s.db, c, func(tx Tx) (bool, error) {
 		if err := keepGuardrail(ctx, tx, account, id); err != nil {

@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
+// The engines put their own name before both.
 var (
 	// ErrNewer is a database whose schema is of a later version of this module.
-	ErrNewer = errors.New("sqlstore: the schema is newer than this program")
+	ErrNewer = errors.New("the schema is newer than this program")
 	// ErrNotMigrated is a database without tables, or with those of an earlier
 	// version of this module.
-	ErrNotMigrated = errors.New("sqlstore: the schema is older than this program, or missing: migrate the database first")
+	ErrNotMigrated = errors.New("the schema is missing or older than this program, call Migrate first")
 )
 
 // Migrate brings the schema up to date, forward only and in one transaction: it

@@ -19,8 +19,8 @@ type Names struct {
 // NewNames returns names that have these texts around them.
 func NewNames(before, after string) *Names { return &Names{around: before + "${1}" + after} }
 
-// In returns a statement with the names of its tables. Each is made once: there
-// are finitely many.
+// In returns a statement with the names of its tables. Results are cached for good,
+// because the program has finitely many statements.
 func (n *Names) In(statement string) string {
 	if made, ok := n.texts.Load(statement); ok {
 		text, _ := made.(string)

@@ -71,10 +71,10 @@ func (s *Presets) AddVersion(
 	return got, err
 }
 
-// presetsWithin returns ErrFull where a workspace has more than most presets,
-// the one that was just added among them. Whoever else adds one waits at a row
-// that all have in common: the count of a rival who does not see it would be too
-// low.
+// presetsWithin returns ErrFull where a workspace has more than most presets, the
+// one that was just added among them. Concurrent transactions that add one wait at
+// a row that all of them lock, because a count that does not see a rival's preset
+// would be too low.
 func presetsWithin(ctx context.Context, tx Tx, account, workspace string, most int) error {
 	if _, err := tx.Exec(ctx, `UPDATE {migrations} SET name = name WHERE version = 0`); err != nil {
 		return err

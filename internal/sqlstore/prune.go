@@ -37,9 +37,9 @@ const (
 
 var _ store.Pruner = (*Pruner)(nil)
 
-// Pruner drops what is old. The day before which it is stands in the database
-// before anything is dropped: whoever reads sums, and [Verify], leave out all that
-// is before it, so that they are right between two portions, too.
+// Pruner drops what is old. Before it drops anything it stores the first day that
+// is kept. Reports and [Verify] leave out all days before that one, so they are
+// also right between two portions.
 type Pruner struct {
 	db       DB
 	activity *Activity

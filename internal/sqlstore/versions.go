@@ -27,8 +27,8 @@ func (v *versions) of(c router.Check) *int64 {
 	return &v.record
 }
 
-// outdate makes what was read of an owner's record before version n old, once the
-// transaction is committed.
+// outdate raises the version of an owner's record to n. Once the transaction is
+// committed, limits that were read before are stale.
 func outdate(ctx context.Context, tx Tx, owner router.Line, n int64) error {
 	if owner == (router.Line{}) {
 		return nil // nobody spends as that
@@ -40,8 +40,9 @@ func outdate(ctx context.Context, tx Tx, owner router.Line, n int64) error {
 	return err
 }
 
-// outdateGuards makes what was read of the guardrails that cover the owners of
-// lines old. The lines are made and locked in the order in which everybody does so.
+// outdateGuards raises the versions of the guardrails that cover the owners of
+// lines. It creates and locks the lines in the order of all other transactions, so
+// that none deadlock.
 func outdateGuards(ctx context.Context, db DB, tx Tx, lines []router.Line) error {
 	lines = slices.DeleteFunc(lines, func(line router.Line) bool { return line == router.Line{} })
 	if len(lines) == 0 {

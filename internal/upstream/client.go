@@ -41,11 +41,11 @@ type Config struct {
 	KeyOptional bool // no Key is no mistake: nothing is shown then
 	// RequestIDHeader carries the request id; "" sends none.
 	RequestIDHeader string
-	// HTTP gives its Transport and its Timeout; redirects are never followed
-	// and cookies never kept, whatever it says. Nil, and a nil Transport, is
-	// NewTransport(), and for small requests by HTTP/1.1 something leaner that
-	// allows the same and uses connections again. Every connection of HTTP/1 that
-	// a Transport makes carries one request; those of HTTP/2 are shared.
+	// HTTP gives its Transport and its Timeout; redirects are never followed and
+	// cookies never kept, whatever it says. Nil, and a nil Transport, is
+	// NewTransport(), and for small requests by HTTP/1.1 a smaller client with the
+	// same bounds that reuses connections. Every connection of HTTP/1 that a
+	// Transport makes carries one request; those of HTTP/2 are shared.
 	HTTP             *http.Client
 	MaxReplyBytes    int64 // default DefaultMaxReplyBytes
 	MaxInFlightBytes int64 // request and reply bodies together; default DefaultMaxInFlightBytes

@@ -47,8 +47,8 @@ func (c *Client) decode(raw upstream.Reply) (router.Reply, error) {
 	return reply, nil
 }
 
-// count reads again what may not have been counted: a 0 can be a count and the
-// want of one, or it stands under a name of another dialect.
+// count reads counts of 0 again: the count may be absent, or given under the name
+// of another dialect.
 func (c *Client) count(reply *router.Reply, data []byte) error {
 	u := &reply.Usage
 	if u.InputTokens > 0 && u.OutputTokens > 0 {

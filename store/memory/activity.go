@@ -86,8 +86,8 @@ func (s *activityStore) settle(b *book, h *hold, cost router.Amount, corrects bo
 	}
 }
 
-// takeBack undoes what posting a hold has counted and recorded, as one for whoever
-// looks.
+// takeBack undoes what posting a hold has counted and recorded, atomically for
+// readers.
 func (s *activityStore) takeBack(b *book, h *hold) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 
 var _ store.Pruner = (*pruner)(nil)
 
-// pruner drops what is old. It goes through everything at once, whatever the limit:
-// there is no transaction that somebody would wait for, and each kind has a lock of
-// its own.
+// pruner drops what is old. It goes through everything at once, whatever the limit,
+// because no caller waits for a transaction here and each kind has a lock of its
+// own.
 type pruner struct {
 	ledger   *ledger
 	activity *activityStore
@@ -43,7 +43,8 @@ func (s *activityStore) prune(before time.Time) (dropped int) {
 }
 
 // prune drops lines of windows that ended before an instant and that nothing is
-// held on. A hold that is closed late still has its line, which nobody finds.
+// held on. A hold that is closed late still refers to its line, which look-ups no
+// longer find.
 func (b *book) prune(before time.Time) (dropped int) {
 	var over [router.Daily + 1]string // the first window of each kind that is not
 	for i := range over {

@@ -294,8 +294,8 @@ func isLast(failed *pgconn.PgError) bool {
 	return severity == "FATAL" || severity == "PANIC"
 }
 
-// isAway says whether the server can do nothing just now: it starts or ends, has no
-// room for a connection, or on its disk, or has become another one's standby.
+// isAway reports whether the server cannot serve at the moment: it starts or shuts
+// down, has no connection or disk space left, or has become a standby.
 func isAway(err error) bool {
 	failed, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (isLast(failed) || failed.Code == "25006" || slices.Contains([]string{"08", "53", "57", "58"}, failed.Code[:min(2, len(failed.Code))]))

@@ -4,21 +4,25 @@
 // The one thing to know first: limits stay exact whatever the number of
 // processes, because what spending waits for is a row in the database.
 //
-// Its tables stand in a schema of their own, so that they do not meet those of the
-// program. [Migrate] makes them, by a role that may create things; [Open] serves,
-// by any role that may read and write them:
+// Its tables have a schema of their own, so that their names cannot collide with
+// those of the program. [Migrate] creates them; its role needs CREATE on the
+// database, or on the schema where that exists already. [Open] needs no right to
+// create anything. Its role, here called service, needs
 //
 //	GRANT USAGE ON SCHEMA signalbox TO service;
 //	GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA signalbox TO service;
 //	GRANT USAGE ON ALL SEQUENCES IN SCHEMA signalbox TO service;
 //
+// These statements cover the tables that exist when they are executed: execute them
+// again after a Migrate of a later version.
+//
 // It needs PostgreSQL 15 or newer, or a database that speaks its language, and
 // keeps to what CockroachDB and YugabyteDB take, too. Any isolation from READ
-// COMMITTED up will do. Calls that arrive together share a transaction, which is sent whole,
-// its commit with it; when there are many, two such transactions of a process are
-// at work at once, each on a connection of the pool, and one at stricter
-// isolations. A server that was started anew is not noticed by who reads:
-// connections that turn out to be dead are replaced on the way.
+// COMMITTED up will do. Calls that arrive together share a transaction, which is
+// sent whole, its commit with it; when there are many, a process runs two such
+// transactions at once, each on a connection of the pool, and one at stricter
+// isolations. Reads survive a restart of the server: connections that turn out to
+// be dead are replaced.
 package postgres
 
 import (
@@ -35,12 +39,12 @@ import (
 )
 
 var (
-	// ErrNewer is a database that a later version of this module has written.
+	// ErrNewer says that a later version of this module has migrated the database.
 	ErrNewer = sqlstore.ErrNewer
-	// ErrNotMigrated is a database that [Migrate] has not brought up to date.
+	// ErrNotMigrated says that [Migrate] has to be called first.
 	ErrNotMigrated = sqlstore.ErrNotMigrated
-	// ErrConfig is what every mistake in a [Config] is.
-	ErrConfig = errors.New("postgres: invalid configuration")
+	// ErrConfig is wrapped by every error about a mistake in a [Config].
+	ErrConfig = errors.New("invalid configuration")
 )
 
 //go:embed migrations/*.sql
@@ -62,16 +66,16 @@ const DefaultSchema = "signalbox"
 // several processes start at once. Where nothing is missing it only reads. A schema
 // that is there already is used as it is.
 //
-// Servers of an earlier version that are at work lose nothing that they have
-// written, but what they do from then on may fail. An error is [ErrConfig],
-// [ErrNewer], or the database's.
+// Nothing is lost that running servers of an earlier version have written, but what
+// they do afterwards may fail. An error is [ErrConfig], [ErrNewer], or the
+// database's.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, cfg Config) error {
 	db, migrations, err := open(ctx, pool, cfg)
 	if err == nil {
 		err = sqlstore.Migrate(ctx, db, migrations)
 	}
 	if err != nil {
-		return fmt.Errorf("postgres: %w", err)
+		return fmt.Errorf("postgres: migrate: %w", err)
 	}
 	return nil
 }
@@ -90,7 +94,8 @@ func Open(ctx context.Context, pool *pgxpool.Pool, cfg Config) (store.Set, error
 	return sqlstore.Set(db), nil
 }
 
-// New is [Migrate] and [Open], for a program whose role may do both.
+// New is [Migrate] and [Open]. Where nothing is left to migrate, a role without the
+// right to create anything may call it, too.
 func New(ctx context.Context, pool *pgxpool.Pool, cfg Config) (store.Set, error) {
 	if err := Migrate(ctx, pool, cfg); err != nil {
 		return store.Set{}, err

@@ -90,6 +90,7 @@ func TestOpenCreatesNothing(t *testing.T) {
 	pool := pgtest.Pool(t, pgtest.Config{OwnDatabase: true})
 	_, err := postgres.Open(t.Context(), pool, postgres.Config{})
 	require.ErrorIs(t, err, postgres.ErrNotMigrated)
+	require.EqualError(t, err, "postgres: the schema is missing or older than this program, call Migrate first: it has version 0, this program needs 1")
 	_, err = postgres.Verify(t.Context(), pool, postgres.Config{})
 	require.ErrorIs(t, err, postgres.ErrNotMigrated)
 	var schemas int
@@ -137,6 +138,7 @@ func TestSchemaNames(t *testing.T) {
 			"Verify":  second(postgres.Verify(t.Context(), pool, postgres.Config{Schema: schema})),
 		} {
 			require.ErrorIs(t, err, postgres.ErrConfig, name, schema)
+			assert.Equal(t, 1, strings.Count(err.Error(), "postgres: "), err)
 		}
 	}
 }

@@ -42,6 +42,7 @@ func TestOpenCreatesNothing(t *testing.T) {
 	pool := open(t, filepath.Join(t.TempDir(), "signalbox.db"))
 	_, err := sqlite.Open(t.Context(), pool, sqlite.Config{})
 	require.ErrorIs(t, err, sqlite.ErrNotMigrated)
+	require.EqualError(t, err, "sqlite: the schema is missing or older than this program, call Migrate first: it has version 0, this program needs 1")
 	_, err = sqlite.Verify(t.Context(), pool, sqlite.Config{})
 	require.ErrorIs(t, err, sqlite.ErrNotMigrated)
 	var tables int
@@ -73,6 +74,7 @@ func TestPrefixNames(t *testing.T) {
 			"Verify":  second(sqlite.Verify(t.Context(), pool, sqlite.Config{Prefix: prefix})),
 		} {
 			require.ErrorIs(t, err, sqlite.ErrConfig, name, prefix)
+			assert.Equal(t, 1, strings.Count(err.Error(), "sqlite: "), err)
 		}
 	}
 }

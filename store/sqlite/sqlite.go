@@ -4,13 +4,13 @@
 // The one thing to know first: the program brings the driver and opens the
 // database. This package links none, and sets for itself what durability asks
 // for: a write-ahead log and full synchronization at every commit. Where there
-// can be no such log, [Migrate] and [Open] fail. Whoever finds the file locked waits ten
-// seconds. The connections that it writes to also keep temporary data in memory
+// can be no such log, [Migrate] and [Open] fail. A connection that finds the file
+// locked waits ten seconds. The connections that it writes to also keep temporary data in memory
 // and the log for 4,000 pages: a program that uses the same pool leaves these
 // pragmas, and busy_timeout, as they are.
 //
-// Its tables and indexes have names of their own ([Config]), so that the file may
-// have those of the program, too.
+// The names of its tables and indexes begin with a prefix ([Config]), so that the
+// file may also hold tables of the program.
 //
 // It needs SQLite 3.37 or newer.
 package sqlite
@@ -28,12 +28,12 @@ import (
 )
 
 var (
-	// ErrNewer is a database that a later version of this module has written.
+	// ErrNewer says that a later version of this module has migrated the database.
 	ErrNewer = sqlstore.ErrNewer
-	// ErrNotMigrated is a database that [Migrate] has not brought up to date.
+	// ErrNotMigrated says that [Migrate] has to be called first.
 	ErrNotMigrated = sqlstore.ErrNotMigrated
-	// ErrConfig is what every mistake in a [Config] is.
-	ErrConfig = errors.New("sqlite: invalid configuration")
+	// ErrConfig is wrapped by every error about a mistake in a [Config].
+	ErrConfig = errors.New("invalid configuration")
 )
 
 //go:embed migrations/*.sql
@@ -60,7 +60,7 @@ func Migrate(ctx context.Context, pool *sql.DB, cfg Config) error {
 		err = sqlstore.Migrate(ctx, db, migrations)
 	}
 	if err != nil {
-		return fmt.Errorf("sqlite: %w", err)
+		return fmt.Errorf("sqlite: migrate: %w", err)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func Open(ctx context.Context, pool *sql.DB, cfg Config) (store.Set, error) {
 	return sqlstore.Set(db), nil
 }
 
-// New is [Migrate] and [Open], for a program whose role may do both.
+// New is [Migrate] and [Open].
 func New(ctx context.Context, pool *sql.DB, cfg Config) (store.Set, error) {
 	if err := Migrate(ctx, pool, cfg); err != nil {
 		return store.Set{}, err

@@ -12,15 +12,15 @@ const (
 	longestRest = 10 * time.Second
 )
 
-// LeastRetention is what is kept at least: what activity reports, and a month's
-// windows with what may be settled late.
+// LeastRetention is the shortest retention: activity reports 30 days, and late
+// settlements may still change a month's windows.
 const LeastRetention = 40 * 24 * time.Hour
 
 // Prune drops, every hour until ctx ends, what is older than keep: events with
 // their sums, records of changes, and lines of windows that are over. Between two
 // portions it rests for as long as the last one took, so that at most half of one
-// connection's time is spent on it. A keep below [LeastRetention] is that; with
-// stores that cannot prune it returns at once.
+// connection's time is spent on it. A shorter keep is raised to [LeastRetention].
+// Without a Pruner it returns at once.
 func (s *Stack) Prune(ctx context.Context, keep time.Duration) {
 	if s.stores.Pruner == nil {
 		return

@@ -151,8 +151,8 @@ func (s *Stack) policies() []router.Interceptor {
 	}
 }
 
-// Ready reads something from the storage and says why that was not possible, or
-// nil.
+// Ready reads one record from the storage and returns the storage's error, or nil
+// if it answered.
 func (s *Stack) Ready(ctx context.Context) error {
 	_, err := s.stores.Organization.Account(ctx, Account)
 	if errors.Is(err, organization.ErrNotFound) {
