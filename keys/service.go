@@ -41,7 +41,7 @@ type Directory interface {
 // minor versions.
 type Config struct {
 	Store  Store    // required
-	Ledger Balancer // of the router's calls; nil: no key has spent anything
+	Ledger Balancer // the router's, to show what keys have spent; nil shows 0, and limits hold all the same
 	// Directory is asked before a key is made or listed, and whether the
 	// workspace of one that is read still exists: without it there is no such
 	// key. Nil: there are neither organizations nor workspaces.
