@@ -14,7 +14,7 @@ const preflightSeconds = "7200"
 // allowedMethods are all that any route has.
 const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 
-// allowedHeaders are those that some route reads. The answer to a preflight has
+// allowedHeaders are those without the brand that some route reads. A preflight gets
 // them and what the page asks for besides: client libraries send headers of
 // their own, and an origin that may send a key may send those.
 const allowedHeaders = "Authorization, Content-Type, X-Api-Key, X-Request-Id, X-Session-Id"
