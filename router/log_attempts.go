@@ -41,7 +41,7 @@ func causeOf(err error) string {
 	if up, ok := errors.AsType[*UpstreamError](err); ok {
 		return up.Error()
 	}
-	for _, own := range []error{errUsage, errRefused, context.DeadlineExceeded} {
+	for _, own := range []error{errUsage, errContext, errNoUsage, errRefused, context.DeadlineExceeded} {
 		if errors.Is(err, own) {
 			return own.Error()
 		}

@@ -44,11 +44,22 @@ func TestLogOfFailedAttempts(t *testing.T) {
 		}}, "systemone: bad answer: is wrong"},
 		"a refusal":        {result{reply: router.Reply{Refused: []string{"refund"}}}, "router: the upstream refused questions"},
 		"impossible usage": {result{reply: router.Reply{Usage: systemone.Usage{InputTokens: -1}}}, "router: the upstream's usage is impossible"},
+		"more than its context": {
+			result{reply: router.Reply{Usage: systemone.Usage{InputTokens: 100_001}}},
+			"router: the upstream counts more input than its context holds",
+		},
+		"no usage": {
+			result{reply: router.Reply{Answers: answers(), Uncounted: router.Uncounted{Input: true, Output: true}}},
+			"router: the upstream does not say what was used",
+		},
 		"its own deadline": {result{err: fmt.Errorf("%w: %w", canary, context.DeadlineExceeded)}, "context deadline exceeded"},
 		"hung up":          {result{err: fmt.Errorf("%w: %w", canary, context.Canceled)}, ""},
 	} {
 		for _, endpoints := range []string{"ant", "ant bee"} {
 			got := logged(t, endpoints, func(g *rig, _ *router.Call) {
+				g.router.SetCatalog(g.catalog(endpoints, func(e *router.Endpoint) {
+					e.ContextLength, e.Counting.UsageRequired = 100_000, e.Provider == "ant"
+				}))
 				g.upstreams["ant"].will(func(context.Context, router.Attempt) (router.Reply, error) { return c.reply, c.err })
 			})
 			if c.cause == "" {
