@@ -140,12 +140,34 @@ func (a *attempt) load(ctx context.Context, tx Tx) error {
 	if err := a.db.RunRows(ctx, tx, a.loading(others)); err != nil {
 		return err
 	}
+	a.standIn()
 	if len(a.lines) < len(touched) {
 		a.ids.forget()
 		a.known.forget()
 		return errLost
 	}
 	return nil
+}
+
+// standIn puts accounts in the place of lines that were pruned, of holds that have
+// nothing on them: nobody sees what is counted there. What a batch reserves on is
+// none of them, since those lines are to be made again.
+func (a *attempt) standIn() {
+	for _, h := range a.holds {
+		if h.state == open && h.amount != (router.Amount{}) {
+			continue
+		}
+		for _, id := range h.lines {
+			if a.lines[id] == nil && !a.asksFor(id) {
+				a.lines[id] = &account{gone: true}
+			}
+		}
+	}
+}
+
+// asksFor says whether an operation of the batch reserves on a line.
+func (a *attempt) asksFor(line int64) bool {
+	return slices.ContainsFunc(a.batch, func(o *operation) bool { return o.asked != nil && slices.Contains(o.lineOf, line) })
 }
 
 // lookUpLines adds the lines of holds that other processes made.
@@ -217,7 +239,7 @@ func lineList(text string) (ids []int64, err error) {
 func (b *books) saved() ([]RowsStatement, error) {
 	var lines, fresh, old [][]any
 	for id, a := range b.lines {
-		if a.changed {
+		if a.changed && !a.gone {
 			lines = append(lines, []any{id, int64(a.Spent.Credit), int64(a.Spent.Total), int64(a.Held.Credit), int64(a.Held.Total)})
 		}
 	}

@@ -38,6 +38,7 @@ type account struct {
 
 	versions versions // only read
 	changed  bool
+	gone     bool // there is no row any more
 }
 
 // books are the rows that a batch of operations touches, and the laws of

@@ -27,7 +27,7 @@ const (
 	carry         = `INSERT INTO {carried} AS u (owner, win, credit, total)
 		SELECT owner, win, credit, total FROM {n} WHERE true ORDER BY owner, win ON CONFLICT (owner, win) DO UPDATE SET `
 
-	nextLines   = `SELECT id, owner, win FROM {lines} WHERE id > $1 ORDER BY id LIMIT $2`
+	nextLines   = `SELECT id, owner, win, held_credit, held_total FROM {lines} WHERE id > $1 ORDER BY id LIMIT $2`
 	dropLines   = `DELETE FROM {lines} WHERE held_credit = 0 AND held_total = 0 AND id IN (SELECT n.id FROM {n})`
 	dropCarried = `DELETE FROM {carried} WHERE (owner, win) IN (SELECT n.owner, n.win FROM {n})`
 
@@ -153,7 +153,8 @@ func (p *Pruner) events(after string, limit int) pruning {
 }
 
 // lines drops lines of windows that ended before the horizon, and what was carried
-// to them.
+// to them. One that something is held on stays until a later lap. Holds that are
+// closed, and are known for a day yet, may be on lines that are gone.
 func (p *Pruner) lines(after int64, limit int) pruning {
 	return func(ctx context.Context, tx Tx, horizon string) (did portion, err error) {
 		over := isOver(horizon)
@@ -161,11 +162,12 @@ func (p *Pruner) lines(after int64, limit int) pruning {
 		err = query(ctx, tx, func(rows Rows) error {
 			var id int64
 			var owner, window string
-			if err := rows.Scan(&id, &owner, &window); err != nil {
+			var held router.Amount
+			if err := rows.Scan(&id, &owner, &window, &held.Credit, &held.Total); err != nil {
 				return err
 			}
 			did.seen, did.last = did.seen+1, strconv.FormatInt(id, 10)
-			if over(window) {
+			if over(window) && held == (router.Amount{}) {
 				ids, names = append(ids, []any{id}), append(names, []any{owner, window})
 			}
 			return nil

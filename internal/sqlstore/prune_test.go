@@ -1,10 +1,15 @@
 package sqlstore_test
 
 import (
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/router"
 )
 
 // The books add up before, between any two portions and after; and what is wrong
@@ -44,5 +49,60 @@ func TestVerifyWhilePruning(t *testing.T) {
 			require.NoError(t, err)
 			assert.NotEmpty(t, found.Differences, wrong)
 		}
+	})
+}
+
+// What expiry posted is taken back, corrected and settled for the first time after
+// its lines were dropped, and its first event or the last one: the books add up.
+func TestVerifyWhatIsClosedAfterItsLinesAreGone(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, b books) {
+		t.Helper()
+		addsUp := func() {
+			t.Helper()
+			found, err := b.verify(t.Context())
+			require.NoError(t, err)
+			assert.Empty(t, found.Differences)
+		}
+		lap := func() {
+			t.Helper()
+			for place, first := "", true; first || place != ""; first = false {
+				did, err := b.Pruner.Prune(t.Context(), noon().AddDate(0, 2, 0), place, 2)
+				require.NoError(t, err)
+				place = did.Next
+				addsUp()
+			}
+		}
+		recorder, ok := b.Ledger.(router.Recorder)
+		require.True(t, ok)
+		var holds []router.Hold
+		for range 4 {
+			h := holdOf(uuid.New(), someone(), noon(), 5)
+			require.NoError(t, b.Ledger.Reserve(t.Context(), h))
+			holds = append(holds, h)
+		}
+		require.NoError(t, b.Ledger.Void(t.Context(), holds[3].ID))
+		n, err := b.Ledger.Expire(t.Context(), holds[0].Deadline.Add(time.Hour), 10, router.ExpirePost)
+		require.NoError(t, err)
+		require.Equal(t, 3, n)
+		lap()
+		require.NoError(t, b.Ledger.Void(t.Context(), holds[0].ID))
+		addsUp()
+		for _, h := range []router.Hold{holds[1], holds[3]} {
+			require.NoError(t, recorder.SettleWith(t.Context(), h.ID, router.Amount{Credit: 2, Total: 2}, []router.Event{used(h, 2)}))
+			addsUp()
+		}
+		// One batch has it all: what is gone, and the same lines again.
+		var all sync.WaitGroup
+		all.Go(func() { assert.NoError(t, b.Ledger.Void(t.Context(), holds[2].ID)) })
+		for range 8 {
+			all.Go(func() { assert.NoError(t, b.settle(t.Context(), someone(), noon(), 1)) })
+		}
+		all.Wait()
+		addsUp()
+		ever, err := b.Ledger.Balances(t.Context(), []router.Line{router.OwnerAccount.Line(someone(), "ever")})
+		require.NoError(t, err)
+		assert.Equal(t, router.Balance{Spent: router.Amount{Credit: 2 + 2 + 8, Total: 2 + 2 + 8}}, ever[0])
+		lap()
 	})
 }

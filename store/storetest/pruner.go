@@ -26,6 +26,7 @@ func testPruner(t *testing.T, open Open) {
 		"what is older is dropped, what is not stays":            (*archive).drops,
 		"what limits look at stays, between two portions, too":   (*archive).keepsLines,
 		"what is held on a line stays until it is settled":       (*archive).keepsHolds,
+		"what is closed after its lines are gone still counts":   (*archive).closesLate,
 		"a lap ends, and another one begins":                     (*archive).laps,
 		"a later instant drops more, an earlier one brings back": (*archive).advances,
 		"records of changes are dropped":                         (*archive).changes,
@@ -172,7 +173,7 @@ func (a *archive) keepsLines() {
 
 func (a *archive) keepsHolds() {
 	hold, e := a.reserve(noon())
-	a.prune(noon().AddDate(1, 0, 0), 1000, nil)
+	assert.Zero(a.t, a.prune(noon().AddDate(1, 0, 0), 1000, nil), "what stays was not dropped")
 	b, err := a.set.Ledger.Balances(a.t.Context(), a.lines(noon()))
 	require.NoError(a.t, err)
 	for _, on := range b {
@@ -183,6 +184,35 @@ func (a *archive) keepsHolds() {
 	a.prune(noon().AddDate(1, 0, 0), 1000, nil)
 	assert.Equal(a.t, router.USD(1), a.spent("ever"))
 	assert.Zero(a.t, a.spent("2026-11-21"))
+}
+
+// closesLate prunes before a day that is over is forgotten: holds of it may be
+// settled for the first time, corrected and taken back. Nobody sees its lines any
+// more; those that are not over count it, whenever its events are dropped.
+func (a *archive) closesLate() {
+	ctx := a.t.Context()
+	postedThenVoid, _ := a.reserve(noon())
+	postedThenSettled, e1 := a.reserve(noon())
+	voidedThenSettled, e2 := a.reserve(noon())
+	require.NoError(a.t, a.set.Ledger.Void(ctx, voidedThenSettled))
+	n, err := a.set.Ledger.Expire(ctx, noon().Add(time.Hour), 10, router.ExpirePost)
+	require.NoError(a.t, err)
+	assert.Equal(a.t, 2, n)
+	assert.Equal(a.t, router.USD(4), a.spent("ever"))
+	a.prune(noon().AddDate(1, 0, 0), 2, nil)
+	assert.Equal(a.t, router.USD(4), a.spent("ever"))
+	for range 2 { // the same again is a no-op
+		require.NoError(a.t, a.set.Ledger.Void(ctx, postedThenVoid))
+		a.settle(postedThenSettled, e1)
+		a.settle(voidedThenSettled, e2)
+		assert.Equal(a.t, router.USD(2), a.spent("ever"))
+		assert.Zero(a.t, a.spent("2026-11-21"))
+	}
+	a.prune(noon().AddDate(1, 0, 0), 2, nil)
+	assert.Equal(a.t, router.USD(2), a.spent("ever"))
+	a.call(noon()) // lines that were dropped begin anew
+	assert.Equal(a.t, router.USD(3), a.spent("ever"))
+	assert.Equal(a.t, router.USD(1), a.spent("2026-11-21"))
 }
 
 func (a *archive) laps() {
