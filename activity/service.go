@@ -64,8 +64,8 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 			return res, err
 		}
 		events := c.Events(res)
-		if res == nil && len(events) == 0 {
-			return nil, err
+		if len(events) == 0 && (res == nil || c.DryRun) {
+			return res, err
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 		defer cancel()

@@ -62,3 +62,14 @@ func TestFreeUnrecorded(t *testing.T) {
 		assert.Equal(t, tt.want, err == nil, "%+v: %v", tt, err)
 	}
 }
+
+// A dry run has asked nobody, so there is nothing to record: its answer needs no
+// store.
+func TestADryRunRecordsNothing(t *testing.T) {
+	s, err := activity.New(activity.Config{Store: away{}})
+	require.NoError(t, err)
+	c := &router.Call{Principal: router.Principal{Account: "acme"}, DryRun: true}
+	res, err := s.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return &router.Result{}, nil })(t.Context(), c)
+	require.NoError(t, err)
+	assert.NotNil(t, res)
+}
