@@ -1,9 +1,12 @@
 package router_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -173,6 +176,104 @@ func TestWhatIsNotAbandoned(t *testing.T) {
 			assert.Zero(t, l.stands(), name)
 			assert.Empty(t, c.Events(nil), name)
 		})
+	}
+}
+
+// Where an operator states that an endpoint counts less than the plan estimates,
+// the hold is what is charged: no limit is passed, and nothing is an overrun.
+func TestAbandonedIsAtMostTheHold(t *testing.T) {
+	t.Parallel()
+	for name, own := range map[string][]router.Credential{"shared": nil, "own": {{Provider: "ant", Secret: "sk-own"}}} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLeaver(t, "ant", router.AbandonEstimate, func(e *router.Endpoint) {
+				e.Pricing = router.Pricing{Prompt: 1000 * router.Dollar}
+				e.Counting = router.Counting{TokensPerByte: 1e-9, CompletionTokens: 1}
+			})
+			l.upstreams["ant"].will(fails(t, "timeout"))
+			c := &router.Call{Request: decision(byPrice), Principal: who(), Credentials: own}
+			c.Request.Provider.AllowFallbacks = new(false)
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, cancel)
+			_, err := l.router.Decide(ctx, c)
+			require.ErrorIs(t, err, context.Canceled, name)
+			held := l.tape.asked[0].Amount
+			require.Less(t, held.Total, l.estimate(0), name)
+			require.Positive(t, held.Total, name)
+			assert.Equal(t, router.Balance{Spent: held}, l.stands(), name)
+			assert.Equal(t, held, c.Events(nil)[0].Cost, name)
+			assert.Nil(t, c.Report.Overrun, name)
+		})
+	}
+}
+
+// R72: nobody is told of a call whose caller left, but the log says so, and what
+// was charged for it.
+func TestAbandonedCallsAreLogged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		l := newLeaver(t, "ant", router.AbandonEstimate)
+		l.rig = newRig(t, "ant", func(cfg *router.Config) {
+			cfg.Ledger = l.tape
+			cfg.Interceptors = []router.Interceptor{router.Log(slog.New(slog.NewJSONHandler(&out, nil)))}
+		}, fee(cent))
+		l.upstreams["ant"].will(fails(t, "timeout"))
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		_, err := l.router.Decide(ctx, &router.Call{Request: decision(byPrice), Principal: who()})
+		require.ErrorIs(t, err, context.Canceled)
+		var line map[string]any
+		require.NoError(t, json.Unmarshal(bytes.TrimSpace(out.Bytes()[bytes.LastIndexByte(bytes.TrimSpace(out.Bytes()), '\n')+1:]), &line))
+		assert.Equal(t, "decision", line["msg"])
+		assert.Equal(t, true, line["canceled"])
+		assert.Equal(t, "caller", line["stopped"])
+		assert.Equal(t, l.estimate(0).String(), line["abandoned_cost"])
+	})
+}
+
+// Whoever leaves while old limits are read again holds nothing and pays nothing.
+func TestLeavingWhileLimitsAreReadAgain(t *testing.T) {
+	t.Parallel()
+	l, s, p := newShared(t, "ant", nil, cent)
+	p.read(1, router.Dollar, nil)
+	s.newest = 2
+	ctx, leave := context.WithCancel(t.Context())
+	p.limits.Again = func(ctx context.Context) (*router.Limits, error) {
+		leave()
+		return nil, ctx.Err()
+	}
+	c := l.call()
+	_, err := l.router.Decide(ctx, c)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Empty(t, asked(c))
+	assert.Equal(t, router.StopCaller, c.Report.Stopped)
+	assert.Zero(t, l.balance(router.Lifetime))
+	assert.Zero(t, s.voids, "there is nothing to give back")
+}
+
+// Whoever leaves while a hold is raised has failed attempts behind: these cost
+// nothing, and what is held for them is given back.
+func TestLeavingWhileAHoldIsRaised(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []router.Abandon{router.AbandonEstimate, router.AbandonVoid, router.AbandonFinish} {
+		ctx, cancel := context.WithCancel(t.Context())
+		l := newTill(t, "ant bee", cent)
+		raises := 0
+		l.rig = newRig(t, "ant bee", func(cfg *router.Config) {
+			cfg.Now, cfg.Abandoned = l.clock.now, mode
+			cfg.Ledger = &slowLedger{l.ledger, func() {
+				if raises++; raises == 2 {
+					cancel()
+				}
+			}}
+		}, fee(cent, 2*cent))
+		l.upstreams["ant"].will(fails(t, "500"))
+		c := l.call()
+		_, err := l.router.Decide(ctx, c)
+		require.ErrorIs(t, err, context.Canceled, mode)
+		assert.Equal(t, "ant", asked(c), mode)
+		assert.Zero(t, l.balance(router.Lifetime), mode)
+		assert.Empty(t, c.Events(nil), mode)
 	}
 }
 
