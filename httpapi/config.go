@@ -236,7 +236,7 @@ func New(cfg Config) (*Handler, error) {
 	alpha := decide
 	alpha.path = "/decisions"
 	return &Handler{
-		api: newSurface(s, surface{dualErrors: cfg.DualErrors}, slices.Concat([]route{
+		api: newSurface(s, surface{name: "api", dualErrors: cfg.DualErrors}, slices.Concat([]route{
 			decide,
 			{method: http.MethodGet, path: "/models", keys: public, serve: (*exchange).listModels},
 			{method: http.MethodGet, path: "/models/count", keys: public, serve: (*exchange).countModels},
@@ -246,8 +246,8 @@ func New(cfg Config) (*Handler, error) {
 			{method: http.MethodGet, path: "/models/{author}/{slug}/endpoints", keys: public, serve: (*exchange).listEndpoints},
 			{method: http.MethodGet, path: "/providers", keys: public, serve: (*exchange).listProviders},
 		}, s.managementRoutes())),
-		alpha: newSurface(s, surface{dualErrors: cfg.DualErrors}, []route{alpha}),
-		native: newSurface(s, surface{native: true, dualErrors: true, dialect: systemone.Native, timeout: cfg.NativeTimeout}, []route{
+		alpha: newSurface(s, surface{name: "alpha", dualErrors: cfg.DualErrors}, []route{alpha}),
+		native: newSurface(s, surface{name: "native", native: true, dualErrors: true, dialect: systemone.Native, timeout: cfg.NativeTimeout}, []route{
 			decide,
 			{method: http.MethodGet, path: "/models", keys: public, serve: (*exchange).listNativeModels},
 		}),

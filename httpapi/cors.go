@@ -17,7 +17,7 @@ const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 // allowedHeaders are those without the brand that some route reads. A preflight gets
 // them and what the page asks for besides: client libraries send headers of
 // their own, and an origin that may send a key may send those.
-const allowedHeaders = "Authorization, Content-Type, X-Api-Key, X-Request-Id, X-Session-Id"
+const allowedHeaders = "Authorization, Content-Type, Idempotency-Key, X-Api-Key, X-Request-Id, X-Session-Id"
 
 // checkOrigins refuses texts that no browser sends as an origin. They would match
 // no page, and the operator would not learn why.
@@ -39,7 +39,7 @@ func checkOrigins(origins []string) error {
 // exposedHeaders are what pages may read of a reply, besides what they always
 // may.
 func exposedHeaders(brand string) string {
-	return "X-Request-Id, X-Generation-Id, X-Typesafe-Request-Id, " + http.CanonicalHeaderKey("X-"+brand+"-Warnings") +
+	return "X-Request-Id, X-Generation-Id, Idempotent-Replayed, X-Typesafe-Request-Id, " + http.CanonicalHeaderKey("X-"+brand+"-Warnings") +
 		", Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, WWW-Authenticate, Allow"
 }
 

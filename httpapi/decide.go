@@ -27,6 +27,10 @@ func (x *exchange) decide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	once, err := x.idempotency(body)
+	if err != nil {
+		return err
+	}
 	var req *systemone.Request
 	err = x.parse(len(body), func() (err error) {
 		req, err = systemone.Decoder{Dialect: x.s.dialect, Limits: x.s.Limits, SessionID: session}.Decode(body)
@@ -42,7 +46,7 @@ func (x *exchange) decide(ctx context.Context) error {
 	}
 	x.call = &router.Call{
 		Request: req, Principal: x.principal, RequestID: x.requestID,
-		Timeout: timeout, UsualTimeout: x.s.timeout - x.s.timeout/bodyShare, DryRun: dry,
+		Timeout: timeout, UsualTimeout: x.s.timeout - x.s.timeout/bodyShare, DryRun: dry, Idempotency: once,
 	}
 	if x.s.Limits == x.s.Router.Limits() {
 		x.call.Validated = req

@@ -15,7 +15,9 @@
 // A caller who hangs up cancels the request, and pays for the attempt that was
 // running as router.Config.Abandoned says. One who closes only its sending side
 // after the request (SHUT_WR, as nc -N does) has hung up too: net/http cannot
-// tell the two apart, so keep the connection open until the reply came.
+// tell the two apart, so keep the connection open until the reply came. A request
+// with an Idempotency-Key goes on to its end instead, and its reply waits for the
+// retry, where the router's Ledger is a router.Replies; else the header does nothing.
 //
 // The package opens no listener and starts no goroutine that outlives its
 // request: timeouts for headers and bodies, and connection limits, belong to

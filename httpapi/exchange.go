@@ -110,6 +110,9 @@ func (x *exchange) send(ctx context.Context) {
 		v[3] = x.call.ID
 		h["X-Generation-Id"] = v[3:4:4]
 	}
+	if x.call != nil && x.call.Report.Replayed {
+		h["Idempotent-Replayed"] = []string{"true"}
+	}
 	if x.s.native {
 		h["X-Typesafe-Request-Id"] = v[2:3:3]
 	}

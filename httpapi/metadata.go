@@ -98,7 +98,7 @@ type metadataStage struct {
 // appendMetadata appends ,"router_metadata":{…} when the caller asked for it, or
 // for a dry run, and a decision was asked for. selected names the endpoint that answered.
 func (x *exchange) appendMetadata(dst []byte, answered *router.Endpoint) []byte {
-	if x.call == nil || !x.call.DryRun && !wantsMetadata(x.r.Header[x.s.metadataHeader]) {
+	if x.call == nil || x.call.Report.Replayed || !x.call.DryRun && !wantsMetadata(x.r.Header[x.s.metadataHeader]) {
 		return dst
 	}
 	dst = append(append(append(dst, `,"`...), x.s.metadataMember...), `":`...)

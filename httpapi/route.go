@@ -103,6 +103,7 @@ func newServer(cfg Config) *server {
 // common.
 type surface struct {
 	*server
+	name       string // tells surfaces apart, whatever they are mounted at
 	mux        *http.ServeMux
 	routes     []route
 	native     bool

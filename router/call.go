@@ -49,6 +49,9 @@ type Call struct {
 	// UsualTimeout would leave it, and runs out of it, does not count against its
 	// endpoint and is charged as [Config.Abandoned] says.
 	UsualTimeout time.Duration
+	// Idempotency makes this call and others with the same one. Nil: every call is
+	// answered anew, and nothing of it is kept. A dry run goes without.
+	Idempotency *Idempotency
 	// Seed replays a draw; 0 draws a fresh one. The one used is in Report.
 	Seed uint64
 	// DryRun makes a plan, notes in Report.Bounds what it may cost and which limits
@@ -61,11 +64,13 @@ type Call struct {
 	clock     func() time.Time // the router's, for interceptors
 	world     *world           // that the call began in
 	limits    systemone.Limits
-	usualEnd  time.Time  // by the real clock; zero where the caller has set no deadline
-	holdID    uuid.UUID  // of what the call sets aside
-	recorder  Recorder   // that has the call's events; nil where none has
-	limited   []*Limits  // by [Call.Limit]
-	limitRoom [4]*Limits // of limited: most calls have three
+	usualEnd  time.Time       // by the real clock; zero where the caller has set no deadline
+	holdID    uuid.UUID       // of what the call sets aside
+	once      *once           // where it has claimed an idempotency key, else nil
+	gone      <-chan struct{} // closed when the caller of a call with an idempotency key has gone
+	recorder  Recorder        // that has the call's events; nil where none has
+	limited   []*Limits       // by [Call.Limit]
+	limitRoom [4]*Limits      // of limited: most calls have three
 	resolved  resolved
 }
 
@@ -107,6 +112,9 @@ type Report struct {
 	Skipped  []Skip  // candidates that were passed over, in the order of the plan
 	Bounds   []Bound // of a dry run, by candidate of the plan; nil otherwise
 	Pipeline []Stage
+	// Replayed says that the reply, also an error, is that of an earlier call with the
+	// same [Idempotency]. Of this one there is no plan, and there are no attempts.
+	Replayed bool
 	Overrun  *Overrun // where the answer cost more than was set aside for it, else nil
 }
 

@@ -22,6 +22,14 @@ func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
 	if c == nil || c.Request == nil { // Decide had both
 		return nil, &Error{Class: Server, Err: errRequestLost}
 	}
+	if c.Idempotency != nil && !c.DryRun {
+		return r.once(ctx, c)
+	}
+	return r.answer(ctx, c)
+}
+
+// answer plans a call and asks its candidates.
+func (r *Router) answer(ctx context.Context, c *Call) (*Result, error) {
 	models, err := c.Resolve()
 	if err != nil {
 		return nil, err

@@ -195,8 +195,10 @@ func (r *Router) Health(endpoint uuid.UUID) Health {
 // Every error is an [*Error]. It wraps context.Canceled when the caller gave
 // up by cancelling ctx; a complete answer that had already arrived is still
 // returned. What the attempt costs that runs when the caller ends the call is up
-// to [Config.Abandoned]. c.Report is filled either way. A call is decided once: a second time
-// is refused, because its id, its instant and its report are taken.
+// to [Config.Abandoned]. A call with an [Idempotency] is not ended by its caller:
+// Decide returns when the call is over, whatever becomes of ctx. c.Report is filled
+// either way. A call is decided once: a second time is refused, because its id, its
+// instant and its report are taken.
 //
 // A preset is for an interceptor to resolve: it replaces the request by one
 // without. One that is left is not found.
@@ -212,6 +214,7 @@ func (r *Router) Decide(ctx context.Context, c *Call) (*Result, error) {
 		return nil, &Error{Class: Server, Err: errDecided}
 	}
 	r.begin(c)
+	ctx = r.detach(ctx, c)
 	if _, ends := ctx.Deadline(); ends || c.Timeout > 0 { // of the caller's own, perhaps
 		c.usualEnd = r.now().Add(r.usualTimeout(c))
 	}

@@ -46,7 +46,7 @@ func (r *Router) purse(c *Call, now time.Time) purse {
 	}
 	s := purse{
 		router: r, call: c, first: first, size: sizeOf(c.Request),
-		hold: Hold{ID: c.holdID, Lines: lines, Deadline: now.Add(max(r.timeout(c), r.usualTimeout(c)) + holdGrace)},
+		hold: Hold{ID: c.holdID, Lines: lines, Deadline: r.closedBy(c, now)},
 	}
 	s.limit()
 	s.record(c)
@@ -157,24 +157,33 @@ func priced(price USD, own *Credential) Amount {
 // also when the caller has hung up, and records it where the ledger can. What fails is tried again for
 // settleTime; then the hold is left to expire: the money is spent.
 func (s *purse) settle(ctx context.Context, c *Call, res *Result) error {
-	if !s.held {
+	switch {
+	case !s.held && res == nil:
 		return nil
+	case !s.held:
+		return c.once.keep(ctx, c, res)
 	}
 	s.held = false
 	rec := &c.Report.Attempts[len(c.Report.Attempts)-1]
 	cost := Amount{Credit: rec.Cost, Total: rec.Cost + rec.OwnCost}
 	s.overrun(&c.Report, rec.Endpoint, cost)
-	if s.recorder == nil {
-		return repeat(ctx, s.router.cfg.Seed, func(ctx context.Context) error {
-			return s.router.cfg.Ledger.Settle(ctx, s.hold.ID, cost)
-		})
+	settle := func(ctx context.Context) error { return s.router.cfg.Ledger.Settle(ctx, s.hold.ID, cost) }
+	var events []Event
+	if s.recorder != nil {
+		events = c.Events(res)
+		settle = func(ctx context.Context) error { return s.recorder.SettleWith(ctx, s.hold.ID, cost, events) }
 	}
-	events := c.Events(res)
-	err := repeat(ctx, s.router.cfg.Seed, func(ctx context.Context) error {
-		return s.recorder.SettleWith(ctx, s.hold.ID, cost, events)
-	})
-	if err == nil {
+	if o := c.once; o != nil {
+		k := o.kept(c, res)
+		settle = func(ctx context.Context) error { return o.replies.SettleKept(ctx, k, cost, events) }
+		o.spent = true
+	}
+	err := repeat(ctx, s.router.cfg.Seed, settle)
+	switch {
+	case err == nil && s.recorder != nil:
 		c.recorder = s.recorder
+	case c.once != nil && errors.Is(err, ErrConflict):
+		s.held = true // and is given back: another call has the claim, and is charged
 	}
 	return err
 }
@@ -182,11 +191,14 @@ func (s *purse) settle(ctx context.Context, c *Call, res *Result) error {
 // void gives back what is still set aside, with as many tries as a settlement
 // has: but for one where the ledger has just failed to reserve, since the caller
 // is told so at once. A hold that cannot be given back expires.
-func (s *purse) void(ctx context.Context) error {
+func (s *purse) void(ctx context.Context) (err error) {
 	if !s.held {
 		return nil
 	}
 	s.held = false
+	if o := s.call.once; o != nil {
+		defer func() { o.spent = o.spent || err != nil }() // expiry may post it
+	}
 	void := func(ctx context.Context) error { return s.router.cfg.Ledger.Void(ctx, s.hold.ID) }
 	if !s.unsure {
 		return repeat(ctx, s.router.cfg.Seed, void)

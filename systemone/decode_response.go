@@ -284,14 +284,23 @@ func (d *responseDecoder) probabilities(value []byte) []Probability {
 	return list
 }
 
+// sparseLevels is how many levels a legend may name that leaves some out, where no
+// distribution says how many there are.
+const sparseLevels = 256
+
 // legend reads the legend of a score with so many levels, or without a
-// distribution of as many levels as the legend has.
+// distribution of as many levels as the legend has or names.
 func (d *responseDecoder) legend(value []byte, levels int) []json.RawMessage {
 	if !d.object("legend", value) {
 		return nil
 	}
 	if levels == 0 {
 		levels = length(value)
+		for m := walk(value); m.next(); {
+			if at, err := strconv.Atoi(string(m.name)); err == nil && at < sparseLevels {
+				levels = max(levels, at+1)
+			}
+		}
 	}
 	list := make([]json.RawMessage, levels)
 	for m := walk(value); m.next(); {

@@ -55,7 +55,7 @@ type attempt struct {
 
 // do loads what the batch touches, carries it out and saves what changed.
 func (a *attempt) do(ctx context.Context, tx Tx) (err error) {
-	a.books = books{lines: map[int64]*account{}, holds: map[uuid.UUID]*hold{}}
+	a.books = books{lines: map[int64]*account{}, holds: map[uuid.UUID]*hold{}, claims: map[router.ReplyKey]uuid.UUID{}}
 	if a.learned, err = a.nameLines(ctx, tx, a.batch); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (a *attempt) do(ctx context.Context, tx Tx) (err error) {
 	return a.activity.record(ctx, tx, a.events)
 }
 
-// load locks and loads the lines and the holds that the batch touches, lines from
+// load locks and loads the replies, the lines and the holds that the batch touches, lines from
 // the youngest to the oldest, holds in the order of their ids. Holds that are not
 // new are locked before the lines, as by those who do not look: otherwise rivals
 // that close one hold would wait for each other in a circle. All holds are loaded
@@ -119,6 +119,7 @@ func (a *attempt) load(ctx context.Context, tx Tx) error {
 		return err
 	}
 	err := a.db.RunRows(ctx, tx,
+		a.loadingReplies(),
 		RowsStatement{Text: lockHolds, Columns: idColumns(), Rows: old, Scan: func(Rows) error { return nil }},
 		a.loading(touched),
 		RowsStatement{Text: loadHolds, Columns: idColumns(), Rows: ids, Scan: func(rows Rows) error {
@@ -258,6 +259,7 @@ func (b *books) saved() ([]RowsStatement, error) {
 		}
 	}
 	return []RowsStatement{
+		{Text: keepReplies, Columns: replyColumns(), Rows: b.kept, Changed: -1},
 		{Text: saveLines, Columns: balanceColumns(), Rows: lines, Changed: int64(len(lines))},
 		{Text: addHolds, Columns: holdColumns(), Rows: fresh, Changed: int64(len(fresh))},
 		{Text: saveHolds, Columns: holdColumns(), Rows: old, Changed: int64(len(old))},

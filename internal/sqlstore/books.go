@@ -46,7 +46,9 @@ type account struct {
 type books struct {
 	lines  map[int64]*account
 	holds  map[uuid.UUID]*hold
-	events []router.Event // to be recorded
+	events []router.Event                // to be recorded
+	claims map[router.ReplyKey]uuid.UUID // the holds of the calls that have them
+	kept   [][]any                       // replies to be kept
 }
 
 // reserve adds what h asks for to the lines with these ids, in its order.

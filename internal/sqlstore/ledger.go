@@ -51,6 +51,7 @@ type operation struct {
 	id     uuid.UUID
 	whole  uuid.UUID    // the hold that is to be split, or zero
 	asked  *router.Hold // of Reserve, else nil
+	kept   *router.Kept // of SettleKept, else nil
 	do     func(b *books, o *operation) error
 	swift  func(s *swift, o *operation) bool // adds it, or else it is to be carried out by do; nil never adds
 	lineOf []int64                           // the ids of asked.Lines
@@ -162,7 +163,7 @@ func (l *Ledger) apart(ctx context.Context, batch []*operation) {
 func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy router.Expiry) (int, error) {
 	var due []string
 	now = after(now)
-	failed := l.forget(ctx, now, limit)
+	failed := cmp.Or(l.forget(ctx, now, limit), l.forgetReplies(ctx, now, limit))
 	if isUnknown(failed) {
 		failed = nil // what is left goes the next time
 	}

@@ -29,6 +29,7 @@ type swift struct {
 	taken  map[uuid.UUID]knownHold // from holds, by parts: with the lines that are known
 	lines  map[int64]*posting
 	events []router.Event
+	kept   [][]any // replies, under claims that their calls must still have
 
 	opened map[uuid.UUID]knownHold
 	gone   []uuid.UUID
@@ -207,6 +208,7 @@ func (s *swift) statements(activity *Activity) []RowsStatement {
 		recorded[0].Text, recorded[0].Changed = newEvents, -1
 	}
 	statements := append([]RowsStatement{
+		{Text: keepReplies, Columns: replyColumns(), Rows: s.kept, Changed: int64(len(s.kept))},
 		{Text: newHolds, Columns: holdColumns(), Rows: s.fresh, Changed: -1},
 		{Text: closeHolds, Columns: closingColumns(), Rows: s.closed, Changed: int64(len(s.closed))},
 	}, recorded...)

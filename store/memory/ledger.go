@@ -18,6 +18,7 @@ type ledger struct {
 	book     book
 	tables   [tables]table
 	activity *activityStore
+	replies  replies
 }
 
 const tables = 64
@@ -26,7 +27,7 @@ const tables = 64
 func (l *ledger) of(id uuid.UUID) *table { return &l.tables[id[len(id)-1]%tables] }
 
 func newLedger(activity *activityStore) *ledger {
-	l := &ledger{book: book{names: names{owners: make(map[string]windows)}}, activity: activity}
+	l := &ledger{book: book{names: names{owners: make(map[string]windows)}}, activity: activity, replies: replies{callers: map[apiKey]*claims{}}}
 	for i := range l.tables {
 		l.tables[i].records.index = make(map[uuid.UUID]uint32)
 	}
@@ -75,6 +76,11 @@ func (l *ledger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amoun
 	t := l.of(id)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return l.settle(t, id, cost, events)
+}
+
+// settle settles a hold of a table that is locked.
+func (l *ledger) settle(t *table, id uuid.UUID, cost router.Amount, events []router.Event) error {
 	r := t.records.find(id)
 	switch {
 	case r == nil:
@@ -121,6 +127,7 @@ func (l *ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 	if policy == router.ExpireVoid {
 		to = voided
 	}
+	l.replies.forget(now, limit)
 	n := 0
 	for i := range l.tables {
 		n += l.tables[i].expire(&l.book, l.activity, now, limit-n, to)

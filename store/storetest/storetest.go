@@ -30,6 +30,7 @@ func Run(t *testing.T, open Open) {
 		{"Ledger", testLedger},
 		{"Recorder", testRecorder},
 		{"Parts", testParts},
+		{"Replies", testReplies},
 		{"Guardrails", testGuardrails},
 		{"Limits", testLimits},
 		{"Organization", testOrganization},

@@ -328,3 +328,20 @@ CREATE TABLE {carried} (
 	total  bigint NOT NULL,
 	PRIMARY KEY (owner, win)
 );
+
+-- Replies of calls with idempotency keys, for a day. Without a reply the call of the hold
+-- is in flight, until the deadline.
+CREATE TABLE {replies} (
+	account  text COLLATE "C" NOT NULL,
+	key_hash text COLLATE "C" NOT NULL,
+	idem     text COLLATE "C" NOT NULL,
+	digest   text COLLATE "C" NOT NULL,
+	hold     text COLLATE "C" NOT NULL,
+	made     bigint NOT NULL,
+	deadline bigint NOT NULL,
+	reply    text COLLATE "C",
+	PRIMARY KEY (account, key_hash, idem)
+);
+
+CREATE INDEX replies_by_caller ON {replies} (account, key_hash, made);
+CREATE INDEX replies_by_age ON {replies} (made);

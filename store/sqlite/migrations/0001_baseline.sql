@@ -328,3 +328,20 @@ CREATE TABLE {carried} (
 	total  INTEGER NOT NULL,
 	PRIMARY KEY (owner, win)
 ) STRICT;
+
+-- Replies of calls with idempotency keys, for a day. Without a reply the call of the hold
+-- is in flight, until the deadline.
+CREATE TABLE {replies} (
+	account  TEXT NOT NULL,
+	key_hash TEXT NOT NULL,
+	idem     TEXT NOT NULL,
+	digest   TEXT NOT NULL,
+	hold     TEXT NOT NULL,
+	made     INTEGER NOT NULL,
+	deadline INTEGER NOT NULL,
+	reply    TEXT,
+	PRIMARY KEY (account, key_hash, idem)
+) STRICT;
+
+CREATE INDEX {replies_by_caller} ON {replies} (account, key_hash, made);
+CREATE INDEX {replies_by_age} ON {replies} (made);

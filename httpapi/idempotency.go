@@ -1,0 +1,26 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// idempotency reads the Idempotency-Key of a request with this body; nil where it has
+// none. A retry must have the same body and path: that of the route and the handler
+// it belongs to, because no handler knows where it is mounted.
+func (x *exchange) idempotency(body []byte) (*router.Idempotency, error) {
+	sent, ok := x.r.Header["Idempotency-Key"]
+	switch {
+	case !ok:
+		return nil, nil //nolint:nilnil // no key, and nothing is wrong
+	case len(sent) != 1 || !visible(sent[0]):
+		return nil, badRequest("idempotency-key", "send one Idempotency-Key of 1 to 128 visible ASCII characters")
+	}
+	digest := sha256.New()
+	digest.Write([]byte(x.s.name + x.probe.route.path + "\n"))
+	digest.Write(body)
+	once := &router.Idempotency{Key: sent[0]}
+	digest.Sum(once.Digest[:0])
+	return once, nil
+}

@@ -1,0 +1,200 @@
+package router
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// repliesPerKey is how many replies are kept of an API key.
+const repliesPerKey = 5000
+
+var (
+	errInFlight = errors.New("router: a call with the same idempotency key is in flight")
+	errKept     = errors.New("router: the call with the same idempotency key failed so, and was charged")
+)
+
+// once is the claim of a call with an idempotency key to make the reply.
+type once struct {
+	router  *Router
+	replies Replies
+	key     ReplyKey
+	hold    uuid.UUID
+	// spent says that the claim stays: the reply is kept, or the call may have been
+	// charged although nobody could say so. In the latter case it ends with its
+	// deadline.
+	spent bool
+}
+
+// detach makes the end of a call with an idempotency key the program's own affair:
+// the caller's hang-up, or the end of its context, ends only the wait for another
+// call's reply.
+func (r *Router) detach(ctx context.Context, c *Call) context.Context {
+	if _, ok := r.cfg.Ledger.(Replies); c.Idempotency == nil || c.DryRun || !ok {
+		return ctx
+	}
+	c.gone = ctx.Done()
+	return context.WithoutCancel(ctx)
+}
+
+// once answers a call with an idempotency key: with the reply that is kept, or with
+// one of its own that is then kept.
+func (r *Router) once(ctx context.Context, c *Call) (res *Result, err error) {
+	if !validRequestID(c.Idempotency.Key) {
+		return nil, &Error{Class: InvalidRequest, Issues: []systemone.Issue{{
+			Path: "idempotency-key", Message: "must be 1 to 128 visible ASCII characters",
+		}}}
+	}
+	replies, ok := r.cfg.Ledger.(Replies)
+	if !ok {
+		return r.answer(ctx, c)
+	}
+	o := &once{
+		router: r, replies: replies, hold: c.holdID,
+		key: ReplyKey{Account: c.Principal.Account, KeyHash: c.Principal.KeyHash, Key: c.Idempotency.Key},
+	}
+	switch kept, err := o.claim(ctx, c); {
+	case errors.Is(err, errors.ErrUnsupported):
+		return r.answer(ctx, c)
+	case err != nil:
+		return nil, err
+	case kept != nil:
+		return r.replay(c, kept)
+	}
+	c.once = o
+	defer func() { err = withCause(err, o.release(ctx, err)) }()
+	return r.answer(ctx, c)
+}
+
+// claim gets the claim, or the reply that is kept. While another call is at work it
+// asks again, with pauses. Of one whose claim is dead, what was charged or held is
+// given back before its place is taken: the caller pays for one call.
+func (o *once) claim(ctx context.Context, c *Call) ([]byte, error) {
+	r := o.router
+	ask := Claim{Key: o.key, Digest: c.Idempotency.Digest, Hold: o.hold, Most: repliesPerKey}
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		ask.Now = r.cfg.Now()
+		ask.Deadline = r.closedBy(c, ask.Now)
+		got, err := o.replies.Claim(ctx, ask)
+		switch {
+		case errors.Is(err, ErrReused):
+			return nil, &Error{Class: Conflict, Message: "Idempotency-Key was used for another request", Err: err}
+		case errors.Is(err, errors.ErrUnsupported):
+			return nil, err
+		case err != nil && ctx.Err() != nil:
+			return nil, c.endWait(StopDeadline, context.DeadlineExceeded)
+		case err != nil:
+			return nil, Failure(err)
+		case got.Reply != nil || got.Hold == o.hold:
+			return got.Reply, nil
+		case got.Dead && got.Hold != ask.After:
+			if err := r.cfg.Ledger.Void(ctx, got.Hold); err != nil {
+				return nil, Failure(err)
+			}
+			ask.After = got.Hold
+			continue
+		}
+		timer := time.NewTimer(pause/2 + time.Duration(r.cfg.Seed()%uint64(pause))) //nolint:gosec // neither is negative
+		select {
+		case <-timer.C:
+			continue
+		case <-c.gone:
+			err = c.endWait(StopCaller, context.Canceled)
+		case <-ctx.Done():
+			err = c.endWait(StopDeadline, ctx.Err())
+		}
+		timer.Stop()
+		return nil, err
+	}
+}
+
+// endWait is what a caller is told that has waited for another call in vain.
+func (c *Call) endWait(stop Stop, why error) error {
+	c.Report.Stopped = stop
+	return &Error{Class: Timeout, Err: errors.Join(errInFlight, why)}
+}
+
+// closedBy is when a call that begins now has surely settled what it holds, or is
+// not going to.
+func (r *Router) closedBy(c *Call, now time.Time) time.Time {
+	return now.Add(max(r.timeout(c), r.usualTimeout(c)) + holdGrace)
+}
+
+// keep keeps the reply of a call that nothing is held for. Of a call without an
+// idempotency key there is nothing to keep.
+func (o *once) keep(ctx context.Context, c *Call, res *Result) error {
+	if o == nil {
+		return nil
+	}
+	o.spent = true
+	k := o.kept(c, res)
+	return repeat(ctx, o.router.cfg.Seed, func(ctx context.Context) error { return o.replies.Keep(ctx, k) })
+}
+
+// release gives up the claim of a call that ended with err, unless the reply is kept
+// or may be. A ledger that is away is asked once: its caller is told so at once.
+func (o *once) release(ctx context.Context, err error) error {
+	if o.spent {
+		return nil
+	}
+	release := func(ctx context.Context) error { return o.replies.Release(ctx, o.key, o.hold) }
+	if !errors.Is(err, ErrUnavailable) {
+		return repeat(ctx, o.router.cfg.Seed, release)
+	}
+	ctx, end := withSettleTime(ctx)
+	defer end()
+	return release(ctx)
+}
+
+// keptReply is what a [Kept] holds: a response, or the class of an error that was
+// charged.
+type keptReply struct {
+	ID       string          `json:"id"`
+	Error    Class           `json:"error"`
+	Endpoint uuid.UUID       `json:"endpoint"`
+	Nanos    int64           `json:"nanos"` // what was charged, in billionths of a dollar
+	Response json.RawMessage `json:"response"`
+}
+
+// kept is the reply to be kept of a call that res answered, or, without one, that
+// was charged although it failed. The response stands there as the caller gets it,
+// byte by byte.
+func (o *once) kept(c *Call, res *Result) Kept {
+	text := systemone.AppendString([]byte(`{"id":`), c.ID)
+	if res == nil {
+		text = systemone.AppendString(append(text, `,"error":`...), string(ofAttempts(c.Report.Attempts).Class))
+	} else {
+		text = append(append(append(text, `,"endpoint":"`...), res.Endpoint.ID.String()...), `","nanos":`...)
+		text = strconv.AppendInt(text, int64(res.Cost), 10)
+		text = res.Response.AppendJSON(append(text, `,"response":`...))
+	}
+	return Kept{Key: o.key, Hold: o.hold, Reply: append(text, '}')}
+}
+
+// replay makes the reply that is kept that of this call, with the generation id of
+// the one that was answered.
+func (r *Router) replay(c *Call, kept []byte) (*Result, error) {
+	var k keptReply
+	if err := json.Unmarshal(kept, &k); err != nil {
+		return nil, &Error{Class: Server, Err: err}
+	}
+	c.ID, c.Report.Replayed = k.ID, true
+	if k.Error != "" {
+		return nil, &Error{Class: k.Error, Err: errKept}
+	}
+	response, err := systemone.DecodeResponse(k.Response)
+	if err != nil {
+		return nil, &Error{Class: Server, Err: err}
+	}
+	res := &Result{Response: *response, Cost: USD(k.Nanos), Endpoint: &Endpoint{ID: k.Endpoint}}
+	if s, ok := c.world.byEndpoint[k.Endpoint]; ok {
+		res.Endpoint = s.endpoint
+	}
+	return res, nil
+}

@@ -1,0 +1,455 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+func testReplies(t *testing.T, open Open) {
+	t.Helper()
+	if _, ok := open(t).Ledger.(router.Replies); !ok {
+		t.Skip("the Ledger is no Replies")
+	}
+	for name, test := range map[string]func(*desk){
+		"the first claim is granted, and the same again":             (*desk).granted,
+		"while a call is in flight others see its hold":              (*desk).inFlight,
+		"a reply is kept with its settlement":                        (*desk).kept,
+		"a reply without a hold is kept":                             (*desk).keptFree,
+		"keys of other accounts and API keys are others":             (*desk).apart,
+		"another digest is refused":                                  (*desk).reused,
+		"a claim that is released is free, a reply stays":            (*desk).released,
+		"a dead claim goes to the call that has seen it dead":        (*desk).dead,
+		"a call whose claim was taken settles and keeps nothing":     (*desk).taken,
+		"nor does one whose hold is still open":                      (*desk).takenOpen,
+		"a call whose claim is gone settles and keeps nothing":       (*desk).gone,
+		"a settlement that fails keeps nothing":                      (*desk).unsettled,
+		"settling with a reply twice is a no-op":                     (*desk).twice,
+		"after a day a reply counts as none":                         (*desk).dayAfter,
+		"a call that is in flight for days keeps its claim":          (*desk).longFlight,
+		"expiry drops at most limit replies, none that is in flight": (*desk).expiry,
+		"of one API key the oldest replies are dropped":              (*desk).bounded,
+		"replies methods honour their context":                       (*desk).contextOver,
+		"any reply comes back byte by byte":                          (*desk).bytes,
+		"of rival claims one is granted":                             (*desk).rivalClaims,
+		"of rivals for a dead claim one gets it":                     (*desk).rivalHeirs,
+		"rivals settle and take over with one charge":                (*desk).rivalTakers,
+	} {
+		t.Run(name, func(t *testing.T) {
+			ledger := open(t).Ledger
+			replies, ok := ledger.(router.Replies)
+			require.True(t, ok)
+			test(&desk{books: books{t: t, Ledger: ledger}, Replies: replies})
+		})
+	}
+}
+
+// desk is an empty ledger that keeps replies.
+type desk struct {
+	books
+	router.Replies
+}
+
+// claimOf is a claim of acme's key k at noon, with a hold of its own.
+func (d *desk) claimOf(key string) router.Claim {
+	return router.Claim{
+		Key: router.ReplyKey{Account: "acme", KeyHash: "k", Key: key}, Digest: [32]byte{1},
+		Hold: uuid.New(), Now: noon(), Deadline: noon().Add(time.Minute), Most: 100,
+	}
+}
+
+func (d *desk) claims(c router.Claim, want router.Claimed) {
+	d.t.Helper()
+	got, err := d.Claim(d.t.Context(), c)
+	require.NoError(d.t, err)
+	assert.Equal(d.t, want, got)
+}
+
+// granted claims what is free.
+func (d *desk) grants(c router.Claim) router.Claim {
+	d.t.Helper()
+	d.claims(c, router.Claimed{Hold: c.Hold})
+	return c
+}
+
+// holds reserves 3 for a claim's call.
+func (d *desk) holds(c router.Claim) {
+	d.t.Helper()
+	h := d.hold(3, 3)
+	h.ID, h.Deadline = c.Hold, c.Deadline
+	d.reserve(h)
+}
+
+func replyOf(c router.Claim, text string) router.Kept {
+	return router.Kept{Key: c.Key, Hold: c.Hold, Reply: []byte(text)}
+}
+
+func (d *desk) settles(c router.Claim, text string, cost router.Amount) {
+	d.t.Helper()
+	require.NoError(d.t, d.SettleKept(d.t.Context(), replyOf(c, text), cost, nil))
+}
+
+// finds requires a reply for whoever asks like c.
+func (d *desk) finds(c router.Claim, hold uuid.UUID, text string) {
+	d.t.Helper()
+	c.Hold = uuid.New()
+	d.claims(c, router.Claimed{Hold: hold, Reply: []byte(text)})
+}
+
+func (d *desk) granted() {
+	c := d.grants(d.claimOf("a"))
+	d.grants(c)
+	d.grants(d.claimOf("b"))
+}
+
+func (d *desk) inFlight() {
+	first, second := d.grants(d.claimOf("a")), d.claimOf("a")
+	d.claims(second, router.Claimed{Hold: first.Hold})
+	second.Now = first.Deadline
+	d.claims(second, router.Claimed{Hold: first.Hold})
+	second.After = first.Hold
+	d.claims(second, router.Claimed{Hold: first.Hold})
+}
+
+func (d *desk) kept() {
+	c := d.grants(d.claimOf("a"))
+	d.holds(c)
+	d.settles(c, `{"x":1}`, amount(2, 2))
+	d.stands(amount(2, 2), amount(0, 0))
+	d.finds(c, c.Hold, `{"x":1}`)
+	d.claims(c, router.Claimed{Hold: c.Hold, Reply: []byte(`{"x":1}`)})
+}
+
+func (d *desk) keptFree() {
+	c := d.grants(d.claimOf("a"))
+	for range 2 {
+		require.NoError(d.t, d.Keep(d.t.Context(), replyOf(c, "free")))
+		d.finds(c, c.Hold, "free")
+	}
+	require.NoError(d.t, d.Keep(d.t.Context(), replyOf(c, "other")))
+	d.finds(c, c.Hold, "free")
+	require.NoError(d.t, d.Keep(d.t.Context(), replyOf(d.claimOf("b"), "nobody's")))
+	d.grants(d.claimOf("b"))
+}
+
+func (d *desk) apart() {
+	for _, key := range []router.ReplyKey{
+		{Account: "acme", KeyHash: "k", Key: "a"},
+		{Account: "acme", KeyHash: "k", Key: "A"},
+		{Account: "acme", KeyHash: "other", Key: "a"},
+		{Account: "other", KeyHash: "k", Key: "a"},
+		{Account: "", KeyHash: "", Key: "a"},
+		{Account: "acmek", KeyHash: "", Key: "a"},
+		{Account: "", KeyHash: "acmek", Key: "a"},
+		{Account: "acme", KeyHash: "k", Key: strings.Repeat("~", 128)},
+		{Account: "acme", KeyHash: "k", Key: `'"\{n};--%`},
+	} {
+		c := d.claimOf("")
+		c.Key = key
+		d.grants(c)
+		require.NoError(d.t, d.Keep(d.t.Context(), replyOf(c, fmt.Sprintf("%q", key))))
+		d.finds(c, c.Hold, fmt.Sprintf("%q", key))
+	}
+}
+
+func (d *desk) reused() {
+	c := d.grants(d.claimOf("a"))
+	for range 2 {
+		other := d.claimOf("a")
+		other.Digest = [32]byte{31: 1}
+		_, err := d.Claim(d.t.Context(), other)
+		require.ErrorIs(d.t, err, router.ErrReused)
+		require.NoError(d.t, d.Keep(d.t.Context(), replyOf(c, "kept")))
+	}
+}
+
+func (d *desk) released() {
+	first, second := d.grants(d.claimOf("a")), d.claimOf("a")
+	require.NoError(d.t, d.Release(d.t.Context(), first.Key, second.Hold))
+	d.claims(second, router.Claimed{Hold: first.Hold})
+	for range 2 {
+		require.NoError(d.t, d.Release(d.t.Context(), first.Key, first.Hold))
+	}
+	second.Digest = [32]byte{2}
+	d.grants(second)
+	require.NoError(d.t, d.Keep(d.t.Context(), replyOf(second, "kept")))
+	require.NoError(d.t, d.Release(d.t.Context(), second.Key, second.Hold))
+	d.finds(second, second.Hold, "kept")
+}
+
+func (d *desk) dead() {
+	first, second := d.grants(d.claimOf("a")), d.claimOf("a")
+	second.Now = first.Deadline.Add(time.Millisecond)
+	second.Deadline = second.Now.Add(time.Minute)
+	d.claims(second, router.Claimed{Hold: first.Hold, Dead: true})
+	second.After = uuid.New()
+	d.claims(second, router.Claimed{Hold: first.Hold, Dead: true})
+	second.After = first.Hold
+	d.grants(second)
+	third := d.claimOf("a")
+	third.Now, third.After = second.Now, first.Hold
+	d.claims(third, router.Claimed{Hold: second.Hold})
+	require.NoError(d.t, d.Release(d.t.Context(), first.Key, first.Hold))
+	d.claims(third, router.Claimed{Hold: second.Hold})
+}
+
+// take gives a claim that is dead to another call.
+func (d *desk) take(first router.Claim) router.Claim {
+	d.t.Helper()
+	c := first
+	c.Hold, c.After, c.Now = uuid.New(), first.Hold, first.Deadline.Add(time.Second)
+	c.Deadline = c.Now.Add(time.Minute)
+	require.NoError(d.t, d.Void(d.t.Context(), first.Hold))
+	return d.grants(c)
+}
+
+func (d *desk) taken() {
+	first := d.grants(d.claimOf("a"))
+	d.holds(first)
+	second := d.take(first)
+	ctx := d.t.Context()
+	require.ErrorIs(d.t, d.SettleKept(ctx, replyOf(first, "late"), amount(2, 2), []router.Event{used("late/0", 2, 2)}), router.ErrConflict)
+	require.ErrorIs(d.t, d.Keep(ctx, replyOf(first, "late")), router.ErrConflict)
+	d.stands(amount(0, 0), amount(0, 0))
+	d.holds(second)
+	d.settles(second, "second", amount(1, 1))
+	require.ErrorIs(d.t, d.SettleKept(ctx, replyOf(first, "late"), amount(2, 2), nil), router.ErrConflict)
+	d.stands(amount(1, 1), amount(0, 0))
+	d.finds(second, second.Hold, "second")
+}
+
+func (d *desk) takenOpen() {
+	first := d.grants(d.claimOf("a"))
+	d.holds(first)
+	second := d.claimOf("a")
+	second.After, second.Now = first.Hold, first.Deadline.Add(time.Second)
+	second.Deadline = second.Now.Add(time.Minute)
+	d.grants(second)
+	require.ErrorIs(d.t, d.SettleKept(d.t.Context(), replyOf(first, "late"), amount(2, 2), nil), router.ErrConflict)
+	d.stands(amount(0, 0), amount(3, 3))
+	d.claims(second, router.Claimed{Hold: second.Hold})
+}
+
+func (d *desk) gone() {
+	c := d.claimOf("a")
+	d.holds(c)
+	d.settles(c, "nobody's", amount(2, 2))
+	d.stands(amount(2, 2), amount(0, 0))
+	d.grants(d.claimOf("a"))
+}
+
+func (d *desk) unsettled() {
+	ctx := d.t.Context()
+	c := d.grants(d.claimOf("a"))
+	require.ErrorIs(d.t, d.SettleKept(ctx, replyOf(c, "x"), amount(1, 1), nil), router.ErrNoHold)
+	d.grants(c)
+	d.holds(c)
+	d.settle(c.Hold, amount(1, 1))
+	require.ErrorIs(d.t, d.SettleKept(ctx, replyOf(c, "x"), amount(2, 2), nil), router.ErrConflict)
+	d.grants(c)
+	d.settles(c, "x", amount(1, 1))
+	d.finds(c, c.Hold, "x")
+}
+
+func (d *desk) twice() {
+	c := d.grants(d.claimOf("a"))
+	d.holds(c)
+	for _, text := range []string{"first", "first", "other"} {
+		d.settles(c, text, amount(2, 2))
+		d.stands(amount(2, 2), amount(0, 0))
+		d.finds(c, c.Hold, "first")
+	}
+}
+
+func (d *desk) dayAfter() {
+	c := d.grants(d.claimOf("a"))
+	require.NoError(d.t, d.Keep(d.t.Context(), replyOf(c, "kept")))
+	c.Now = noon().Add(router.RepliesKept - time.Millisecond)
+	d.finds(c, c.Hold, "kept")
+	next := d.claimOf("a")
+	next.Now, next.Digest = noon().Add(router.RepliesKept), [32]byte{2}
+	next.Deadline = next.Now.Add(time.Minute)
+	d.grants(next)
+	require.ErrorIs(d.t, d.Keep(d.t.Context(), replyOf(c, "late")), router.ErrConflict)
+}
+
+func (d *desk) longFlight() {
+	c := d.claimOf("a")
+	c.Deadline = noon().Add(48 * time.Hour)
+	d.grants(c)
+	other := d.claimOf("a")
+	other.Now, other.After = c.Deadline, c.Hold
+	_, err := d.Expire(d.t.Context(), c.Deadline, 10, router.ExpirePost)
+	require.NoError(d.t, err)
+	d.claims(other, router.Claimed{Hold: c.Hold})
+}
+
+func (d *desk) expiry() {
+	for i := range 5 {
+		c := d.claimOf(fmt.Sprint("kept", i))
+		d.grants(c)
+		require.NoError(d.t, d.Keep(d.t.Context(), replyOf(c, "kept")))
+	}
+	d.grants(d.claimOf("dead"))
+	young, flying := d.claimOf("young"), d.claimOf("flying")
+	young.Now = noon().Add(2 * time.Second)
+	d.grants(young)
+	require.NoError(d.t, d.Keep(d.t.Context(), replyOf(young, "young")))
+	flying.Deadline = noon().Add(48 * time.Hour)
+	d.grants(flying)
+	for tries, left := 0, 6; left > 0; tries++ {
+		require.Less(d.t, tries, 20, "what is left goes the next time")
+		_, err := d.Expire(d.t.Context(), noon().Add(router.RepliesKept+time.Second), 2, router.ExpirePost)
+		require.NoError(d.t, err)
+		now := d.there("kept0", "kept1", "kept2", "kept3", "kept4", "dead")
+		require.GreaterOrEqual(d.t, now, left-2)
+		left = now
+	}
+	assert.Equal(d.t, 2, d.there("young", "flying"))
+}
+
+// there says how many keys are not free at noon, and leaves them so.
+func (d *desk) there(keys ...string) (n int) {
+	d.t.Helper()
+	for _, key := range keys {
+		c := d.claimOf(key)
+		got, err := d.Claim(d.t.Context(), c)
+		require.NoError(d.t, err)
+		if got.Hold != c.Hold {
+			n++
+		}
+		require.NoError(d.t, d.Release(d.t.Context(), c.Key, c.Hold))
+	}
+	return n
+}
+
+func (d *desk) bounded() {
+	flying, other := d.claimOf("flying"), d.claimOf("other")
+	flying.Deadline = noon().Add(time.Hour)
+	d.grants(flying)
+	other.Key.KeyHash = "other"
+	d.grants(other)
+	for i := range 20 {
+		c := d.claimOf(strconv.Itoa(i))
+		c.Now, c.Most = noon().Add(time.Duration(i)*time.Millisecond), 10
+		d.grants(c)
+		if i != 1 {
+			require.NoError(d.t, d.Keep(d.t.Context(), replyOf(c, "kept")))
+		}
+	}
+	assert.Equal(d.t, 2, d.there("flying", "1"), "in flight")
+	assert.Zero(d.t, d.there("0", "2", "3", "4", "5", "6", "7", "8", "9"), "the oldest")
+	assert.Equal(d.t, 8, d.there("12", "13", "14", "15", "16", "17", "18", "19"))
+	d.claims(other, router.Claimed{Hold: other.Hold})
+}
+
+func (d *desk) contextOver() {
+	ctx, cancel := context.WithCancel(d.t.Context())
+	cancel()
+	c := d.claimOf("a")
+	_, err := d.Claim(ctx, c)
+	require.ErrorIs(d.t, err, context.Canceled)
+	require.ErrorIs(d.t, d.SettleKept(ctx, replyOf(c, "x"), amount(1, 1), nil), context.Canceled)
+	require.ErrorIs(d.t, d.Keep(ctx, replyOf(c, "x")), context.Canceled)
+	require.ErrorIs(d.t, d.Release(ctx, c.Key, c.Hold), context.Canceled)
+}
+
+func (d *desk) bytes() {
+	for i, text := range []string{"x", "null", "{}", `{"a":"\u0000"}`, "'", "\u2028\U0001f600é", " \n", strings.Repeat("0123456789", 1<<15)} {
+		c := d.grants(d.claimOf(strconv.Itoa(i)))
+		d.holds(c)
+		d.settles(c, text, amount(1, 1))
+		d.finds(c, c.Hold, text)
+	}
+	c := d.grants(d.claimOf("empty"))
+	require.Error(d.t, d.Keep(d.t.Context(), replyOf(c, "")))
+	d.holds(c)
+	require.Error(d.t, d.SettleKept(d.t.Context(), replyOf(c, ""), amount(1, 1), nil))
+	d.stands(amount(8, 8), amount(3, 3))
+}
+
+func (d *desk) rivalClaims() {
+	for i := range 8 {
+		var won atomic.Int64
+		var all sync.WaitGroup
+		for range 16 {
+			c := d.claimOf(strconv.Itoa(i))
+			all.Go(func() {
+				got, err := d.Claim(d.t.Context(), c)
+				if assert.NoError(d.t, err) && got.Hold == c.Hold {
+					won.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		assert.EqualValues(d.t, 1, won.Load())
+	}
+}
+
+func (d *desk) rivalHeirs() {
+	first := d.grants(d.claimOf("a"))
+	var won atomic.Int64
+	var all sync.WaitGroup
+	for range 16 {
+		c := d.claimOf("a")
+		c.Now, c.After = first.Deadline.Add(time.Second), first.Hold
+		c.Deadline = c.Now.Add(time.Minute)
+		all.Go(func() {
+			got, err := d.Claim(d.t.Context(), c)
+			if assert.NoError(d.t, err) && got.Hold == c.Hold {
+				won.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	assert.EqualValues(d.t, 1, won.Load())
+}
+
+// rivalTakers: a call settles at the instant in which another one takes its claim.
+// Whoever is first, the caller is charged once.
+func (d *desk) rivalTakers() {
+	spent := router.USD(0)
+	for i := range 32 {
+		first := d.grants(d.claimOf(strconv.Itoa(i)))
+		d.holds(first)
+		second := first
+		second.Hold, second.After, second.Now = uuid.New(), first.Hold, first.Deadline.Add(time.Second)
+		second.Deadline = second.Now.Add(time.Minute)
+		ctx := d.t.Context()
+		var all sync.WaitGroup
+		all.Go(func() {
+			if err := d.SettleKept(ctx, replyOf(first, "first"), amount(2, 2), nil); err != nil {
+				assert.ErrorIs(d.t, err, router.ErrConflict)
+			}
+		})
+		all.Go(func() { assert.NoError(d.t, d.heir(ctx, first.Hold, second)) })
+		all.Wait()
+		spent += 2
+		d.stands(amount(spent, spent), amount(0, 0))
+	}
+}
+
+// heir takes a dead claim and settles, unless there is a reply by then.
+func (d *desk) heir(ctx context.Context, dead uuid.UUID, c router.Claim) error {
+	if err := d.Void(ctx, dead); err != nil {
+		return err
+	}
+	got, err := d.Claim(ctx, c)
+	if err != nil || got.Reply != nil {
+		return err
+	}
+	h := router.Hold{ID: c.Hold, Lines: []router.Line{lineOf("a"), lineOf("b")}, Amount: amount(3, 3), Deadline: c.Deadline}
+	return errors.Join(d.Reserve(ctx, h), d.SettleKept(ctx, replyOf(c, "second"), amount(2, 2), nil))
+}
