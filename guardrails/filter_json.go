@@ -53,7 +53,7 @@ type edit struct {
 // to be redacted.
 func (z *scan) field(value *json.RawMessage, place where) (changed bool, err error) {
 	w := &z.walk
-	z.said.of, z.said.asked = span{}, nil
+	z.said.of = span{}
 	w.in, w.frames, w.names, w.edits = *value, w.frames[:0], w.names[:0], w.edits[:0]
 	for i := 0; i < len(w.in); {
 		switch c := w.in[i]; {
