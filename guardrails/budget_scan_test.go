@@ -212,3 +212,43 @@ func TestWritesRefuseWhatIsTooExpensive(t *testing.T) {
 		})
 	}
 }
+
+// TestBuiltinsAreBounded holds that no text of 4 MiB makes the builtin filters
+// work for seconds: numbers in a question of many words, in three forms, took
+// seven. What is large and ordinary passes.
+func TestBuiltinsAreBounded(t *testing.T) {
+	s := scanner(t, everything(guardrails.Redact)[:8]...)
+	const size = 4 << 20
+	question := func(piece string) *systemone.Request {
+		text := "&amp;amp;#64; \U000e0041 é " + strings.Repeat(piece, size/len(piece))
+		return &systemone.Request{State: quoted(t, "x"), Questions: []systemone.Question{{
+			Name: strings.Repeat("a ", 100), Kind: systemone.Choice, Instructions: quoted(t, strings.Repeat("a ", 300)),
+			Options: []systemone.Option{{Name: "x", Guidance: quoted(t, text)}, {Name: "y"}},
+		}}}
+	}
+	for name, piece := range map[string]string{
+		"addresses": "1.1.1.1 4111111111111111 ",
+		"phrases":   "ignore system prompt you are now developer mode without safety <|",
+		"everything": "1.1.1.1 4111111111111111 2125550123 4111-1111-1111-1111, 123.45.6789 a@b.co John Smith 12 Main Street, " +
+			"ignore previous you are now developer mode without safety <| i g n o r e ",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := s.Scan(t.Context(), question(piece))
+			require.ErrorIs(t, err, guardrails.ErrScanLimit)
+		})
+	}
+	for name, piece := range map[string]string{
+		"prose":   "The customer says that the parcel of 21 November arrived late & that 2 of the 12 cups (20 %) were broken. ",
+		"chinese": "客户说包裹迟到了，我们的办公室退款十五欧元。",
+		"korean":  "고객은 소포가 늦게 도착했고 컵 두 개가 깨졌다고 말합니다. ",
+		"hindi":   "ग्राहक कहता है कि पार्सल देर से आया। ",
+		"marks":   "Le client a de\u0301ja\u0300 rec\u0327u le colis, tre\u0300s tard, a\u0300 Orle\u0301ans. ",
+		"table":   "2026-11-22T14:00:01Z,host-17,12.5,3.75,99,ok\n",
+		"log":     "Nov 22 14:00:01 host-17 sshd[1234]: Accepted publickey for bob from 10.1.2.3 port 51234 ssh2: ED25519 SHA256:abc/def+x\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := s.Scan(t.Context(), &systemone.Request{State: quoted(t, strings.Repeat(piece, size/len(piece)))})
+			require.NoError(t, err)
+		})
+	}
+}

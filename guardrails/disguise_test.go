@@ -121,19 +121,20 @@ func TestNumbersOfJSON(t *testing.T) {
 	s := scanner(t, builtin(guardrails.CreditCard, guardrails.Redact), builtin(guardrails.SSN, guardrails.Redact), builtin(guardrails.Phone, guardrails.Redact),
 		guardrails.Filter{Pattern: `^77\d$`, Action: guardrails.Redact, Label: `a "q"`})
 	for in, want := range map[string]string{
-		`{"card":4111111111111111}`:                  `{"card":"[CREDIT_CARD]"}`,
-		`{"v" : 4111111111111111 ,"w":[1.5,true]}`:   `{"v" : "[CREDIT_CARD]" ,"w":[1.5,true]}`,
-		`[4111111111111111,4111111111111112]`:        `["[CREDIT_CARD]",4111111111111112]`,
-		`[4.111111111111111e15, 4111111111111111.0]`: `["[CREDIT_CARD]", "[CREDIT_CARD]"]`,
-		`[-4111111111111111,41111111111111110E-1]`:   `["[CREDIT_CARD]","[CREDIT_CARD]"]`,
-		`{"order_id":4111111111111111}`:              `{"order_id":4111111111111111}`,
-		`{"ssn":123456789,"n":123456780}`:            `{"ssn":"[SSN]","n":123456780}`,
-		`{"phone":2125550123,"n":2125550124}`:        `{"phone":"[PHONE]","n":2125550124}`,
-		`{"customer_phone":2125550123,"phone_id":1}`: `{"customer_phone":"[PHONE]","phone_id":1}`,
-		`{"contact":{"mobile":[2125550123]}}`:        `{"contact":{"mobile":["[PHONE]"]}}`,
-		`[0.4111111111111111,4111.111111111111]`:     `[0.4111111111111111,4111.111111111111]`,
-		`{"a":779,"b":7790,"c":"779"}`:               `{"a":"a \"q\"","b":7790,"c":"a \"q\""}`,
-		`[1e99999999999999999999,1e400,-0,0e0]`:      `[1e99999999999999999999,1e400,-0,0e0]`,
+		`{"card":4111111111111111}`:                                    `{"card":"[CREDIT_CARD]"}`,
+		`{"v" : 4111111111111111 ,"w":[1.5,true]}`:                     `{"v" : "[CREDIT_CARD]" ,"w":[1.5,true]}`,
+		`[4111111111111111,4111111111111112]`:                          `["[CREDIT_CARD]",4111111111111112]`,
+		`[4.111111111111111e15, 4111111111111111.0]`:                   `["[CREDIT_CARD]", "[CREDIT_CARD]"]`,
+		`[0.4111111111111111e16, 0.0004111111111111111E+19, 0.0, 0e9]`: `["[CREDIT_CARD]", "[CREDIT_CARD]", 0.0, 0e9]`,
+		`[-4111111111111111,41111111111111110E-1]`:                     `["[CREDIT_CARD]","[CREDIT_CARD]"]`,
+		`{"order_id":4111111111111111}`:                                `{"order_id":4111111111111111}`,
+		`{"ssn":123456789,"n":123456780}`:                              `{"ssn":"[SSN]","n":123456780}`,
+		`{"phone":2125550123,"n":2125550124}`:                          `{"phone":"[PHONE]","n":2125550124}`,
+		`{"customer_phone":2125550123,"phone_id":1}`:                   `{"customer_phone":"[PHONE]","phone_id":1}`,
+		`{"contact":{"mobile":[2125550123]}}`:                          `{"contact":{"mobile":["[PHONE]"]}}`,
+		`[0.4111111111111111,4111.111111111111]`:                       `[0.4111111111111111,4111.111111111111]`,
+		`{"a":779,"b":7790,"c":"779"}`:                                 `{"a":"a \"q\"","b":7790,"c":"a \"q\""}`,
+		`[1e99999999999999999999,1e400,-0,0e0]`:                        `[1e99999999999999999999,1e400,-0,0e0]`,
 	} {
 		assert.Equal(t, want, string(scanState(t, s, in).Request.State), in)
 	}

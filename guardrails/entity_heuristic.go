@@ -46,6 +46,7 @@ func persons(out []span, b []byte, m *meter) []span {
 			i++
 			continue
 		}
+		m.toil(wordEffort)
 		end := wordEnd(b, i)
 		word := b[i:end]
 		start := i
@@ -176,6 +177,7 @@ func addresses(out []span, b []byte, m *meter) []span {
 		if isDigit(at(b, i-1)) {
 			continue
 		}
+		m.toil(wordEffort)
 		s := span{i, streetAfter(b, i)}
 		if s.end == 0 {
 			s = streetBefore(b, i)

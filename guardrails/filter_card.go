@@ -42,7 +42,7 @@ func (z *scan) creditCard(b []byte, i int) span {
 		switch {
 		case s.end-s.start == n && !z.isCard(b, s),
 			wide && isColumn(b, s),
-			s.end-s.start > n && b[i+4] != ' ' && z.keySays(saysOrder) && !z.cardNear(b, s):
+			s.end-s.start > n && b[i+4] != ' ' && z.keyTells().order && !z.cardNear(b, s):
 			return z.doubtful(b, s)
 		}
 		return z.sure(b, s)
@@ -98,7 +98,7 @@ func (z *scan) isCard(b []byte, s span) bool {
 	if len(b) == s.end-s.start && z.said.name {
 		return false
 	}
-	return !z.keySays(saysID)
+	return !z.keyTells().id
 }
 
 // issued reports whether an issuer uses the first digits and the length of d.

@@ -16,10 +16,40 @@ type said struct {
 	number   bool                // it is a number of JSON
 	question *systemone.Question // that it belongs to, apart from the instructions; or nil
 	text     text
-	of       span // the key that key was made of
-	key      []byte
-	asked    *systemone.Question // that words was made of
-	words    []byte
+	of       span // the name that key tells of
+	key      told
+	asked    *systemone.Question // that words tells of
+	words    told
+}
+
+// told is what the name of a member, or a question, tells of the numbers in it.
+// It is found out once: a text of 4 MiB may hold half a million numbers.
+type told struct {
+	card, version, phone, ssn bool // one of its words says so
+	id, order                 bool // the last of its words that says something does
+}
+
+// tell reads what appendWords made of a name or a question.
+func (z *scan) tell(words []byte) told {
+	z.meter.toil(len(words) * wordsEffort)
+	var t told
+	last := ""
+	for w := range strings.FieldsSeq(string(words)) {
+		t.card = t.card || saysCard(w)
+		t.version = t.version || slices.Contains(versionWords(), strings.TrimSuffix(w, "s"))
+		if !fills(w) {
+			last = w
+		}
+	}
+	t.id, t.order = saysID(last), saysOrder(last)
+	t.phone = !t.id && containsWord(words, phoneWords())
+	t.ssn = !t.id && containsWord(words, ssnWords())
+	return t
+}
+
+// containsWord reports whether one of list is in what appendWords made.
+func containsWord(words []byte, list []string) bool {
+	return slices.ContainsFunc(list, func(w string) bool { return bytes.Contains(words, []byte(" "+w+" ")) })
 }
 
 // At most so many bytes of a name, and so many names on the way to a value, are
@@ -29,20 +59,40 @@ const (
 	maxPath = 32
 )
 
-// keyWords returns the words of the name of the member that the current text is
-// the value of, or lies in an array that is; of a member's name those of the
-// object that it stands in.
-func (z *scan) keyWords() []byte {
+// keyTells returns what the name of the member tells that the current text is
+// the value of, or lies in an array that is; of a member's name that of the object
+// that it stands in. Where a name has no word that says something, the last word
+// is that of the object around.
+func (z *scan) keyTells() told {
 	frames := z.walk.frames
 	for i := len(frames) - 1; i >= max(0, len(frames)-maxPath); i-- {
 		if key := frames[i].key; key != (span{}) {
 			if z.said.of != key {
-				z.said.of, z.said.key = key, z.wordsOf(key)
+				z.said.of, z.said.key = key, z.tell(z.wordsOf(key))
+				w := z.lastWord(i)
+				z.said.key.id, z.said.key.order = saysID(w), saysOrder(w)
 			}
 			return z.said.key
 		}
 	}
-	return nil
+	return told{}
+}
+
+// lastWord returns the word that the name in frame i ends with: in user_input
+// that is input, in order_number it is order, because number says nothing. Where
+// no word is left, the object that it stands in has the name.
+func (z *scan) lastWord(i int) string {
+	frames := z.walk.frames
+	for lowest, left := max(0, i+1-maxPath), 3; i >= lowest && left > 0; i-- {
+		if frames[i].key == (span{}) {
+			continue
+		}
+		if w := lastWord(z.wordsOf(frames[i].key)); w != "" {
+			return w
+		}
+		left--
+	}
+	return ""
 }
 
 // wordsOf returns the words of a member's name.
@@ -52,17 +102,17 @@ func (z *scan) wordsOf(key span) []byte {
 	return appendWords(nil, z.said.text.forms[0].b)
 }
 
-// questionWords returns the words of the question that the current text belongs
-// to: of its name and of the beginning of its instructions.
-func (z *scan) questionWords() []byte {
+// questionTells returns what the question that the current text belongs to tells:
+// its name and the beginning of its instructions.
+func (z *scan) questionTells() told {
 	q := z.said.question
 	if q == nil {
-		return nil
+		return told{}
 	}
 	if z.said.asked != q {
-		z.said.asked = q
-		z.said.words = appendWords(nil, []byte(q.Name[:min(len(q.Name), maxKey)]))
-		z.said.words = appendWords(z.said.words, q.Instructions[:min(len(q.Instructions), 4*maxKey)])
+		words := appendWords(nil, []byte(q.Name[:min(len(q.Name), maxKey)]))
+		words = appendWords(words, q.Instructions[:min(len(q.Instructions), 4*maxKey)])
+		z.said.asked, z.said.words = q, z.tell(words)
 	}
 	return z.said.words
 }
@@ -86,7 +136,7 @@ func (z *scan) pathSaysCard() bool {
 			return true
 		}
 	}
-	return eachWord(z.questionWords(), saysCard)
+	return z.questionTells().card
 }
 
 // appendWords adds the words of b in small letters, each between spaces. A word
@@ -120,23 +170,6 @@ func eachWord(words []byte, f func(w string) bool) bool {
 		if f(w) {
 			return true
 		}
-	}
-	return false
-}
-
-// keySays asks f about the word that the name of the current text's member ends
-// with: in user_input that is input, in order_number it is order, because number
-// says nothing. Where no word is left, the object that it stands in has the name.
-func (z *scan) keySays(f func(w string) bool) bool {
-	frames := z.walk.frames
-	for i, left := len(frames)-1, 3; i >= max(0, len(frames)-maxPath) && left > 0; i-- {
-		if frames[i].key == (span{}) {
-			continue
-		}
-		if w := lastWord(z.wordsOf(frames[i].key)); w != "" {
-			return f(w)
-		}
-		left--
 	}
 	return false
 }
@@ -227,6 +260,7 @@ func (z *scan) cardNear(b []byte, s span) bool {
 // sure notes the digits of a number that is recognized, so that they are also
 // recognized where they have no context, and returns its place.
 func (z *scan) sure(b []byte, s span) span {
+	z.meter.toil(findEffort)
 	if z.known == nil {
 		z.known = map[string]struct{}{}
 	}
@@ -238,6 +272,7 @@ func (z *scan) sure(b []byte, s span) span {
 // found elsewhere in the request. The first pass over the request cannot know that
 // yet.
 func (z *scan) doubtful(b []byte, s span) span {
+	z.meter.toil(findEffort)
 	if _, ok := z.known[digitsIn(b, s)]; ok {
 		return s
 	}

@@ -75,6 +75,7 @@ func (z *scan) look(f *form, place where) error {
 			z.meter.begin()
 			z.spans = ipv6s(z.spans, b, z.meter)
 		case kindInjection:
+			z.meter.toil(len(b) * orderEffort)
 			z.spans = z.injection.find(z.spans, b, z.machine)
 		default:
 		}
@@ -88,6 +89,7 @@ func (z *scan) look(f *form, place where) error {
 
 // begin notes that a builtin filter reads a text.
 func (z *scan) begin(b []byte) error {
+	z.meter.toil(len(b) + runEffort)
 	if err := z.meter.work(int64(len(b)) + runSteps); err != nil {
 		return err
 	}
@@ -118,6 +120,7 @@ func (z *scan) builtin(k kind) bool {
 // shown, and cannot be found twice, is counted alone.
 func (z *scan) hit(rule int, place where, f *form, spans []span) {
 	r := &z.rules[rule]
+	z.meter.toil(len(spans) * findEffort)
 	alone := len(z.text.forms) == 1 && r.acts[place].action != Redact && r.kind != kindInjection
 	for _, s := range spans {
 		switch {
@@ -187,6 +190,7 @@ func (z *scan) numbers(b []byte, find func(b []byte, i int) span) {
 		if z.meter.ended(i) {
 			return
 		}
+		z.meter.toil(digitEffort)
 		if s := find(b, i); s.end > 0 {
 			z.spans = append(z.spans, s)
 		}

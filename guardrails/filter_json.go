@@ -53,7 +53,7 @@ type edit struct {
 // to be redacted.
 func (z *scan) field(value *json.RawMessage, place where) (changed bool, err error) {
 	w := &z.walk
-	z.said.of, z.said.asked = span{}, nil
+	z.said.of = span{}
 	w.in, w.frames, w.names, w.edits = *value, w.frames[:0], w.names[:0], w.edits[:0]
 	for i := 0; i < len(w.in); {
 		switch c := w.in[i]; {
@@ -197,7 +197,8 @@ func (z *scan) number(i int, place where) (next int, err error) {
 }
 
 // integer returns the digits of a JSON number that is written with a fraction or
-// an exponent and is an integer of at most twenty digits, nil otherwise.
+// an exponent and is an integer of at most twenty digits, nil otherwise. Zeros in
+// front, as in 0.41e2, are none of them.
 func integer(b []byte) []byte {
 	whole, exponent, scaled := bytes.Cut(bytes.ToLower(bytes.TrimPrefix(b, []byte("-"))), []byte("e"))
 	whole, fraction, broken := bytes.Cut(whole, []byte("."))
@@ -213,6 +214,9 @@ func integer(b []byte) []byte {
 	}
 	digits := slices.Concat(whole, fraction)
 	size := len(whole) + shift
+	for len(digits) > 0 && digits[0] == '0' {
+		digits, size = digits[1:], size-1
+	}
 	if size <= 0 || size > 20 {
 		return nil
 	}

@@ -65,7 +65,7 @@ func (z *scan) name(name string, place where) (replaced string, changed bool, er
 func (z *scan) renameQuestions(list []systemone.Question) ([]systemone.Question, bool, error) {
 	defer func() { z.said.question = nil }()
 	names, err := z.rename(len(list), func(i int) string {
-		z.said.question = &list[i]
+		z.said.question, z.said.asked = &list[i], nil
 		return list[i].Name
 	})
 	if names == nil || err != nil {

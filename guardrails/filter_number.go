@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/netip"
 	"slices"
-	"strings"
 )
 
 // digitRuns adds where a run of digits begins in b.
@@ -44,8 +43,8 @@ func freeAfter(b []byte, i int) bool {
 }
 
 // saidBefore reports whether one of some words, in lower case, stands shortly
-// before i or in the name of the member that the text is the value of.
-func (z *scan) saidBefore(b []byte, i int, words []string) bool {
+// before i.
+func saidBefore(b []byte, i int, words []string) bool {
 	var buffer [nearBytes]byte
 	near := before(&buffer, b, i, nearBytes)
 	for _, w := range words {
@@ -53,11 +52,7 @@ func (z *scan) saidBefore(b []byte, i int, words []string) bool {
 			return true
 		}
 	}
-	key := z.keyWords()
-	if len(key) == 0 || saysID(lastWord(key)) {
-		return false
-	}
-	return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(key, []byte(" "+w+" ")) })
+	return false
 }
 
 // socialSecurity returns the place of the US social security number that begins
@@ -84,12 +79,15 @@ func (z *scan) socialSecurity(b []byte, i int) span {
 		return span{}
 	}
 	switch {
-	case gap == 0 && !z.saidBefore(b, i, []string{"ssn", "social security"}),
+	case gap == 0 && !saidBefore(b, i, ssnWords()) && !z.keyTells().ssn,
 		at(b, i+3) == '.' && z.isVersion(b, i):
 		return z.doubtful(b, span{i, end})
 	}
 	return z.sure(b, span{i, end})
 }
+
+// ssnWords are those that a number of social security follows.
+func ssnWords() []string { return []string{"ssn", "social security"} }
 
 // isGroupGap reports whether a character may stand between two groups of digits
 // of one number.
@@ -145,8 +143,7 @@ func (z *scan) isVersion(b []byte, i int) bool {
 	if slices.ContainsFunc(versionWords(), func(w string) bool { return bytes.HasSuffix(near, []byte(w)) }) {
 		return true
 	}
-	says := func(w string) bool { return slices.Contains(versionWords(), strings.TrimSuffix(w, "s")) }
-	return eachWord(z.keyWords(), says) || eachWord(z.questionWords(), says)
+	return z.keyTells().version || z.questionTells().version
 }
 
 func versionWords() []string {
@@ -162,6 +159,7 @@ func ipv6s(out []span, b []byte, m *meter) []span {
 		if n < 0 || m.ended(i+n) {
 			return out
 		}
+		m.toil(digitEffort)
 		start, colons, digits := i+n, 0, 0
 		for start > i && isAddress6(b[start-1]) {
 			start--

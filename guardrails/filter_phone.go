@@ -101,7 +101,7 @@ func (z *scan) phone(b []byte, i int) span {
 	default:
 		if end = num.american(b, 0); end == 0 {
 			end = num.bare(b)
-			if end > 0 && !z.saidBefore(b, start, phoneWords()) {
+			if end > 0 && !saidBefore(b, start, phoneWords()) && !z.keyTells().phone {
 				return z.doubtful(b, span{start, end})
 			}
 		}

@@ -22,8 +22,10 @@ import (
 //
 // The patterns of all filters share a budget of 5·10⁸ steps, each an instruction
 // of a pattern's program times a byte that it reads; what follows a match is
-// read again where the pattern had looked ahead. A request that needs more is
-// refused, as [ErrScanLimit]. A scan ends soon after ctx does.
+// read again where the pattern had looked ahead. The builtin filters share another
+// one, which only texts exhaust that are made for it: megabytes of nothing but
+// numbers, phrases or escapes. A request that needs more is refused, as
+// [ErrScanLimit]. A scan ends soon after ctx does.
 //
 // An error is the context's, an [*systemone.InvalidError] for a string without
 // an end or of more than 256 MiB, that of a recognizer that failed while
@@ -168,7 +170,7 @@ func (z *scan) question(q *systemone.Question) (changed bool, err error) {
 		}
 		changed = changed || redacted
 	}
-	z.said.question = q
+	z.said.question, z.said.asked = q, nil
 	defer func() { z.said.question = nil }()
 	options, levels := q.Options, q.Levels
 	for i := range options {

@@ -137,14 +137,30 @@ func (d *InjectionDetector) encodedHex(word []byte, layer int, m *machine) bool 
 // tells reports whether a text that was hidden is suspicious: it has a phrase or
 // two of the words that are hidden most, or it can be read and hides one itself.
 func (d *InjectionDetector) tells(plain []byte, layer int, m *machine) bool {
-	lower := lowered(plain)
-	n := 0
+	m.meter.toil(findEffort + len(plain)*orderEffort)
+	return hidesWords(plain) || len(d.phrases(nil, plain, m)) > 0 || isReadable(plain) && len(d.disguised(nil, plain, layer, m)) > 0
+}
+
+// hidesWords reports whether a text has two of the words that are hidden most.
+// Most that is decoded has none that is as long: only then it is looked through.
+func hidesWords(plain []byte) bool {
+	letters, longest := 0, 0
+	for _, c := range plain {
+		if letters++; !isLetter(c) {
+			letters = 0
+		}
+		longest = max(longest, letters)
+	}
+	if longest < len("ignore") {
+		return false
+	}
+	lower, n := lowered(plain), 0
 	for _, w := range [...]string{"ignore", "bypass", "override", "reveal", "system", "prompt", "instructions", "disregard"} {
 		if bytes.Contains(lower, []byte(w)) {
 			n++
 		}
 	}
-	return n >= 2 || len(d.phrases(nil, plain, m)) > 0 || isReadable(plain) && len(d.disguised(nil, plain, layer, m)) > 0
+	return n >= 2
 }
 
 // isReadable reports whether b is a text.

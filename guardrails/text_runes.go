@@ -150,7 +150,8 @@ func foldDigit(r rune) rune {
 }
 
 // digitRows lists the characters that are digits and yet not of Unicode's class
-// of digits: raised, lowered, in circles and of scripts without a zero.
+// of digits: raised, lowered, in circles and of scripts without a zero. Those of
+// Unicode 16 and 17 are here as well, which package unicode does not know yet.
 func digitRows() []struct{ from, to, first rune } {
 	return []struct{ from, to, first rune }{
 		{0x1369, 0x1371, '1'},
@@ -168,8 +169,15 @@ func digitRows() []struct{ from, to, first rune } {
 		{0x2780, 0x2788, '1'},
 		{0x278a, 0x2792, '1'},
 		{0x10a40, 0x10a43, '1'},
+		{0x10d40, 0x10d49, '0'},
 		{0x10e60, 0x10e68, '1'},
 		{0x11052, 0x1105a, '1'},
+		{0x116d0, 0x116d9, '0'},
+		{0x116da, 0x116e3, '0'},
+		{0x11bf0, 0x11bf9, '0'},
+		{0x11de0, 0x11de9, '0'},
+		{0x1ccf0, 0x1ccf9, '0'},
+		{0x1e5f1, 0x1e5fa, '0'},
 		{0x1f100, 0x1f100, '0'},
 		{0x1f101, 0x1f10a, '0'},
 		{0x1f10b, 0x1f10c, '0'},

@@ -117,6 +117,18 @@ func TestUnhiddenForms(t *testing.T) {
 }
 
 // TestClassesOfCharacters holds the ranges that are written out here to Unicode.
+// TestDigitsOfLateScripts holds that digits are known that package unicode does
+// not know yet.
+func TestDigitsOfLateScripts(t *testing.T) {
+	for _, zero := range []rune{0x10d40, 0x116d0, 0x116da, 0x11bf0, 0x11de0, 0x1ccf0, 0x1e5f1} {
+		for n := range rune(10) {
+			if got := foldRune(zero + n); got != '0'+n {
+				t.Errorf("%U is %c, not %d", zero+n, got, n)
+			}
+		}
+	}
+}
+
 func TestClassesOfCharacters(t *testing.T) {
 	for r := rune(0x80); r <= unicode.MaxRune; r++ {
 		hidden := unicode.In(r, unicode.Cf, unicode.Cc, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) && r != 0x85

@@ -3,7 +3,6 @@
 package stack_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -20,11 +19,6 @@ import (
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
-
-// ready answers with what was made before.
-type ready struct{ reply router.Reply }
-
-func (p *ready) Decide(context.Context, router.Attempt) (router.Reply, error) { return p.reply, nil }
 
 // decider is a whole service with every policy on and a budget on every line that
 // there can be one on, and the same engine with none.

@@ -3,6 +3,7 @@ package stack_test
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,11 +20,21 @@ import (
 
 // prunes counts laps of three portions.
 type prunes struct {
+	mu     sync.Mutex
 	laps   int
 	before time.Time
 }
 
+// seen returns the laps so far, and from when on the last one kept.
+func (p *prunes) seen() (laps int, before time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.laps, p.before
+}
+
 func (p *prunes) Prune(_ context.Context, before time.Time, from string, _ int) (store.Pruned, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.before = before
 	if len(from) == 2 {
 		p.laps++
@@ -40,16 +51,19 @@ func TestPruneGoesALapAnHour(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		go s.Prune(ctx, 400*24*time.Hour)
 		synctest.Wait()
-		assert.Equal(t, 1, counts.laps, "at once")
-		assert.Equal(t, 400*24*time.Hour, time.Since(counts.before))
+		laps, before := counts.seen()
+		assert.Equal(t, 1, laps, "at once")
+		assert.Equal(t, 400*24*time.Hour, time.Since(before))
 		time.Sleep(2*time.Hour + time.Minute) // of the bubble's clock
 		synctest.Wait()
-		assert.Equal(t, 3, counts.laps)
+		laps, _ = counts.seen()
+		assert.Equal(t, 3, laps)
 		cancel()
 		synctest.Wait()
 		go s.Prune(t.Context(), time.Hour)
 		synctest.Wait()
-		assert.Equal(t, stack.LeastRetention, time.Since(counts.before), "what is still reported is never dropped")
+		_, before = counts.seen()
+		assert.Equal(t, stack.LeastRetention, time.Since(before), "what is still reported is never dropped")
 	})
 }
 
