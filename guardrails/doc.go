@@ -59,12 +59,14 @@
 // Filters find what is written, not what is meant. They do not find
 //
 //   - numbers in words, in Chinese or Roman numerals, with letters for digits, in
-//     groups of other sizes than cards have, with commas or words between, glued
-//     to letters, or spread over several values;
+//     groups of other sizes than cards have, with words, tags, more than three
+//     spaces or one of , + : * | ~ between groups, glued to letters, or spread over
+//     several values;
 //   - card numbers in one run that nothing explains where they are a whole name,
 //     or stand where an id is expected; without issuer or check digit;
 //   - personal data in base64, hexadecimal digits or any other code but the
 //     escapes above, or in the reverse order;
+//   - addresses like 10[.]1[.]2[.]3, and phone numbers with _ or line ends in them;
 //   - addresses of e-mail whose two sides are written in scripts without spaces,
 //     quoted local parts, domains without a dot, and bob at example dot com;
 //   - most names of persons and postal addresses: [Heuristic] knows some. An
