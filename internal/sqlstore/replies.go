@@ -26,8 +26,11 @@ const (
 	boundReplies = `DELETE FROM {replies} WHERE account = $1 AND key_hash = $2 AND made < (
 			SELECT made FROM {replies} WHERE account = $1 AND key_hash = $2 ORDER BY made DESC LIMIT 1 OFFSET $3)
 		AND (reply IS NOT NULL OR deadline < $4)`
+	// forgetReplies says twice what it drops: a row that was locked is looked at
+	// again, but not by the inner query, and somebody may have claimed it anew.
 	forgetReplies = `DELETE FROM {replies} WHERE (account, key_hash, idem) IN (SELECT account, key_hash, idem FROM {replies}
-		WHERE made <= $1 AND (reply IS NOT NULL OR deadline < $2) ORDER BY made LIMIT $3)`
+			WHERE made <= $1 AND (reply IS NOT NULL OR deadline < $2) ORDER BY made LIMIT $3)
+		AND made <= $1 AND (reply IS NOT NULL OR deadline < $2)`
 
 	loadReplies = `SELECT r.account, r.key_hash, r.idem, r.hold FROM {replies} AS r
 		WHERE (r.account, r.key_hash, r.idem) IN (SELECT n.account, n.key_hash, n.idem FROM {n})
