@@ -65,9 +65,9 @@ type Kept struct {
 // it, so that after a crash there are both or neither.
 //
 // As in Ledger, each method is one transaction, and the same again is a no-op.
-// Replies go by their keys; claims of one key by their holds. [Ledger.Expire] drops,
-// of what was claimed [RepliesKept] before its now and is not in flight, at most its
-// limit.
+// Replies go by their keys; claims of one key by their holds. [Ledger.Expire] drops
+// all that was claimed [RepliesKept] before its now and is not in flight, however
+// much there is: in portions of about its limit, between which others get their turn.
 //
 // A Ledger that wraps another has the methods of Replies only if it passes them on
 // itself; where the other has none they return [errors.ErrUnsupported].

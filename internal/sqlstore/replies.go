@@ -215,10 +215,19 @@ func (l *Ledger) Release(ctx context.Context, of router.ReplyKey, hold uuid.UUID
 	})
 }
 
-// forgetReplies drops at most limit replies and claims that count as none.
+// forgetReplies drops replies and claims that count as none, at most limit of them
+// in a transaction. It goes on until they are gone: a busy program keeps more
+// between two calls than limit.
 func (l *Ledger) forgetReplies(ctx context.Context, now time.Time, limit int) error {
-	return l.db.Write(ctx, func(tx Tx) error {
-		_, err := tx.Exec(ctx, forgetReplies, micros(now.Add(-router.RepliesKept)), micros(now), max(limit, 0))
-		return err
-	})
+	limit = max(limit, 1)
+	for {
+		var dropped int64
+		err := repeat(ctx, l.db, func(tx Tx) (err error) {
+			dropped, err = tx.Exec(ctx, forgetReplies, micros(now.Add(-router.RepliesKept)), micros(now), limit)
+			return err
+		})
+		if err != nil || dropped < int64(limit) {
+			return err
+		}
+	}
 }
