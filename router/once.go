@@ -88,9 +88,9 @@ func (o *once) claim(ctx context.Context, c *Call) ([]byte, error) {
 		case errors.Is(err, errors.ErrUnsupported):
 			return nil, err
 		case err != nil && ctx.Err() != nil:
-			return nil, c.endWait(StopDeadline, context.DeadlineExceeded)
+			return nil, withCause(c.endWait(StopDeadline, context.DeadlineExceeded), o.giveUp(ctx))
 		case err != nil:
-			return nil, Failure(err)
+			return nil, withCause(Failure(err), o.giveUp(ctx))
 		case got.Reply != nil || got.Hold == o.hold:
 			return got.Reply, nil
 		case got.Dead && got.Hold != ask.After:
@@ -143,13 +143,18 @@ func (o *once) release(ctx context.Context, err error) error {
 	if o.spent {
 		return nil
 	}
-	release := func(ctx context.Context) error { return o.replies.Release(ctx, o.key, o.hold) }
-	if !errors.Is(err, ErrUnavailable) {
-		return repeat(ctx, o.router.cfg.Seed, release)
+	if errors.Is(err, ErrUnavailable) {
+		return o.giveUp(ctx)
 	}
+	return repeat(ctx, o.router.cfg.Seed, func(ctx context.Context) error { return o.replies.Release(ctx, o.key, o.hold) })
+}
+
+// giveUp gives up the claim, if the call has it: of a ledger that failed nobody
+// knows. It is asked once.
+func (o *once) giveUp(ctx context.Context) error {
 	ctx, end := withSettleTime(ctx)
 	defer end()
-	return release(ctx)
+	return o.replies.Release(ctx, o.key, o.hold)
 }
 
 // keptReply is what a [Kept] holds: a response, or the class of an error that was

@@ -423,3 +423,40 @@ func TestLegendsComeBackAsTheyWere(t *testing.T) {
 		assert.Equal(t, string(first.Response.AppendJSON(nil)), string(k.answers(call()).Response.AppendJSON(nil)))
 	}
 }
+
+// claimless loses the word of the first claim that it makes.
+type claimless struct {
+	router.Ledger
+	router.Recorder
+	router.Replies
+
+	lost bool
+}
+
+func (l *claimless) Claim(ctx context.Context, c router.Claim) (router.Claimed, error) {
+	got, err := l.Replies.Claim(ctx, c)
+	if !l.lost {
+		l.lost = true
+		return router.Claimed{}, router.ErrUnavailable
+	}
+	return got, err
+}
+
+// A call that was told nothing of its claim may have it: nobody is to wait for it.
+func TestAClaimWhoseOutcomeIsUnknownIsGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		k := newKeyed(t, func(cfg *router.Config) {
+			recorder, _ := cfg.Ledger.(router.Recorder)
+			replies, _ := cfg.Ledger.(router.Replies)
+			cfg.Ledger = &claimless{Ledger: cfg.Ledger, Recorder: recorder, Replies: replies}
+		})
+		_, err := k.router.Decide(t.Context(), keyedCall("a"))
+		assert.Equal(t, router.NoCapacity, fault(t, err).Class)
+		began := time.Now()
+		k.answers(keyedCall("a"))
+		assert.Zero(t, time.Since(began))
+		k.asked(1)
+		k.spent(cent)
+	})
+}

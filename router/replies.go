@@ -38,7 +38,7 @@ type Claim struct {
 	Hold     uuid.UUID
 	Now      time.Time
 	Deadline time.Time // when the claim may be taken from a call that has not kept its reply
-	// Most is how many replies of the API key are kept; the oldest beyond are dropped.
+	// Most is about how many replies of the API key are kept; the oldest beyond are dropped.
 	Most int
 	// After is the hold of an earlier claim that was found dead, whose money was
 	// given back; zero for none.
@@ -65,9 +65,9 @@ type Kept struct {
 // it, so that after a crash there are both or neither.
 //
 // As in Ledger, each method is one transaction, and the same again is a no-op.
-// Replies go by their keys; claims of one key by their holds. [Ledger.Expire] drops,
-// of what was claimed [RepliesKept] before its now and is not in flight, at most its
-// limit.
+// Replies go by their keys; claims of one key by their holds. [Ledger.Expire] drops
+// all that was claimed [RepliesKept] before its now and is not in flight, however
+// much there is: in portions of about its limit, between which others get their turn.
 //
 // A Ledger that wraps another has the methods of Replies only if it passes them on
 // itself; where the other has none they return [errors.ErrUnsupported].
@@ -82,7 +82,7 @@ type Replies interface {
 	//
 	// When there are more than c.Most of its account and API key, the oldest are
 	// dropped, but none that is in flight. Of those that were claimed at one instant
-	// some may stay.
+	// some may stay; and where c.Most is large, some dozens beyond it, for a while.
 	Claim(ctx context.Context, c Claim) (Claimed, error)
 
 	// SettleKept is [Recorder.SettleWith] of k.Hold, and keeps k.Reply in the same

@@ -4,6 +4,8 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"maps"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -91,30 +93,41 @@ func (c *claims) drop(place *list.Element) {
 	}
 }
 
-// forget drops at most limit claims that are over, of at most limit callers.
+// forget drops claims that are over. Others get their turn each time that it has
+// looked at limit claims.
 func (r *replies) forget(now time.Time, limit int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	callers := 0
-	for at, caller := range r.callers { // Go begins each time at another one
-		if callers++; callers > limit {
-			return
-		}
-		for place := caller.order.Front(); place != nil && limit > 0; {
-			next := place.Next()
-			if claimAt(place).over(now) {
-				caller.drop(place)
-				limit--
+	seen := 0
+	for _, at := range slices.Collect(maps.Keys(r.callers)) {
+		for caller, more := r.callers[at], true; more; seen++ {
+			if seen >= limit {
+				r.mu.Unlock()
+				runtime.Gosched()
+				r.mu.Lock()
+				seen, caller = 0, r.callers[at]
 			}
-			if !claimAt(place).Now.Add(router.RepliesKept).Before(now) {
-				break // those behind it are younger
-			}
-			place = next
+			more = caller != nil && caller.dropFirst(now)
 		}
-		if caller.order.Len() == 0 {
+		if caller := r.callers[at]; caller != nil && caller.order.Len() == 0 {
 			delete(r.callers, at)
 		}
 	}
+}
+
+// dropFirst drops the first claim that is over, of those that are old enough, and
+// says whether there was one. What is in flight for a day is rare.
+func (c *claims) dropFirst(now time.Time) bool {
+	for place := c.order.Front(); place != nil; place = place.Next() {
+		switch old := claimAt(place); {
+		case old.over(now):
+			c.drop(place)
+			return true
+		case old.Now.Add(router.RepliesKept).After(now):
+			return false // those behind it are younger
+		}
+	}
+	return false
 }
 
 // keep keeps a reply under the claim of its call, if that still has it; with r.mu

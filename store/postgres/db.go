@@ -74,10 +74,14 @@ func (d *db) Migrated(ctx context.Context, t sqlstore.Tx) (bool, error) {
 	return d.is(ctx, t, "SELECT to_regclass($1) IS NOT NULL", d.names.In("{migrations}"))
 }
 
+// mostRivals is how often a schema is made anew because a rival made it at the same
+// instant. After that something else is in the way, such as a type of a table's name.
+const mostRivals = 20
+
 // Prepare implements [sqlstore.DB]. The schema may have been made by somebody else,
 // for a role that may create tables in it and no schemas.
 func (d *db) Prepare(ctx context.Context) error {
-	for {
+	for tries := 1; ; tries++ {
 		err := d.Write(ctx, func(t sqlstore.Tx) error {
 			there, err := d.is(ctx, t, "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)", d.schema)
 			if err != nil {
@@ -90,7 +94,7 @@ func (d *db) Prepare(ctx context.Context) error {
 			}
 			return d.Script(ctx, t, statements)
 		})
-		if !collided(err) {
+		if !collided(err) || tries == mostRivals {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
@@ -144,3 +145,17 @@ func TestSchemaNames(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// A schema in which somebody else has a type of a table's name is refused, and not
+// tried for ever.
+func TestTypesInTheWayAreToldOf(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.Pool(t, pgtest.Config{})
+	_, err := pool.Exec(t.Context(), "CREATE TYPE migrations AS ENUM ('a')")
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	err = postgres.Migrate(ctx, pool, postgres.Config{Schema: pgtest.Schema(pool)})
+	require.ErrorContains(t, err, `type "migrations" already exists`)
+	require.NoError(t, ctx.Err())
+}
