@@ -41,9 +41,17 @@ func (s *Activity) listed(ctx context.Context, tx Tx, r activity.Range) (items [
 	if err := query(ctx, tx, lists.scan, theLists+` WHERE account = $1`, r.Account); err != nil {
 		return nil, err
 	}
+	if len(lists.sums) == 0 {
+		return nil, nil
+	}
+	horizon, err := one(ctx, tx, nil, scanText, theHorizon)
+	if err != nil {
+		return nil, err
+	}
+	from := max(r.From, horizon) // what is listed of a day that was dropped is not shown either
 	for i := range lists.sums {
 		row := &lists.sums[i]
-		if row.Day < r.From || row.Day > r.To || r.KeyHash != "" && row.KeyHash != r.KeyHash || r.Member != "" && row.Member != r.Member {
+		if row.Day < from || row.Day > r.To || r.KeyHash != "" && row.KeyHash != r.KeyHash || r.Member != "" && row.Member != r.Member {
 			continue
 		}
 		item, err := row.item()

@@ -66,7 +66,7 @@ func (p *Pruner) Prune(ctx context.Context, before time.Time, from string, limit
 		prune, next = p.changes(number, before.Truncate(24*time.Hour), limit), ""
 	default:
 		if kind != placeEvents {
-			prune = p.events("", limit)
+			after, prune = "", p.events("", limit)
 			if err := p.activity.fold(ctx, math.MaxInt); err != nil { // what is added later would stay
 				return store.Pruned{}, err
 			}
@@ -87,8 +87,8 @@ func (p *Pruner) Prune(ctx context.Context, before time.Time, from string, limit
 		return err
 	})
 	switch {
-	case errors.Is(err, ErrChanged): // a rival drops the same
-		return store.Pruned{Next: from}, nil
+	case errors.Is(err, ErrChanged): // a rival drops the same: once more from here, which is not the end of a lap
+		return store.Pruned{Next: kind + ":" + after}, nil
 	case err != nil:
 		return store.Pruned{}, err
 	case did.seen == limit:

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -104,5 +105,24 @@ func TestVerifyWhatIsClosedAfterItsLinesAreGone(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, router.Balance{Spent: router.Amount{Credit: 2 + 2 + 8, Total: 2 + 2 + 8}}, ever[0])
 		lap()
+	})
+}
+
+// What is listed for the roll-ups of a day that was dropped is not shown, and does not
+// come back with them.
+func TestListsOfDroppedDays(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, b books) {
+		t.Helper()
+		_, err := b.Pruner.Prune(t.Context(), noon().AddDate(0, 0, 1), "", 10)
+		require.NoError(t, err)
+		require.NoError(t, b.settle(t.Context(), someone(), noon(), 2)) // late
+		assert.True(t, b.left(t))
+		assert.Empty(t, b.items(t, activity.Range{}))
+		b.fold(t)
+		assert.Empty(t, b.items(t, activity.Range{}))
+		found, err := b.verify(t.Context())
+		require.NoError(t, err)
+		assert.Empty(t, found.Differences)
 	})
 }
