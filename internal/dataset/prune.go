@@ -29,7 +29,7 @@ type recorder interface {
 const callers = 8
 
 // BenchPrune measures how long it takes to drop the first half of d's month, which
-// a database holds, a thousand rows at a time and resting as long as each portion
+// a database holds, 250 rows at a time and resting three times as long as each portion
 // took; and how long callers wait at p99 for a hold and its settlement, before and
 // meanwhile.
 func BenchPrune(b *testing.B, d *Data, set store.Set) {
@@ -62,13 +62,13 @@ func BenchPrune(b *testing.B, d *Data, set store.Set) {
 func prune(ctx context.Context, p store.Pruner, before time.Time) (dropped int, err error) {
 	for place, first := "", true; first || place != ""; first = false {
 		began := time.Now()
-		did, err := p.Prune(ctx, before, place, 1000)
+		did, err := p.Prune(ctx, before, place, 250)
 		if err != nil {
 			return dropped, err
 		}
 		place, dropped = did.Next, dropped+did.Dropped
 		select {
-		case <-time.After(time.Since(began)):
+		case <-time.After(3 * time.Since(began)):
 		case <-ctx.Done():
 			return dropped, ctx.Err()
 		}

@@ -8,7 +8,7 @@ import (
 
 const (
 	pruneEvery  = time.Hour
-	pruneBatch  = 1000 // rows that one transaction goes through
+	pruneBatch  = 250 // rows that one transaction goes through
 	longestRest = 10 * time.Second
 )
 
@@ -18,7 +18,7 @@ const LeastRetention = 40 * 24 * time.Hour
 
 // Prune drops, every hour until ctx ends, what is older than keep: events with
 // their sums, records of changes, and lines of windows that are over. Between two
-// portions it rests for as long as the last one took, so that at most half of one
+// portions it rests three times as long as the last one took, so that a quarter of one
 // connection's time is spent on it. A shorter keep is raised to [LeastRetention].
 // Without a Pruner it returns at once.
 func (s *Stack) Prune(ctx context.Context, keep time.Duration) {
@@ -50,7 +50,7 @@ func (s *Stack) prune(ctx context.Context, before time.Time) {
 			return
 		}
 		place = did.Next
-		rest := time.NewTimer(min(s.now().Sub(began), longestRest))
+		rest := time.NewTimer(min(3*s.now().Sub(began), longestRest))
 		select {
 		case <-ctx.Done():
 			rest.Stop()
