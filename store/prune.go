@@ -14,10 +14,11 @@ import (
 // event that was dropped and is recorded once more counts once more. Safe for
 // concurrent use, also by several processes.
 type Pruner interface {
-	// Prune goes through the next rows after a place, at most limit, in one
-	// transaction, and drops those that belong to UTC days before that of an
-	// instant. It returns the place to go on from: "" at the end of a lap, as at
-	// the beginning of one. A place that no Prune returned is the beginning. A
+	// Prune goes through the next rows after a place, in one transaction, and drops
+	// those that belong to UTC days before that of an instant, at most limit of
+	// them. How many it looks at is bound in proportion. It returns the place to go
+	// on from: "" at the end of a lap, as at the beginning of one. A lap ends however
+	// much is written meanwhile. A place that no Prune returned is the beginning. A
 	// limit below 1 is 1.
 	Prune(ctx context.Context, before time.Time, from string, limit int) (Pruned, error)
 }

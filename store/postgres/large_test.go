@@ -80,9 +80,9 @@ func BenchmarkLarge(b *testing.B) {
 
 // SIGNALBOX_BENCH_SIZE=full drops half of a million events.
 func BenchmarkPrune(b *testing.B) {
-	size := dataset.Quick()
+	size, calls := dataset.FewOld()
 	if os.Getenv("SIGNALBOX_BENCH_SIZE") == "full" {
-		size = dataset.Old()
+		size, calls = dataset.Old()
 	}
 	d := dataOf(size)
 	pool, err := pgxpool.New(b.Context(), fill(b, d))
@@ -91,7 +91,7 @@ func BenchmarkPrune(b *testing.B) {
 	cfg := postgres.Config{Schema: pgtest.Schema(pool)}
 	set, err := postgres.Open(b.Context(), pool, cfg)
 	require.NoError(b, err)
-	dataset.BenchPrune(b, d, set)
+	dataset.BenchPrune(b, d, set, calls)
 	found, err := postgres.Verify(b.Context(), pool, cfg)
 	require.NoError(b, err)
 	require.Empty(b, found.Differences)

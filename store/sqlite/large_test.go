@@ -97,15 +97,15 @@ func BenchmarkLarge(b *testing.B) {
 
 // SIGNALBOX_BENCH_SIZE=full drops half of a million events.
 func BenchmarkPrune(b *testing.B) {
-	size := dataset.Quick()
+	size, calls := dataset.FewOld()
 	if os.Getenv("SIGNALBOX_BENCH_SIZE") == "full" {
-		size = dataset.Old()
+		size, calls = dataset.Old()
 	}
 	d := dataOf(size)
 	pool := open(b, fill(b, d))
 	set, err := sqlite.Open(b.Context(), pool, sqlite.Config{})
 	require.NoError(b, err)
-	dataset.BenchPrune(b, d, set)
+	dataset.BenchPrune(b, d, set, calls)
 	found, err := sqlite.Verify(b.Context(), pool, sqlite.Config{})
 	require.NoError(b, err)
 	require.Empty(b, found.Differences)

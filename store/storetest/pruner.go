@@ -28,6 +28,7 @@ func testPruner(t *testing.T, open Open) {
 		"what is held on a line stays until it is settled":       (*archive).keepsHolds,
 		"what is closed after its lines are gone still counts":   (*archive).closesLate,
 		"a lap ends, and another one begins":                     (*archive).laps,
+		"a lap ends however much is written meanwhile":           (*archive).outruns,
 		"a later instant drops more, an earlier one brings back": (*archive).advances,
 		"records of changes are dropped":                         (*archive).changes,
 		"rivals drop each row once":                              (*archive).rivals,
@@ -223,6 +224,21 @@ func (a *archive) laps() {
 	assert.Positive(a.t, a.prune(noon(), 0, nil), "a limit below 1 is 1")
 	_, err := a.set.Pruner.Prune(a.t.Context(), noon(), "nonsense", 10)
 	require.NoError(a.t, err)
+}
+
+// outruns writes after each portion more than one looks at, behind everything that
+// is there.
+func (a *archive) outruns() {
+	a.calls = 1_000_000 // so that the names of events have the order of time
+	a.call(noon().AddDate(0, 0, -1))
+	portions := 0
+	a.prune(noon(), 1, func() {
+		portions++
+		require.Less(a.t, portions, 40, "the lap does not end")
+		for range 10 {
+			a.call(noon())
+		}
+	})
 }
 
 func (a *archive) advances() {

@@ -8,7 +8,7 @@ import (
 
 const (
 	pruneEvery  = time.Hour
-	pruneBatch  = 250 // rows that one transaction goes through
+	pruneBatch  = 500 // rows that one transaction drops
 	longestRest = 10 * time.Second
 )
 
