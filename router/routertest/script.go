@@ -54,7 +54,10 @@ type Step struct {
 var _ router.Provider = (*Script)(nil)
 
 // NewScript returns a Script with these steps to begin with, for the test t.
-func NewScript(t testing.TB, steps ...Step) *Script { return &Script{TB: t, steps: steps} }
+func NewScript(t testing.TB, steps ...Step) *Script {
+	t.Helper()
+	return &Script{TB: t, steps: steps}
+}
 
 // Add puts steps behind those that are left.
 func (s *Script) Add(steps ...Step) {

@@ -166,9 +166,9 @@ func Example() {
 	// 0.75 <nil>
 }
 
-func ExampleNewScript() {
-	var t *testing.T // the test's
-	script := routertest.NewScript(t,
+func ExampleScript() {
+	script := &routertest.Script{} // in a test: routertest.NewScript(t, …)
+	script.Add(
 		routertest.Step{Err: routertest.Fail(429, time.Second)},
 		routertest.Step{Reply: &router.Reply{Model: "judge-1"}},
 	)
