@@ -9,17 +9,18 @@ import (
 // Answer is what the answers of all types of question have in common. An answer
 // is a plain value: a test may build one.
 type Answer struct {
-	// Confidence is 0 for an answer that is as good as a guess and 1 for a certain
-	// one: that of [systemone.ChoiceConfidence] or [systemone.ScoreConfidence]; of a
-	// Noul the former, over its two sides. It is 0 where the endpoint gives no
+	// Confidence is 1 for a certain answer and 0 for equal probabilities. It is that
+	// of [systemone.ChoiceConfidence] or [systemone.ScoreConfidence]; that of a Noul is
+	// the former, over its two sides. It is 0 where the endpoint gives no
 	// probabilities, and for a default.
 	Confidence float64
 	// Probabilities are those of the options in their order, of the levels from the
 	// lowest, or of yes and no. Nil where there are none. They may be shared with the
 	// result: do not change them.
 	Probabilities []systemone.Probability
-	// Err says why no model has answered this question; nil where one has.
-	Err error
+	// Err says why no model has answered this question; nil where one has. It is for
+	// the operator's log, so JSON leaves it out.
+	Err error `json:"-"`
 	// Defaulted says that the value is the question's default. Err is not nil then.
 	Defaulted bool
 

@@ -145,8 +145,8 @@ func (s *spec) wireLabel(i int) string {
 // target is the Choice, Noul or Score that an answer is put into.
 type target struct{ reflect.Value }
 
-// common sets the part that all three have, their last field.
-func (t target) common(a Answer) {
+// setCommon sets the part that all three have, their last field.
+func (t target) setCommon(a Answer) {
 	if to, ok := reflect.TypeAssert[*Answer](t.Field(t.NumField() - 1).Addr()); ok {
 		*to = a
 	}
@@ -178,7 +178,7 @@ func (t target) answer(s *spec, a *systemone.Answer, room []systemone.Probabilit
 	if len(to.Probabilities) == 0 {
 		to.Confidence = 0
 	}
-	t.common(to)
+	t.setCommon(to)
 	return room
 }
 
@@ -199,7 +199,7 @@ func mode(a *systemone.Answer) int {
 
 // unanswered sets the default, if there is one, and why.
 func (t target) unanswered(s *spec, err error) {
-	t.common(Answer{Err: err, Defaulted: s.byDefault >= 0})
+	t.setCommon(Answer{Err: err, Defaulted: s.byDefault >= 0})
 	if s.byDefault < 0 {
 		return
 	}

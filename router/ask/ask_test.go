@@ -158,7 +158,7 @@ func TestWithoutProbabilities(t *testing.T) {
 	assert.Nil(t, v.Heat.Probabilities)
 }
 
-func TestNobodyAnswersIsAnError(t *testing.T) {
+func TestNoAnswerIsAnError(t *testing.T) {
 	away := &router.Error{Class: router.NoCapacity}
 	v, res, err := ask.Ask[Verdict](t.Context(), fails(away), "m", "x")
 	require.ErrorIs(t, err, away)
@@ -168,7 +168,7 @@ func TestNobodyAnswersIsAnError(t *testing.T) {
 	assert.Equal(t, Billing, v.Desk.Else(0, Billing))
 }
 
-func TestNobodyAnswersButDefaultsDo(t *testing.T) {
+func TestDefaultsStandInForAnswers(t *testing.T) {
 	away := &router.Error{Class: router.NoCapacity}
 	v, res, err := ask.Ask[Careful](t.Context(), fails(away), "m", "x")
 	require.NoError(t, err)
@@ -264,6 +264,16 @@ func TestStateOfAnyValue(t *testing.T) {
 	require.ErrorIs(t, err, systemone.ErrInvalid, "defaults do not hide a mistake of the program")
 	require.ErrorContains(t, err, "ask: the state: ")
 	assert.Nil(t, sent)
+}
+
+// TestJSONOfAnAnswerHasNoCause: the cause is for the operator's log.
+func TestJSONOfAnAnswerHasNoCause(t *testing.T) {
+	v, _, err := ask.Ask[Careful](t.Context(), fails(errors.New("hunter2")), "m", "x")
+	require.NoError(t, err)
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), "hunter2")
+	assert.Contains(t, string(text), `"Defaulted":true`)
 }
 
 func TestCallIsAdjusted(t *testing.T) {

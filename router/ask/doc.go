@@ -1,5 +1,5 @@
-// Package ask has typed questions: a struct is the sheet of questions and the
-// answer.
+// Package ask asks typed questions: a struct is both the sheet of questions and
+// the answer.
 //
 //	type Verdict struct {
 //		Desk   ask.Choice[Desk] `ask:"desk" q:"Which team should take this?" options:"billing=charges and refunds|technical=something is broken"`
@@ -9,9 +9,9 @@
 //
 //	v, res, err := ask.Ask[Verdict](ctx, rt, model, ticket)
 //
-// [Ask] asks anything with a Decide, such as a [router.Router]. What it returns is
-// the struct with its answers: v.Desk.Value is a Desk, v.Desk.P("billing") a
-// probability, and v.Desk.Else(0.6, "technical") the value where the model was sure
+// [Ask] takes anything that has a Decide method, such as a [router.Router]. It
+// returns the struct with its answers: v.Desk.Value is a Desk, v.Desk.P("billing") a
+// probability, and v.Desk.Else(0.6, "technical") the value if the model is sure
 // enough. [Sheet.Ask] says what happens where no model answers.
 //
 // # Tags

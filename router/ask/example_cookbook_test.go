@@ -46,14 +46,14 @@ func Example_gate() {
 		return
 	}
 	call := ToolCall{Task: "Sum up the open invoices.", Tool: "sql", Args: "select sum(amount) from invoices where open"}
-	for _, what := range []string{"sure", "perhaps destroys", "perhaps not asked", "nobody answers"} {
+	for _, what := range []string{"sure", "perhaps destroys", "perhaps not asked", "no answer"} {
 		fmt.Println(what+":", allow(context.Background(), rt, routertest.Model, call))
 	}
 	// Output:
 	// sure: true
 	// perhaps destroys: false
 	// perhaps not asked: false
-	// nobody answers: false
+	// no answer: false
 }
 
 // Triage is asked of each ticket.

@@ -135,6 +135,47 @@ func ExampleNewChoice() {
 	// Output: cooking <nil>
 }
 
+// Structured guidance: several short phrases for each side.
+func ExampleNewNoul() {
+	rt, err := embedded()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sheet, err := ask.NewSheet(ask.NewNoul(ask.Question{
+		Name: "refund", Instructions: "Does the customer want money back?",
+		Yes: []string{"please refund me", "I want my money back"},
+		No:  []string{"how does it work", "an error, it is broken"},
+	}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	refund, _, err := sheet.Ask(context.Background(), rt, similarity.Model, "Please return what I paid.")
+	fmt.Println(refund.Value, err)
+	// Output: true <nil>
+}
+
+// A level is sent with its guidance and known by its name.
+func ExampleNewScore() {
+	rt, err := scripted(routertest.Step{Answers: []routertest.Answer{routertest.Rate("risk", 1, 1)}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sheet, err := ask.NewSheet(ask.NewScore(ask.Question{
+		Name: "risk", Instructions: "How risky is this change?",
+		Levels: []ask.Option{{Name: "low", Guidance: "texts and tests"}, {Name: "high", Guidance: "tables and money"}},
+	}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	risk, _, err := sheet.Ask(context.Background(), rt, routertest.Model, "Drop the column prices.old.")
+	fmt.Println(risk.Level, risk.Value, err)
+	// Output: high 1 <nil>
+}
+
 func ExampleChoice_Else() {
 	rt, err := scripted(routertest.Step{Answers: []routertest.Answer{routertest.Choose("desk", "billing", 0.75)}})
 	if err != nil {

@@ -34,8 +34,8 @@ type entry struct {
 // [Noul] or a [Score] with tags, or one of these by itself. A field without tags
 // has the question that [NewChoice], [NewNoul] or [NewScore] has put into the
 // template. Structs within the struct are part of the sheet; the names of
-// questions differ in all of it. Other fields are left alone, and every answer
-// begins as a copy of the template.
+// questions differ in all of it. Other fields are left alone: every T that is
+// returned begins as a shallow copy of the template.
 //
 // The error is [ErrSheet] and lists every mistake with its field.
 func NewSheet[T any](template T) (*Sheet[T], error) {

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // writeOptions is the inverse of parseOptions.
@@ -94,6 +96,11 @@ func FuzzParseTag(f *testing.F) {
 		}
 		if name, ok := reflect.StructTag(tag).Lookup("ask"); ok && name != q.Name {
 			t.Fatalf("%q is read as %q", name, q.Name)
+		}
+		for _, kind := range []systemone.Kind{systemone.Choice, systemone.Noul, systemone.Score} {
+			if s, err := q.check(kind); err == nil && (len(s.labels) == 0 || s.byDefault >= len(s.labels)) {
+				t.Fatalf("%q has passed as a %s", tag, kind)
+			}
 		}
 		for _, list := range [][]Option{q.Options, q.Levels} {
 			if list == nil {
