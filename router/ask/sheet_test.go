@@ -233,7 +233,7 @@ func TestMistakesNameTheField(t *testing.T) {
 		{mistake(ask.NewChoice[Desk](ask.Question{})), "Choice: the question has no name"},
 		{mistake(ask.NewScore(ask.Question{Name: "a"})), "Score: the question has no instructions"},
 		{mistake(ask.Noul{}), "Noul: the field has no tag ask"},
-		{noul(ask.Question{Name: "a", Instructions: 5}), "Noul: instructions: systemone: "},
+		{noul(ask.Question{Name: "a", Instructions: 5}), "Noul: instructions: systemone: invalid request: a state or guidance must be"},
 		{noul(ask.Question{Name: "a", Instructions: "?", Yes: 5, No: "n"}), "Noul: yes: systemone: "},
 		{noul(ask.Question{Name: "a", Instructions: "?", Yes: "y", No: 5}), "Noul: no: systemone: "},
 		{mistake(ask.NewScore(ask.Question{Name: "a", Instructions: "?", Levels: []ask.Option{{Name: "x", Guidance: 5}}})), `Score: the guidance of the level "x": systemone: `},
