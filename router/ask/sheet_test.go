@@ -195,6 +195,15 @@ func TestMistakesNameTheField(t *testing.T) {
 			A ask.Choice[Desk] `ask:"a" q:"?" options:"x\\y"`
 		}{}), `struct.A: the tag options: a backslash is followed by none of`},
 		{mistake(struct {
+			A ask.Choice[Desk] `ask:"a" q:"?" options:"x,y"`
+		}{}), "struct.A: the tag options: there is one entry only; entries are separated by |"},
+		{mistake(struct {
+			A ask.Choice[Desk] `ask:"a" q:"?" option:"x|y"`
+		}{}), "struct.A: the tag option: there is no such tag: use options, levels, yes, no or q"},
+		{mistake(struct {
+			A ask.Noul `ask:"a" q:"?" true:"x" false:"y"`
+		}{}), "struct.A: the tag true: there is no such tag: use options, levels, yes, no or q"},
+		{mistake(struct {
 			A ask.Noul `ask:"a" q:"?" default:"true"`
 		}{}), `struct.A: the default "true" is none of yes, no`},
 		{mistake(struct {
