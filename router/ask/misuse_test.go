@@ -127,3 +127,29 @@ func TestConfidenceCountsOnlyWithProbabilities(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, v.Desk.Confidence)
 }
+
+// TestErrorsBesideAnswers: an error of Decide counts, whatever comes with it.
+func TestErrorsBesideAnswers(t *testing.T) {
+	away := errors.New("away")
+	both := decider(func(*router.Call) (*router.Result, error) {
+		return &router.Result{Response: systemone.Response{Answers: systemone.Answers{refundAnswer(0)}}}, away
+	})
+	v, _, err := ask.Ask[Careful](t.Context(), both, "m", "x")
+	require.NoError(t, err)
+	assert.True(t, v.Refund.Defaulted)
+	_, _, err = ask.Ask[Verdict](t.Context(), both, "m", "x", func(c *router.Call) { c.DryRun = true })
+	require.ErrorIs(t, err, away)
+}
+
+// TestLowestOfEqualLevels: of several most probable levels.
+func TestLowestOfEqualLevels(t *testing.T) {
+	heat := heatAnswer()
+	heat.Score = 1
+	for i, p := range []float64{0.5, 0, 0.5} {
+		heat.Probabilities[i].P = p
+	}
+	v, _, err := ask.Ask[Careful](t.Context(), replies(heat), "m", "x")
+	require.NoError(t, err)
+	assert.Equal(t, "calm", v.Heat.Level)
+	assert.Zero(t, v.Heat.Margin())
+}
