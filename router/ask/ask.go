@@ -48,10 +48,10 @@ func Ask[T any](ctx context.Context, d Decider, model string, state any, set ...
 // or [ErrUnanswered] with the field. The T has the other answers and defaults all
 // the same.
 //
-// Defaults hide no mistake. It is an error in any case that the state cannot be
-// sent, that the router refuses the request itself ([router.InvalidRequest], of an
-// unknown model for example), and that d fails after ctx was cancelled. A deadline
-// that has passed, and a request that an upstream refuses, have defaults.
+// Defaults hide no mistake. These are errors whatever the defaults: a state that
+// cannot be sent, a request that the router itself refuses ([router.InvalidRequest],
+// for an unknown model, say), and any failure of d after ctx was cancelled. A
+// deadline that has passed is no mistake, nor is a state that an upstream refuses.
 //
 // Of a dry run, which has no answers, the error is nil, and Err of each answer is
 // [ErrUnanswered].
@@ -88,8 +88,8 @@ func (s *Sheet[T]) Ask(ctx context.Context, d Decider, model string, state any, 
 	return v, res, err
 }
 
-// refused reports whether the request was refused before any upstream saw it,
-// which another call with the same sheet and model would be too.
+// refused reports whether the router itself refused the request. It would refuse
+// the next one of the same sheet and model too.
 func refused(err error) bool {
 	if _, upstream := errors.AsType[*router.UpstreamError](err); upstream {
 		return false

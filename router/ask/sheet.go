@@ -167,7 +167,7 @@ func validate(questions []systemone.Question) error {
 	return r.Validate(systemone.Limits{Questions: math.MaxInt, Options: math.MaxInt, Levels: math.MaxInt})
 }
 
-// blame notes for each question that is not valid its field.
+// blame notes the field of each question that is not valid.
 func (c *compiler) blame() {
 	for _, e := range c.entries {
 		if err := validate([]systemone.Question{e.wire}); err != nil {
