@@ -180,7 +180,7 @@ func TestEveryCallIsLogged(t *testing.T) {
 	require.Error(t, err)
 	_, err = g.Router.Decide(t.Context(), &router.Call{ID: "gen-dec-2", Secret: g.seeded.Management, Request: request()})
 	require.Error(t, err)
-	_, err = g.Router.Decide(t.Context(), &router.Call{ID: "gen-dec-3", Request: request()})
+	_, err = g.Router.Decide(t.Context(), &router.Call{ID: "gen-dec-3", Secret: "sk-rt-v1-nobodys", Request: request()})
 	require.Error(t, err)
 	var classes []string
 	for line := range strings.Lines(g.log.String()) {
