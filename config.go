@@ -4,7 +4,6 @@ import (
 	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -37,22 +36,23 @@ var joints = map[string][]string{
 // withDefaults checks cfg and fills in what is not set.
 func (cfg Config) withDefaults() (Config, error) {
 	if name := typednil.Field(cfg); name != "" {
-		return cfg, fmt.Errorf("%s holds a nil", name)
+		return cfg, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)
 	}
 	if name := joint(cfg); name != "" {
-		return cfg, fmt.Errorf("%s is set by New; leave it out", name)
+		return cfg, fmt.Errorf("%w: %s is set by New; leave it out", ErrConfig, name)
 	}
 	if cfg.Catalog == nil {
-		return cfg, errors.New("Catalog is required")
+		return cfg, fmt.Errorf("%w: Catalog is required", ErrConfig)
 	}
-	if err := cfg.keepIn(); err != nil {
+	cfg, err := cfg.keepIn()
+	if err != nil {
 		return cfg, err
 	}
 	if cfg.Retention != 0 && cfg.Retention < MinRetention {
-		return cfg, fmt.Errorf("Retention of %s is less than %s", cfg.Retention, MinRetention)
+		return cfg, fmt.Errorf("%w: Retention of %s is less than %s", ErrConfig, cfg.Retention, MinRetention)
 	}
 	if cfg.Retention != 0 && cfg.Stores.Pruner == nil {
-		return cfg, errors.New("Retention needs Stores.Pruner")
+		return cfg, fmt.Errorf("%w: Retention needs Stores.Pruner", ErrConfig)
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
@@ -61,7 +61,6 @@ func (cfg Config) withDefaults() (Config, error) {
 		cfg.Now = time.Now
 	}
 	if cfg.Router.UserKey == nil {
-		var err error
 		// The same after a restart and in every process, like the key that it is made from.
 		if cfg.Router.UserKey, err = hkdf.Expand(sha256.New, []byte(cfg.SealingKeys[0]), "signalbox users", sha256.Size); err != nil {
 			return cfg, err
@@ -70,8 +69,8 @@ func (cfg Config) withDefaults() (Config, error) {
 	return cfg, nil
 }
 
-// keepIn checks where everything is kept, and what is sealed with.
-func (cfg *Config) keepIn() error {
+// keepIn checks the stores and the sealing keys, or makes those of a service in memory.
+func (cfg Config) keepIn() (Config, error) {
 	inMemory := cfg.Stores == store.Set{}
 	if inMemory {
 		cfg.Stores = memory.New()
@@ -79,19 +78,19 @@ func (cfg *Config) keepIn() error {
 	set := reflect.ValueOf(cfg.Stores)
 	for i := range set.NumField() {
 		if name := set.Type().Field(i).Name; name != "Audit" && name != "Pruner" && set.Field(i).IsNil() {
-			return fmt.Errorf("Stores.%s is missing: take the field of memory.New() for one that need not last", name)
+			return cfg, fmt.Errorf("%w: Stores.%s is missing; take that of memory.New() if it need not last", ErrConfig, name)
 		}
 	}
 	switch {
 	case len(cfg.SealingKeys) > 0:
 	case !inMemory:
-		return errors.New("SealingKeys is required with Stores")
+		return cfg, fmt.Errorf("%w: SealingKeys is required with Stores", ErrConfig)
 	default:
 		var key [sha256.Size]byte
 		_, _ = rand.Read(key[:]) // never fails
 		cfg.SealingKeys = []router.Secret{router.Secret(key[:])}
 	}
-	return nil
+	return cfg, nil
 }
 
 // joint returns the name of a field that New sets and cfg sets too, or "".

@@ -22,7 +22,6 @@ import (
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store"
 	"github.com/signalbox/signalbox/store/memory"
-	"github.com/signalbox/signalbox/systemone"
 )
 
 // refusing is an upstream that is down.
@@ -75,10 +74,16 @@ func (g *gateway) do(t *testing.T, method, path, body string, key router.Secret)
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+string(key))
 	}
+	return g.serve(r)
+}
+
+func (g *gateway) serve(r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	g.Handler.ServeHTTP(w, r)
 	return w
 }
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // manage must work.
 func (g *gateway) manage(t *testing.T, method, path, body string) {
@@ -195,10 +200,4 @@ func TestEveryCallIsLogged(t *testing.T) {
 	}
 	assert.Equal(t, []string{"gen-dec-2 permission_denied", "gen-dec-3 authentication"}, classes)
 	assert.NotContains(t, g.log.String(), string(g.seeded.Management))
-}
-
-func request() *systemone.Request {
-	return &systemone.Request{Model: "acme/judge", State: systemone.Text("x"), Questions: []systemone.Question{
-		{Name: "q", Kind: systemone.Noul, Instructions: systemone.Text("?")},
-	}}
 }

@@ -97,3 +97,22 @@ func newPruned(t *testing.T, set store.Set, retention time.Duration) *signalbox.
 	require.NoError(t, err)
 	return s
 }
+
+// explosivePruner panics.
+type explosivePruner struct{ asked int }
+
+func (p *explosivePruner) Prune(context.Context, time.Time, string, int) (store.Pruned, error) {
+	p.asked++
+	panic("pruner")
+}
+
+func TestPruneOutlivesAPrunerThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set, pruner := memory.New(), &explosivePruner{}
+		set.Pruner = pruner
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour+time.Minute)
+		defer cancel()
+		newPruned(t, set, signalbox.MinRetention).Run(ctx)
+		assert.Equal(t, 3, pruner.asked)
+	})
+}

@@ -60,11 +60,11 @@ type Interceptors struct {
 	// First stand before everything. They see every call, also one that is refused
 	// later. Of a call with a Secret the Principal is not known yet.
 	First []router.Interceptor
-	// AfterPolicies know the caller, and see the request as it may go upstream: with
-	// its preset applied, and redacted.
+	// AfterPolicies stand behind the guardrails. They know the caller, see the request
+	// as it may go upstream, with its preset applied and redacted, and see the reply
+	// when its activity has been recorded.
 	AfterPolicies []router.Interceptor
-	// Last stand next to the engine. What they answer in its place is recorded as
-	// activity, unlike what AfterPolicies answer.
+	// Last stand next to the engine, and see its reply before anything else does.
 	Last []router.Interceptor
 }
 
@@ -94,7 +94,7 @@ type Service struct {
 func New(cfg Config) (*Service, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		return nil, err
 	}
 	s := &Service{stores: cfg.Stores, retention: cfg.Retention, logger: cfg.Logger, now: cfg.Now}
 	for _, join := range []func(Config) error{s.joinServices, s.joinRouter, s.joinAPI} {
