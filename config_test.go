@@ -129,7 +129,7 @@ type town struct{ keys.Directory }
 func TestTheSettingsOfThePartsAct(t *testing.T) {
 	t.Parallel()
 	g := answering(t, func(cfg *signalbox.Config) {
-		cfg.Router.Limits.Questions = 1
+		cfg.Router.Limits.Questions, cfg.Router.Limits.Options = 1, 300
 		cfg.API.Brand, cfg.API.Origins, cfg.API.DualErrors = "acme", []string{"https://app.example"}, true
 		cfg.Keys.Prefix = "sk-acme"
 	})
@@ -147,6 +147,12 @@ func TestTheSettingsOfThePartsAct(t *testing.T) {
 	assert.Equal(t, 200, w.Code, w.Body)
 	assert.Equal(t, "https://app.example", w.Header().Get("Access-Control-Allow-Origin"))
 	assert.Contains(t, w.Body.String(), `"acme_metadata":`)
+	options := make([]string, 300) // more than the default
+	for i := range options {
+		options[i] = fmt.Sprintf(`"o%d":null`, i)
+	}
+	w = ask(`"a":{"type":"choice","instructions":"?","criteria":{` + strings.Join(options, ",") + `}}`)
+	assert.Equal(t, 200, w.Code, w.Body)
 	w = ask(`"a":` + noul + `,"b":` + noul)
 	assert.Equal(t, 400, w.Code, "the API has the limits of the router")
 	assert.Contains(t, w.Body.String(), `"detail":`)

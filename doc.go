@@ -17,8 +17,9 @@
 //
 // A program that needs less takes the parts. Each has a package of its own:
 //
-//   - systemone: states, questions, answers and their laws; package router
-//     plans, asks providers in turn, checks answers and counts money.
+//   - systemone: states, questions, answers and their laws; router plans, asks
+//     providers in turn, checks answers and counts money; router/ask makes a
+//     struct the sheet of questions and the answer.
 //   - router/systemonehttp, router/openaidecisions: providers over HTTP;
 //     router/similarity is a model in the program; router/routertest scripts
 //     providers for tests, and is the suite that a provider must pass.

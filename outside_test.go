@@ -12,8 +12,8 @@ import (
 )
 
 // TestAProgramOutsideTheModule compiles testdata/outside as a module of its own that
-// names this one by a replace line, and runs it: it embeds the service, asks over
-// both mounts and in process, and stops.
+// names this one by a replace line, and runs it: it embeds the service, asks in
+// process, with a struct and over both mounts, and stops.
 func TestAProgramOutsideTheModule(t *testing.T) {
 	t.Parallel()
 	here, err := os.Getwd()
@@ -37,5 +37,5 @@ func TestAProgramOutsideTheModule(t *testing.T) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	require.NoError(t, err, "%s", &stderr)
-	assert.Equal(t, "in process: billing\n/api/v1/systemone: 200 billing\n/v1/systemone: 200 billing\nstopped\n", string(out))
+	assert.Equal(t, "in process: billing\ntyped: billing\n/api/v1/systemone: 200 billing\n/v1/systemone: 200 billing\nstopped\n", string(out))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/ask"
 	"github.com/signalbox/signalbox/router/similarity"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -28,6 +29,7 @@ func main() {
 	server := httptest.NewServer(service.Handler)
 
 	inProcess(ctx, service)
+	typed(ctx, service)
 	key := newKey(ctx, service)
 	for _, mount := range []string{"/api/v1", "/v1"} {
 		overHTTP(ctx, server.URL, mount+"/systemone", key)
@@ -69,6 +71,16 @@ func inProcess(ctx context.Context, service *signalbox.Service) {
 	}})
 	must(err)
 	fmt.Println("in process:", res.Response.Answers[0].Choice)
+}
+
+// typed asks with a struct.
+func typed(ctx context.Context, service *signalbox.Service) {
+	type ticket struct {
+		Desk ask.Choice[string] `ask:"desk" q:"Which team should take this?" options:"billing=charges and refunds|technical=something is broken"`
+	}
+	v, _, err := ask.Ask[ticket](ctx, service, similarity.Model, "I was charged twice for May.")
+	must(err)
+	fmt.Println("typed:", v.Desk.Value)
 }
 
 // newKey makes an account with an inference key.
