@@ -11,10 +11,10 @@ import (
 	"github.com/signalbox/signalbox/organization"
 )
 
-// directory tells the other parts what the organization knows.
+// directory lets the other parts ask about accounts, members and workspaces.
 type directory struct{ *organization.Service }
 
-// Membership is for keys.
+// Membership implements [keys.Directory].
 func (d directory) Membership(ctx context.Context, account, user string) (keys.Membership, error) {
 	a, err := d.Account(ctx, account)
 	if errors.Is(err, organization.ErrNotFound) {
@@ -32,8 +32,8 @@ func (d directory) Membership(ctx context.Context, account, user string) (keys.M
 	}, nil
 }
 
-// workspace returns the id of an account's workspace, of its default one for
-// "". absent is what there is none is called where it is asked.
+// workspace checks the id of an account's workspace, and returns that of the default
+// one for "". It returns absent, the asking part's own error, if there is none.
 func (d directory) workspace(ctx context.Context, account, id string, absent error) (string, error) {
 	if id == "" {
 		found, err := d.DefaultWorkspace(ctx, account)
@@ -51,12 +51,12 @@ func (d directory) workspace(ctx context.Context, account, id string, absent err
 	return id, nil
 }
 
-// Workspace is for keys.
+// Workspace implements [keys.Directory].
 func (d directory) Workspace(ctx context.Context, account, id string) (string, error) {
 	return d.workspace(ctx, account, id, keys.ErrNotFound)
 }
 
-// Workspaces is for activity.
+// Workspaces implements [activity.Directory].
 func (d directory) Workspaces(ctx context.Context, account string) ([]string, error) {
 	first, err := d.DefaultWorkspace(ctx, account)
 	if err != nil {
@@ -66,7 +66,7 @@ func (d directory) Workspaces(ctx context.Context, account string) ([]string, er
 	return append([]string{first}, live...), err
 }
 
-// defaultOf returns the workspace whose default guardrail this is.
+// defaultOf returns the id of the workspace that has the guardrail as its default.
 func (d directory) defaultOf(ctx context.Context, account string, guardrail uuid.UUID) (string, error) {
 	live, err := d.LiveWorkspaces(ctx, account)
 	if err != nil {
@@ -84,7 +84,7 @@ func (d directory) defaultOf(ctx context.Context, account string, guardrail uuid
 	return "", guardrails.ErrNotFound
 }
 
-// IsOrganization is for activity.
+// IsOrganization implements [activity.Directory].
 func (d directory) IsOrganization(ctx context.Context, account string) (bool, error) {
 	a, err := d.Account(ctx, account)
 	return !a.Personal, err

@@ -22,13 +22,12 @@ func (s *Service) joinRouter(cfg Config) (err error) {
 	return err
 }
 
-// policies lists what is around every decision, outermost first. What a request
-// is refused for first is what stands first here: the key, the preset, the
-// names of its models and what its content holds, which guardrails look at in
-// this order. (Rates and the body come before, in httpapi; what follows, the
-// filters of the plan and then credits, key limit, workspace budgets and
-// guardrail budgets, the router asks in this order by itself.) The log stands
-// before the keys, so that what they refuse is in it.
+// policies lists the interceptors around every decision, outermost first. Of several
+// reasons to refuse a request the caller is told the first one in this order: the
+// key, the preset, the names of the models, the content. (httpapi checks the rates
+// and the body before; the router then checks filters, credits, key limit,
+// workspace budgets and guardrail budgets.) The log stands before the keys, so that
+// it has what they refuse.
 func (s *Service) policies(own Interceptors) []router.Interceptor {
 	return slices.Concat(
 		own.First,
@@ -73,7 +72,7 @@ func (s *Service) settled(ctx context.Context, p router.Principal) (router.Princ
 	return p, err
 }
 
-// joinAPI makes the HTTP interface, which authenticates whoever asks.
+// joinAPI makes the HTTP interface, which authenticates every caller.
 func (s *Service) joinAPI(cfg Config) (err error) {
 	settings := cfg.API
 	settings.Router, settings.Limits = s.Router, s.Router.Limits()

@@ -113,8 +113,8 @@ func (s *Service) ownsKey(ctx context.Context, account, hash string) (bool, erro
 	return ok, err
 }
 
-// clear removes what is left of a workspace that was deleted. Its presets
-// cannot be reached any more; their store keeps them.
+// clear removes the keys, credentials and guardrails of a workspace that was deleted.
+// Its presets stay in their store, where they cannot be reached.
 func (s *Service) clear(ctx context.Context, by router.Actor, workspace string) error {
 	return errors.Join(
 		s.Keys.ClearWorkspace(ctx, by, workspace),
@@ -123,7 +123,7 @@ func (s *Service) clear(ctx context.Context, by router.Actor, workspace string) 
 	)
 }
 
-// keyOf returns what an account's inference key is called.
+// keyOf returns the name and label of an account's inference key.
 func (s *Service) keyOf(ctx context.Context, account, hash string) (name, label string, ok bool, err error) {
 	k, err := s.stores.Keys.Get(ctx, hash)
 	switch {
@@ -134,7 +134,7 @@ func (s *Service) keyOf(ctx context.Context, account, hash string) (name, label 
 	case k.Account != account || k.Management:
 		return "", "", false, nil
 	}
-	ok, err = s.Organization.HasWorkspace(ctx, account, k.Workspace) // else it is gone with it
+	ok, err = s.Organization.HasWorkspace(ctx, account, k.Workspace) // a deleted workspace takes its keys with it
 	return k.Name, k.Label, ok, err
 }
 
