@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/keys"
 )
 
-// TestADryRunNamesTheLimit that the whole stack would refuse the call for, and
+// TestADryRunNamesTheLimit that the whole service would refuse the call for, and
 // leaves nothing behind.
 func TestADryRunNamesTheLimit(t *testing.T) {
 	names := map[string]string{

@@ -34,7 +34,7 @@ func (p *refusing) Decide(context.Context, router.Attempt) (router.Reply, error)
 	return router.Reply{}, &router.UpstreamError{Status: http.StatusInternalServerError, Err: errDown}
 }
 
-// gateway is a seeded stack in front of an upstream that is down.
+// gateway is a seeded service in front of an upstream that is down.
 type gateway struct {
 	*signalbox.Service
 	seeded   demo.Seeded
