@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -13,7 +14,7 @@ import (
 type Policy struct {
 	Rules   []router.Rule
 	Budgets []router.Budget
-	Filters []Filter
+	Filters []content.Filter
 }
 
 // Merge returns what the default guardrail of a request's workspace, that of
@@ -124,7 +125,7 @@ func cents(u router.USD) string {
 
 // unite adds a filter, unless one that looks for the same is there: then the
 // stronger action wins.
-func unite(filters []Filter, f Filter) []Filter {
+func unite(filters []content.Filter, f content.Filter) []content.Filter {
 	for i, have := range filters {
 		if have.Slug == f.Slug && have.Pattern == f.Pattern && have.UserOnly == f.UserOnly {
 			if f.Action > have.Action {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/presets"
@@ -79,7 +80,7 @@ var refusals = []struct {
 	{nil, problem{statusOverloaded, router.ProviderOverloaded, "Provider returned error"}},
 
 	{router.ErrUnavailable, problem{http.StatusServiceUnavailable, router.NoCapacity, "Service temporarily unavailable"}},
-	{guardrails.ErrPattern, problem{http.StatusBadRequest, invalidPattern, "Invalid request parameters"}},
+	{content.ErrPattern, problem{http.StatusBadRequest, invalidPattern, "Invalid request parameters"}},
 	{guardrails.ErrNoUpdate, problem{http.StatusBadRequest, router.InvalidRequest, "No update fields provided"}},
 	{guardrails.ErrNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
 	{guardrails.ErrConflict, problem{http.StatusConflict, router.Conflict, "Resource conflict. Please try again later."}},

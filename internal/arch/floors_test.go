@@ -17,7 +17,7 @@ import (
 var floors = [][]string{
 	{".", "systemone", "internal/flight", "internal/jsonsize", "internal/typednil"},
 	{"router"},
-	{"internal/upstream", "internal/uselite", "internal/wordvec"},
+	{"guardrails/content", "internal/upstream", "internal/uselite", "internal/wordvec"},
 	{"router/...", "keys", "organization", "presets", "activity", "guardrails"},
 	{"internal/lines", "store", "httpapi"},
 	{"internal/sqlstore"},
@@ -45,7 +45,7 @@ var onlyIn = map[string][]string{
 	"go.yaml.in/yaml/v3":                {},
 	"golang.org/x/net":                  {"examples/triage", "examples/triage/..."},
 	"golang.org/x/term":                 {"examples/triage", "examples/triage/..."},
-	"golang.org/x/text":                 {"guardrails", "internal/uselite", "examples/triage", "examples/triage/..."},
+	"golang.org/x/text":                 {"guardrails/content", "internal/uselite", "examples/triage", "examples/triage/..."},
 	"golang.org/x/sys":                  {"internal/uselite"},
 	"math/rand":                         {},                    // math/rand/v2 is another path
 	"log":                               {"router/routertest"}, // an http.Server's own log; log/slog is another path
