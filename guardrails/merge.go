@@ -102,7 +102,7 @@ func isFalse(b *bool) bool { return b != nil && !*b }
 // budget is g's limit on the spending of owner.
 func (g *Guardrail) budget(owner router.Owner) router.Budget {
 	return router.Budget{
-		Check:    router.CheckGuardrail,
+		Check:    router.Check{Order: 40, Word: "guardrail_budget"},
 		Owner:    owner,
 		Interval: g.Reset,
 		Max:      *g.Limit,

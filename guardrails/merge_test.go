@@ -67,7 +67,7 @@ func TestEachBudgetStandsAlone(t *testing.T) {
 		{router.Budget{Owner: router.OwnerMember, Interval: router.Daily, Max: router.Dollar / 8, BYOK: true}, "Guardrail daily budget of $0.125 exceeded"},
 		{router.Budget{Owner: router.OwnerKey, Interval: router.Lifetime}, "Guardrail lifetime budget of $0.00 exceeded"},
 	} {
-		want.budget.Check = router.CheckGuardrail
+		want.budget.Check = router.Check{Order: 40, Word: "guardrail_budget"}
 		want.budget.Refusal = &router.Error{Class: router.PermissionDenied, Message: want.message}
 		assert.Equal(t, want.budget, got.Budgets[i])
 	}

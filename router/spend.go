@@ -94,7 +94,7 @@ func (s *purse) limit() {
 	places := room[:0] // what a budget is ordered by, above its index
 	for i := range budgets {
 		if b := &budgets[i]; b.Owner < owners && s.first[b.Owner] >= 0 {
-			order := uint64(b.Check)<<16 | uint64(b.Owner)<<8 | uint64(b.Interval)
+			order := uint64(b.Check.Order)<<16 | uint64(b.Owner)<<8 | uint64(b.Interval)
 			places = append(places, order<<32|uint64(i))
 		}
 	}
@@ -213,8 +213,5 @@ func (b *Budget) refusal() *Error {
 	if b.Refusal != nil {
 		return new(*b.Refusal)
 	}
-	if b.Check <= CheckKey {
-		return &Error{Class: PaymentRequired}
-	}
-	return &Error{Class: PermissionDenied}
+	return &Error{Class: PaymentRequired}
 }
