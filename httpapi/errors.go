@@ -59,7 +59,9 @@ type problem struct {
 
 // refusals is the one table from errors to replies: the row of a
 // [router.Error]'s class, else the first row whose error it is, else the last.
-// Nothing else decides a status or a sentence.
+// Nothing else in this package decides the status or the sentence of a refusal. What
+// refuses may bring its own sentence, the Message of a [router.Error], which stands in
+// place of the row's below 500.
 //
 //nolint:gochecknoglobals // a lookup table that is never written
 var refusals = []struct {
@@ -130,8 +132,7 @@ func problemOf(err error) problem {
 	for _, row := range refusals {
 		switch {
 		case isRouter && row.class == re.Class:
-			// The router's sentence is a documented one; that of a 5xx is the
-			// table's in any case.
+			// The cause of a 5xx is not told.
 			if re.Message != "" && row.status < http.StatusInternalServerError {
 				row.message = re.Message
 			}
@@ -141,6 +142,15 @@ func problemOf(err error) problem {
 		}
 	}
 	return refusals[len(refusals)-1].problem
+}
+
+// linked adds to the sentence of a caller without credits where to buy more, unless
+// url is empty.
+func (p problem) linked(url string) problem {
+	if url != "" && p.status == http.StatusPaymentRequired && p.message == insufficientCredits {
+		p.message += ". Add more at " + url
+	}
+	return p
 }
 
 // retrySeconds is d in whole seconds, rounded up and bounded, where a status
