@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/signalbox/signalbox/internal/jsontext"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -90,7 +91,7 @@ func (z *scan) field(value *json.RawMessage, place where) (changed bool, err err
 // value, and returns where it is over.
 func (z *scan) quoted(i int, place where) (next int, err error) {
 	w := &z.walk
-	end, escaped := stringEnd(w.in, i)
+	end := jsontext.StringEnd(w.in, i)
 	switch {
 	case end < 0:
 		return 0, unreadable("a string has no end")
@@ -103,6 +104,7 @@ func (z *scan) quoted(i int, place where) (next int, err error) {
 		w.frames[top].key, w.frames[top].card = span{}, unknown
 		w.names = append(w.names, member{span{i, end}, -1})
 	}
+	escaped := bytes.IndexByte(w.in[i:end], '\\') >= 0
 	replaced, err := z.string(w.in[i:end], escaped, place, key)
 	if err != nil {
 		return 0, err
@@ -188,8 +190,8 @@ func (z *scan) number(i int, place where) (next int, err error) {
 			return 0, err
 		}
 		if list := z.redactions(place); len(list) > 0 {
-			with := appendQuoted([]byte{'"'}, z.rules[list[0].rule].label)
-			w.edits = append(w.edits, edit{span{i, end}, append(with, '"')})
+			with := jsontext.AppendString(nil, z.rules[list[0].rule].label)
+			w.edits = append(w.edits, edit{span{i, end}, with})
 			break
 		}
 	}
@@ -245,52 +247,17 @@ func (w *walk) leave() {
 	taken := make(unique, len(names))
 	for _, n := range names {
 		if n.edit < 0 {
-			taken.keep(unquote(w.in[n.start:n.end]))
+			taken.keep(string(jsontext.Unescaped(w.in[n.start:n.end])))
 		}
 	}
 	for _, n := range names {
 		if n.edit >= 0 {
 			with := &w.edits[n.edit].with
-			*with = appendQuoted(nil, taken.add(unquote(*with)))
-		}
-	}
-}
-
-// unquote returns the content of a JSON string without escapes.
-func unquote(b []byte) string {
-	if bytes.IndexByte(b, '\\') < 0 {
-		return string(b)
-	}
-	var t text
-	t.raw = b
-	t.unescape()
-	return string(t.escapes.b)
-}
-
-// stringEnd returns where the string whose content begins at i has its closing
-// quote, -1 if it has none.
-func stringEnd(b []byte, i int) (end int, escaped bool) {
-	for start := i; ; i++ {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			return -1, false
-		}
-		i += n
-		slashes := 0
-		for i-slashes > start && b[i-1-slashes] == '\\' {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			return i, bytes.IndexByte(b[start:i], '\\') >= 0
+			*with = jsontext.AppendText(nil, taken.add(string(jsontext.Unescaped(*with))))
 		}
 	}
 }
 
 // isKey reports whether the string that ends before i names a member: only then
 // a colon follows.
-func isKey(b []byte, i int) bool {
-	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
-		i++
-	}
-	return at(b, i) == ':'
-}
+func isKey(b []byte, i int) bool { return at(b, jsontext.Space(b, i)) == ':' }

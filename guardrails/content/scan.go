@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/signalbox/signalbox/internal/jsontext"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -218,7 +219,7 @@ func (z *scan) settle(place where, quoted bool) (replaced []byte, err error) {
 	defer func() { z.again = false }()
 	label := func(out []byte, h hit) []byte {
 		if quoted {
-			return appendQuoted(out, z.rules[h.rule].label)
+			return jsontext.AppendText(out, z.rules[h.rule].label)
 		}
 		return append(out, z.rules[h.rule].label...)
 	}

@@ -3,8 +3,9 @@ package content
 import (
 	"bytes"
 	"slices"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
 // text is one string, number or name of a request in the forms that a scan
@@ -134,62 +135,13 @@ func (t *text) unescape() {
 			i += n
 			continue
 		}
-		r, size := escapedRune(in[i:])
+		r, size := jsontext.Unescape(in[i:])
+		if size == 0 {
+			r, size = '\\', 1
+		}
 		d.put(utf8.AppendRune(buffer[:0], r), i, i+size)
 		i += size
 	}
-}
-
-// escapedRune reads the escape that b begins with.
-func escapedRune(b []byte) (r rune, size int) {
-	if len(b) < 2 {
-		return '\\', 1
-	}
-	switch b[1] {
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
-	case '"', '\\', '/':
-		return rune(b[1]), 2
-	case 'u':
-	default:
-		return '\\', 1
-	}
-	r, ok := hexEscape(b)
-	if !ok {
-		return '\\', 1
-	}
-	if utf16.IsSurrogate(r) {
-		if low, ok := hexEscape(b[6:]); ok {
-			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-				return pair, 12
-			}
-		}
-		return utf8.RuneError, 6
-	}
-	return r, 6
-}
-
-// hexEscape reads \uXXXX.
-func hexEscape(b []byte) (r rune, ok bool) {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return 0, false
-	}
-	for _, c := range b[2:6] {
-		d, ok := hexDigit(c)
-		if !ok {
-			return 0, false
-		}
-		r = r<<4 | rune(d)
-	}
-	return r, true
 }
 
 func hexDigit(c byte) (byte, bool) {
@@ -202,20 +154,4 @@ func hexDigit(c byte) (byte, bool) {
 		return c - 'A' + 10, true
 	}
 	return 0, false
-}
-
-// appendQuoted adds s as it stands inside a JSON string.
-func appendQuoted(out []byte, s string) []byte {
-	const digits = "0123456789abcdef"
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			out = append(out, '\\', c)
-		case c < ' ':
-			out = append(out, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-		default:
-			out = append(out, c)
-		}
-	}
-	return out
 }
