@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"errors"
 	"strconv"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/guardrails"
 	"github.com/signalbox/signalbox/guardrails/content"
+	"github.com/signalbox/signalbox/internal/jsontext"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -139,8 +139,8 @@ func (o object) filters(name, need string, rest func(entry object) content.Filte
 	if !given {
 		return router.Update[[]content.Filter]{Set: o.has(name)}
 	}
-	var items []json.RawMessage
-	if raw[0] != '[' || json.Unmarshal(raw, &items) != nil {
+	items, ok := jsontext.Elements(raw)
+	if !ok {
 		o.wrong(name, "must be a list of objects or null")
 		return router.Update[[]content.Filter]{}
 	}
@@ -148,8 +148,8 @@ func (o object) filters(name, need string, rest func(entry object) content.Filte
 	list := make([]content.Filter, len(items))
 	for i, item := range items {
 		at := name + "." + strconv.Itoa(i)
-		entry := object{path: o.path + at + ".", issues: o.issues}
-		if item[0] != '{' || json.Unmarshal(item, &entry.members) != nil {
+		entry, ok := o.inner(at, item)
+		if !ok {
 			o.wrong(at, "must be an object")
 			continue
 		}
