@@ -3,7 +3,6 @@ package guardrails
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
@@ -109,18 +108,9 @@ func (g *Guardrail) budget(owner router.Owner) router.Budget {
 		BYOK:     g.BYOK,
 		Refusal: &router.Error{
 			Class:   router.PermissionDenied,
-			Message: fmt.Sprintf("Guardrail %s budget of $%s exceeded", g.Reset, cents(*g.Limit)),
+			Message: fmt.Sprintf("Guardrail %s budget of %s exceeded", g.Reset, g.Limit.Dollars()),
 		},
 	}
-}
-
-// cents writes an amount with two decimals, and more when needed.
-func cents(u router.USD) string {
-	whole, decimals, _ := strings.Cut(u.String(), ".")
-	for len(decimals) < 2 {
-		decimals += "0"
-	}
-	return whole + "." + decimals
 }
 
 // unite adds a filter, unless one that looks for the same is there: then the

@@ -92,7 +92,7 @@ func budgetsOf(a Account, w Workspace) []router.Budget {
 			Check: router.Check{Order: 30, Word: "workspace_budget"}, Owner: router.OwnerWorkspace, Interval: b.Interval, Max: b.Limit, BYOK: w.IncludeBYOK,
 			Refusal: &router.Error{
 				Class: router.PermissionDenied,
-				Message: "Workspace " + b.Interval.String() + " budget of " + dollars(b.Limit) +
+				Message: "Workspace " + b.Interval.String() + " budget of " + b.Limit.Dollars() +
 					" exceeded. Contact your org admin.",
 			},
 		})
