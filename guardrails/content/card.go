@@ -42,10 +42,10 @@ func (z *scan) creditCard(b []byte, i int) span {
 		switch {
 		case s.end-s.start == n && !z.isCard(b, s),
 			wide && isColumn(b, s),
-			s.end-s.start > n && b[i+4] != ' ' && z.keyTells().order && !z.cardNear(b, s):
-			return z.doubtful(b, s)
+			s.end-s.start > n && b[i+4] != ' ' && z.keyHints().order && !z.cardNear(b, s):
+			return z.confirmed(b, s)
 		}
-		return z.sure(b, s)
+		return z.confirm(b, s)
 	}
 	return span{}
 }
@@ -95,10 +95,10 @@ func (z *scan) isCard(b []byte, s span) bool {
 	if idBefore(b, s.start) {
 		return false
 	}
-	if len(b) == s.end-s.start && z.said.name {
+	if len(b) == s.end-s.start && z.around.name {
 		return false
 	}
-	return !z.keyTells().id
+	return !z.keyHints().id
 }
 
 // issued reports whether an issuer uses the first digits and the length of d.

@@ -9,35 +9,35 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// said is the context of the current text, which distinguishes a card number from
+// surroundings are the context of the current text. It distinguishes a card number from
 // the number of an order.
-type said struct {
+type surroundings struct {
 	name     bool                // the text is the name of something, not a value
 	number   bool                // it is a number of JSON
-	question *systemone.Question // that it belongs to, apart from the instructions; or nil
-	text     text
-	of       span // the name that key tells of
-	key      told
-	asked    *systemone.Question // that words tells of
-	words    told
+	question *systemone.Question // the text belongs to its options or levels; else nil
+	text     text                // for the names on the path to the current text
+	of       span                // the member's name that key was made from
+	key      hints
+	asked    *systemone.Question // the question that words was made from
+	words    hints
 }
 
-// told is what the name of a member, or a question, tells of the numbers in it.
-// It is found out once: a text of 4 MiB may hold half a million numbers.
-type told struct {
+// hints are what the name of a member, or a question, says about the numbers in its
+// value. They are cached, because a text of 4 MiB may hold half a million numbers.
+type hints struct {
 	card, version, phone, ssn bool // one of its words says so
 	id, order                 bool // the last of its words that says something does
 }
 
-// tell reads what appendWords made of a name or a question.
-func (z *scan) tell(words []byte) told {
-	z.meter.toil(len(words) * wordsEffort)
-	var t told
+// hintsOf reads what appendWords made of a name or a question.
+func (z *scan) hintsOf(words []byte) hints {
+	z.meter.chargeBuiltin(len(words) * wordsEffort)
+	var t hints
 	last := ""
 	for w := range strings.FieldsSeq(string(words)) {
 		t.card = t.card || saysCard(w)
 		t.version = t.version || slices.Contains(versionWords(), strings.TrimSuffix(w, "s"))
-		if !fills(w) {
+		if !isFiller(w) {
 			last = w
 		}
 	}
@@ -59,23 +59,22 @@ const (
 	maxPath = 32
 )
 
-// keyTells returns what the name of the member tells that the current text is
-// the value of, or lies in an array that is; of a member's name that of the object
-// that it stands in. Where a name has no word that says something, the last word
-// is that of the object around.
-func (z *scan) keyTells() told {
+// keyHints returns the hints of the member whose value the current text is, or is an
+// element of. For the name of a member they are those of the object that it is in. Where
+// a name ends with a filler, its last word is that of the enclosing object.
+func (z *scan) keyHints() hints {
 	frames := z.walk.frames
 	for i := len(frames) - 1; i >= max(0, len(frames)-maxPath); i-- {
 		if key := frames[i].key; key != (span{}) {
-			if z.said.of != key {
-				z.said.of, z.said.key = key, z.tell(z.wordsOf(key))
+			if z.around.of != key {
+				z.around.of, z.around.key = key, z.hintsOf(z.wordsOf(key))
 				w := z.lastWord(i)
-				z.said.key.id, z.said.key.order = saysID(w), saysOrder(w)
+				z.around.key.id, z.around.key.order = saysID(w), saysOrder(w)
 			}
-			return z.said.key
+			return z.around.key
 		}
 	}
-	return told{}
+	return hints{}
 }
 
 // lastWord returns the word that the name in frame i ends with: in user_input
@@ -98,23 +97,23 @@ func (z *scan) lastWord(i int) string {
 // wordsOf returns the words of a member's name.
 func (z *scan) wordsOf(key span) []byte {
 	raw := z.walk.in[key.start:min(key.end, key.start+maxKey)]
-	z.said.text.set(raw, bytes.IndexByte(raw, '\\') >= 0)
-	return appendWords(nil, z.said.text.forms[0].b)
+	z.around.text.set(raw, bytes.IndexByte(raw, '\\') >= 0)
+	return appendWords(nil, z.around.text.forms[0].b)
 }
 
-// questionTells returns what the question that the current text belongs to tells:
-// its name and the beginning of its instructions.
-func (z *scan) questionTells() told {
-	q := z.said.question
+// questionHints returns the hints of the question that the current text belongs to. They
+// are made from its name and the beginning of its instructions.
+func (z *scan) questionHints() hints {
+	q := z.around.question
 	if q == nil {
-		return told{}
+		return hints{}
 	}
-	if z.said.asked != q {
+	if z.around.asked != q {
 		words := appendWords(nil, []byte(q.Name[:min(len(q.Name), maxKey)]))
 		words = appendWords(words, q.Instructions[:min(len(q.Instructions), 4*maxKey)])
-		z.said.asked, z.said.words = q, z.tell(words)
+		z.around.asked, z.around.words = q, z.hintsOf(words)
 	}
-	return z.said.words
+	return z.around.words
 }
 
 // pathSaysCard reports whether a name on the way to the current text, or its
@@ -136,7 +135,7 @@ func (z *scan) pathSaysCard() bool {
 			return true
 		}
 	}
-	return z.questionTells().card
+	return z.questionHints().card
 }
 
 // appendWords adds the words of b in small letters, each between spaces. A word
@@ -177,7 +176,7 @@ func eachWord(words []byte, f func(w string) bool) bool {
 // lastWord returns the last of some words that says something, "" if none does.
 func lastWord(words []byte) string {
 	for _, w := range slices.Backward(strings.Fields(string(words))) {
-		if !fills(w) {
+		if !isFiller(w) {
 			return w
 		}
 	}
@@ -197,23 +196,22 @@ func saysCard(w string) bool {
 		strings.HasPrefix(w, "kartenn") || strings.HasPrefix(w, "kreditk")
 }
 
-// saysID reports whether a word tells that the number that follows is of something
-// else than a card: of an order, a parcel, an instant; also as in orderid or
-// kundennummer.
+// saysID reports whether the number after a word belongs to something other than a card,
+// such as an order, a parcel or an instant. orderid and kundennummer count, too.
 func saysID(w string) bool {
-	if names(w) {
+	if isNumbered(w) {
 		return true
 	}
 	for _, end := range [...]string{"id", "ids", "no", "nr", "num", "number", "nummer"} {
-		if rest, ok := strings.CutSuffix(w, end); ok && rest != "" && (names(rest) || len(end) == len("number")) {
+		if rest, ok := strings.CutSuffix(w, end); ok && rest != "" && (isNumbered(rest) || len(end) == len("number")) {
 			return true
 		}
 	}
 	return false
 }
 
-// names reports whether a word is the name of something that has a number.
-func names(w string) bool {
+// isNumbered reports whether a word is the name of something that has a number.
+func isNumbered(w string) bool {
 	switch w {
 	case "id", "ids", "identifier", "identifiers", "uid", "uuid", "guid", "oid", "pid", "rid", "sid", "tid", "gid", "cid", "ref", "refs", "reference", "order", "orders",
 		"ticket", "tickets", "case", "cases", "invoice", "invoices", "receipt", "tracking", "parcel", "shipment", "shipping", "package", "delivery",
@@ -241,8 +239,8 @@ func saysOrder(w string) bool {
 	return false
 }
 
-// fills reports whether a word says nothing itself of the number that follows.
-func fills(w string) bool {
+// isFiller reports whether a word says nothing about the number that follows it.
+func isFiller(w string) bool {
 	switch w {
 	case "no", "nr", "num", "number", "numbers", "is", "was", "code", "the", "of", "my", "numero", "nummer", "value":
 		return true
@@ -257,10 +255,10 @@ func (z *scan) cardNear(b []byte, s span) bool {
 	return eachWord(near, saysCard) || z.pathSaysCard()
 }
 
-// sure notes the digits of a number that is recognized, so that they are also
-// recognized where they have no context, and returns its place.
-func (z *scan) sure(b []byte, s span) span {
-	z.meter.toil(findEffort)
+// confirm notes the digits of a recognized number and returns its place, so that they
+// are recognized where they have no context, too.
+func (z *scan) confirm(b []byte, s span) span {
+	z.meter.chargeBuiltin(findEffort)
 	if z.known == nil {
 		z.known = map[string]struct{}{}
 	}
@@ -268,15 +266,15 @@ func (z *scan) sure(b []byte, s span) span {
 	return s
 }
 
-// doubtful returns the place of a number without context if the same digits were
+// confirmed returns the place of a number without context if the same digits were
 // found elsewhere in the request. The first pass over the request cannot know that
 // yet.
-func (z *scan) doubtful(b []byte, s span) span {
-	z.meter.toil(findEffort)
+func (z *scan) confirmed(b []byte, s span) span {
+	z.meter.chargeBuiltin(findEffort)
 	if _, ok := z.known[digitsIn(b, s)]; ok {
 		return s
 	}
-	z.doubts = true
+	z.unconfirmed = true
 	return span{}
 }
 

@@ -19,7 +19,7 @@ func emails(out []span, b []byte, m *meter) []span {
 		if n < 0 || m.ended(i+n) {
 			return out
 		}
-		m.toil(wordEffort)
+		m.chargeBuiltin(wordEffort)
 		i += n + 1
 		start := i - 1
 		for lowest := max(floor, i-maxEmailPart); start > lowest; {

@@ -25,8 +25,9 @@ type Config struct {
 	FailClosed bool
 }
 
-// Engine makes scanners and bounds how many of their expensive scans run at the
-// same time. A program needs one. It is safe for concurrent use.
+// Engine makes scanners and bounds how many of their expensive scans run at the same
+// time: one for each processor but one, at least one. A program needs one engine. It is
+// safe for concurrent use.
 type Engine struct {
 	cfg       Config
 	injection *injectionDetector

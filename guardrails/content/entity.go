@@ -46,7 +46,7 @@ func (z *scan) stop() {
 // recognize adds the entities of one rule. The two kinds share one call.
 func (z *scan) recognize(rule int, place where) error {
 	k := z.rules[rule].kind
-	if z.said.number {
+	if z.around.number {
 		return nil
 	}
 	if h, ok := z.engine.cfg.Recognizer.(Heuristic); ok {

@@ -46,7 +46,7 @@ func persons(out []span, b []byte, m *meter) []span {
 			i++
 			continue
 		}
-		m.toil(wordEffort)
+		m.chargeBuiltin(wordEffort)
 		end := wordEnd(b, i)
 		word := b[i:end]
 		start := i
@@ -177,7 +177,7 @@ func addresses(out []span, b []byte, m *meter) []span {
 		if isDigit(at(b, i-1)) {
 			continue
 		}
-		m.toil(wordEffort)
+		m.chargeBuiltin(wordEffort)
 		s := span{i, streetAfter(b, i)}
 		if s.end == 0 {
 			s = streetBefore(b, i)

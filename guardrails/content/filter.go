@@ -2,7 +2,7 @@ package content
 
 import "github.com/google/uuid"
 
-// Action is what becomes of a text that a filter finds. The stronger one wins.
+// Action is what happens to a text that a filter finds. The stronger one wins.
 type Action uint8
 
 // Every action, the weakest first.
@@ -10,8 +10,6 @@ const (
 	Flag   Action = iota // noted in the call's report
 	Redact               // replaced by the filter's label
 	Block                // the request is refused
-
-	actions = iota
 )
 
 // String returns flag, redact or block.
@@ -22,7 +20,7 @@ func (a Action) String() string {
 
 // ParseAction reads flag, redact or block.
 func ParseAction(word string) (Action, bool) {
-	for a := range Action(actions) {
+	for a := range Block + 1 {
 		if a.String() == word {
 			return a, true
 		}
@@ -34,7 +32,7 @@ func ParseAction(word string) (Action, bool) {
 // pattern.
 type Filter struct {
 	Slug     string // of a builtin, or ""
-	Pattern  string // ECMAScript syntax; "" for a builtin
+	Pattern  string // ECMAScript syntax, see PatternBudget.Take; "" for a builtin
 	Action   Action
 	Label    string // of a Pattern: what redacted text becomes; "" is the usual one
 	UserOnly bool   // scan only what the user wrote; for regex-prompt-injection alone

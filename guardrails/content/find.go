@@ -13,7 +13,7 @@ func (z *scan) find(place where) error {
 	}
 	if !isOneWord(z.text.decoded) {
 		for i := range z.text.forms {
-			if err := z.look(&z.text.forms[i], place); err != nil {
+			if err := z.findIn(&z.text.forms[i], place); err != nil {
 				return err
 			}
 		}
@@ -44,14 +44,14 @@ func (z *scan) acts(r rule, place where) bool {
 	return act.on && (!z.again && !z.second || act.action == Redact && z.builtin(r.kind))
 }
 
-// look adds what the builtins find in one form of the text.
-func (z *scan) look(f *form, place where) error {
+// findIn adds what the builtins find in one form of the text.
+func (z *scan) findIn(f *form, place where) error {
 	b := f.b
 	if !f.orders && (z.uses[kindPhone] || z.uses[kindSSN] || z.uses[kindCard] || z.uses[kindIP]) {
 		z.starts = digitRuns(z.starts[:0], b)
 	}
 	for i, r := range z.rules {
-		if !z.acts(r, place) || !z.looks(r.kind, f) {
+		if !z.acts(r, place) || !z.reads(r.kind, f) {
 			continue
 		}
 		if r.kind == kindPattern || r.kind == kindPerson || r.kind == kindAddress {
@@ -75,7 +75,7 @@ func (z *scan) look(f *form, place where) error {
 			z.meter.begin()
 			z.spans = ipv6s(z.spans, b, z.meter)
 		case kindInjection:
-			z.meter.toil(len(b) * orderEffort)
+			z.meter.chargeBuiltin(len(b) * orderEffort)
 			z.spans = z.engine.injection.find(z.spans, b, z.machine)
 		default:
 		}
@@ -89,7 +89,7 @@ func (z *scan) look(f *form, place where) error {
 
 // begin notes that a builtin filter reads a text.
 func (z *scan) begin(b []byte) error {
-	z.meter.toil(len(b) + runEffort)
+	z.meter.chargeBuiltin(len(b) + runEffort)
 	if err := z.meter.work(int64(len(b)) + runSteps); err != nil {
 		return err
 	}
@@ -97,15 +97,15 @@ func (z *scan) begin(b []byte) error {
 	return nil
 }
 
-// looks reports whether a builtin looks at a form of the current text.
-func (z *scan) looks(k kind, f *form) bool {
+// reads reports whether a builtin reads a form of the current text.
+func (z *scan) reads(k kind, f *form) bool {
 	switch k {
 	case kindPhone, kindSSN, kindCard:
 		return !f.orders
 	case kindInjection:
-		return !z.said.number && !f.covered
+		return !z.around.number && !f.covered
 	default:
-		return !z.said.number && !f.orders
+		return !z.around.number && !f.orders
 	}
 }
 
@@ -120,7 +120,7 @@ func (z *scan) builtin(k kind) bool {
 // shown, and cannot be found twice, is counted alone.
 func (z *scan) hit(rule int, place where, f *form, spans []span) {
 	r := &z.rules[rule]
-	z.meter.toil(len(spans) * findEffort)
+	z.meter.chargeBuiltin(len(spans) * findEffort)
 	alone := len(z.text.forms) == 1 && r.acts[place].action != Redact && r.kind != kindInjection
 	for _, s := range spans {
 		switch {
@@ -190,7 +190,7 @@ func (z *scan) numbers(b []byte, find func(b []byte, i int) span) {
 		if z.meter.ended(i) {
 			return
 		}
-		z.meter.toil(digitEffort)
+		z.meter.chargeBuiltin(digitEffort)
 		if s := find(b, i); s.end > 0 {
 			z.spans = append(z.spans, s)
 		}

@@ -137,7 +137,7 @@ func (d *injectionDetector) encodedHex(word []byte, layer int, m *machine) bool 
 // tells reports whether a text that was hidden is suspicious: it has a phrase or
 // two of the words that are hidden most, or it can be read and hides one itself.
 func (d *injectionDetector) tells(plain []byte, layer int, m *machine) bool {
-	m.meter.toil(findEffort + len(plain)*orderEffort)
+	m.meter.chargeBuiltin(findEffort + len(plain)*orderEffort)
 	return hidesWords(plain) || len(d.phrases(nil, plain, m)) > 0 || isReadable(plain) && len(d.disguised(nil, plain, layer, m)) > 0
 }
 

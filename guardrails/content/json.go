@@ -54,7 +54,7 @@ type edit struct {
 // to be redacted.
 func (z *scan) field(value *json.RawMessage, place where) (changed bool, err error) {
 	w := &z.walk
-	z.said.of = span{}
+	z.around.of = span{}
 	w.in, w.frames, w.names, w.edits = *value, w.frames[:0], w.names[:0], w.edits[:0]
 	for i := 0; i < len(w.in); {
 		switch c := w.in[i]; {
@@ -149,12 +149,12 @@ func (z *scan) string(raw []byte, escaped bool, place where, name bool) (replace
 	if !z.uses[kindPattern] && isOneWord(raw) {
 		return nil, nil
 	}
-	z.said.name, z.said.number = name, false
+	z.around.name, z.around.number = name, false
 	z.text.set(raw, escaped)
 	if err := z.find(place); err != nil {
 		return nil, err
 	}
-	return z.settle(place, true)
+	return z.redact(place, true)
 }
 
 // minDigits is how many digits the shortest number has that a builtin finds by
@@ -180,7 +180,7 @@ func (z *scan) number(i int, place where) (next int, err error) {
 	if err := z.meter.work(int64(end - i)); err != nil {
 		return 0, err
 	}
-	z.said.name, z.said.number = false, true
+	z.around.name, z.around.number = false, true
 	for _, form := range [...][]byte{w.in[i:end], integer(w.in[i:end])} {
 		if form == nil {
 			continue

@@ -78,9 +78,9 @@ func (m *meter) charge(n int64) error {
 	return m.work(n)
 }
 
-// toil takes n units from the budget of builtin filters. Its caller finds in err
-// that there are none left.
-func (m *meter) toil(n int) {
+// chargeBuiltin takes n units from the budget of builtin filters, and sets err when none
+// are left.
+func (m *meter) chargeBuiltin(n int) {
 	if m.effort -= int64(n); m.effort < 0 && m.err == nil {
 		m.err = OverLimit()
 	}

@@ -50,22 +50,22 @@ func (z *scan) name(name string, place where) (replaced string, changed bool, er
 	if err := z.meter.work(int64(len(name))); err != nil {
 		return "", false, err
 	}
-	z.said.name, z.said.number = true, false
+	z.around.name, z.around.number = true, false
 	z.walk.frames = z.walk.frames[:0]
 	z.text.set([]byte(name), false)
 	if err := z.find(place); err != nil {
 		return "", false, err
 	}
-	out, err := z.settle(place, false)
+	out, err := z.redact(place, false)
 	return string(out), out != nil, err
 }
 
 // renameQuestions gives the questions whose names are to be redacted others. It
 // returns list itself, or a copy.
 func (z *scan) renameQuestions(list []systemone.Question) ([]systemone.Question, bool, error) {
-	defer func() { z.said.question = nil }()
+	defer func() { z.around.question = nil }()
 	names, err := z.rename(len(list), func(i int) string {
-		z.said.question, z.said.asked = &list[i], nil
+		z.around.question, z.around.asked = &list[i], nil
 		return list[i].Name
 	})
 	if names == nil || err != nil {

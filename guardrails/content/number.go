@@ -79,11 +79,11 @@ func (z *scan) socialSecurity(b []byte, i int) span {
 		return span{}
 	}
 	switch {
-	case gap == 0 && !saidBefore(b, i, ssnWords()) && !z.keyTells().ssn,
+	case gap == 0 && !saidBefore(b, i, ssnWords()) && !z.keyHints().ssn,
 		at(b, i+3) == '.' && z.isVersion(b, i):
-		return z.doubtful(b, span{i, end})
+		return z.confirmed(b, span{i, end})
 	}
-	return z.sure(b, span{i, end})
+	return z.confirm(b, span{i, end})
 }
 
 // ssnWords are those that a number of social security follows.
@@ -143,7 +143,7 @@ func (z *scan) isVersion(b []byte, i int) bool {
 	if slices.ContainsFunc(versionWords(), func(w string) bool { return bytes.HasSuffix(near, []byte(w)) }) {
 		return true
 	}
-	return z.keyTells().version || z.questionTells().version
+	return z.keyHints().version || z.questionHints().version
 }
 
 func versionWords() []string {
@@ -159,7 +159,7 @@ func ipv6s(out []span, b []byte, m *meter) []span {
 		if n < 0 || m.ended(i+n) {
 			return out
 		}
-		m.toil(digitEffort)
+		m.chargeBuiltin(digitEffort)
 		start, colons, digits := i+n, 0, 0
 		for start > i && isAddress6(b[start-1]) {
 			start--

@@ -140,7 +140,7 @@ func (p *program) steps(n int) int64 { return int64(n) * int64(p.size) }
 // for of itself is work that no budget limits.
 func (m *machine) spend(p *program, n int) error {
 	if p.builtin {
-		m.meter.toil(n * stepEffort)
+		m.meter.chargeBuiltin(n * stepEffort)
 		return m.meter.work(p.steps(n) / builtinSteps)
 	}
 	return m.meter.charge(p.steps(n) + runSteps)

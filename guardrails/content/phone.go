@@ -101,15 +101,15 @@ func (z *scan) phone(b []byte, i int) span {
 	default:
 		if end = num.american(b, 0); end == 0 {
 			end = num.bare(b)
-			if end > 0 && !saidBefore(b, start, phoneWords()) && !z.keyTells().phone {
-				return z.doubtful(b, span{start, end})
+			if end > 0 && !saidBefore(b, start, phoneWords()) && !z.keyHints().phone {
+				return z.confirmed(b, span{start, end})
 			}
 		}
 	}
 	if end == 0 {
 		return span{}
 	}
-	z.sure(b, span{start, end})
+	z.confirm(b, span{start, end})
 	return span{start, extension(b, end)}
 }
 

@@ -43,10 +43,10 @@ func (s *Scanner) Scan(ctx context.Context, account string, req *systemone.Reque
 	m := newMeter(ctx, s.engine.gate, account)
 	defer m.stop()
 	z := scan{Scanner: s, ctx: m.ctx, meter: m, machine: newMachine(m, s.programs), counts: make([]count, len(s.rules))}
-	z.text.meter, z.said.text.meter = m, m
+	z.text.meter, z.around.text.meter = m, m
 	defer z.stop()
 	out, err := z.request(req)
-	if err == nil && z.doubts && len(z.known) > 0 {
+	if err == nil && z.unconfirmed && len(z.known) > 0 {
 		z.second = true
 		out, err = z.request(out)
 	}
@@ -77,7 +77,7 @@ type scan struct {
 
 	ctx      context.Context //nolint:containedctx // a scan does not outlive the call that it belongs to
 	walk     walk
-	said     said
+	around   surroundings
 	text     text
 	hits     []hit
 	spans    []span
@@ -89,9 +89,9 @@ type scan struct {
 
 	again bool // the current string was redacted and is looked at once more
 
-	known  map[string]struct{} // the digits of numbers that were found
-	doubts bool                // there were numbers that may be among them
-	second bool                // the request is looked at again because of that
+	known       map[string]struct{} // the digits of numbers that were found
+	unconfirmed bool                // there were numbers that may be among them
+	second      bool                // the request is looked at again because of that
 
 	entities entityCall
 }
@@ -172,8 +172,8 @@ func (z *scan) question(q *systemone.Question) (changed bool, err error) {
 		}
 		changed = changed || redacted
 	}
-	z.said.question, z.said.asked = q, nil
-	defer func() { z.said.question = nil }()
+	z.around.question, z.around.asked = q, nil
+	defer func() { z.around.question = nil }()
 	options, levels := q.Options, q.Levels
 	for i := range options {
 		guidance := options[i].Guidance
@@ -210,12 +210,12 @@ func (z *scan) question(q *systemone.Question) (changed bool, err error) {
 // part, and was no number or name by that, may be one then.
 const maxPasses = 5
 
-// settle returns the current text with what is to be redacted replaced by
+// redact returns the current text with what is to be redacted replaced by
 // labels, nil if that is nothing. What is found even in the last pass makes a
 // label of the whole text.
 //
 // The text is the content of a JSON string, or plain.
-func (z *scan) settle(place where, quoted bool) (replaced []byte, err error) {
+func (z *scan) redact(place where, quoted bool) (replaced []byte, err error) {
 	defer func() { z.again = false }()
 	label := func(out []byte, h hit) []byte {
 		if quoted {

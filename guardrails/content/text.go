@@ -49,11 +49,11 @@ func (t *text) set(raw []byte, escaped bool) {
 		t.forms = append(t.forms, form{b: t.decoded})
 		return
 	}
-	t.see()
+	t.derive()
 }
 
-// see derives the forms of a text that is not plain.
-func (t *text) see() {
+// derive makes the forms of a text that is not plain.
+func (t *text) derive() {
 	open := form{b: t.decoded}
 	folded := open
 	if !isPrintable(t.decoded) {

@@ -75,7 +75,7 @@ func (d *derived) fold(source []byte, how folding, m *meter) {
 		if f.known(r) {
 			f.add(r)
 		} else {
-			m.toil(2 * wordEffort)
+			m.chargeBuiltin(2 * wordEffort)
 			if normal < end {
 				normal = i + norm.NFKC.QuickSpan(source[i:])
 			}
