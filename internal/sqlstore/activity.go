@@ -51,7 +51,7 @@ type eventRow struct {
 
 func rowOfEvent(e *router.Event) eventRow {
 	return eventRow{
-		ID: e.ID, Admitted: micros(e.Admitted), Day: router.Daily.Window(e.Admitted),
+		ID: e.ID, Admitted: Micros(e.Admitted), Day: router.Daily.Window(e.Admitted),
 		Account: e.Principal.Account, Workspace: e.Principal.Workspace, Member: e.Principal.Member, KeyHash: e.Principal.KeyHash,
 		Model: e.Model, Permaslug: e.Permaslug, Endpoint: e.Endpoint.String(), Provider: e.Provider,
 		Requests: e.Requests, Prompt: e.Prompt, Completion: e.Completion, Reasoning: e.Reasoning, Cached: e.Cached,
@@ -59,7 +59,10 @@ func rowOfEvent(e *router.Event) eventRow {
 	}
 }
 
-func encodeEvent(e *router.Event) (string, error) { return encoded(rowOfEvent(e)) }
+func encodeEvent(e *router.Event) (string, error) {
+	text, err := json.Marshal(rowOfEvent(e))
+	return string(text), err
+}
 
 func decodeEvent(text string) (e router.Event, err error) {
 	var r eventRow
@@ -67,7 +70,7 @@ func decodeEvent(text string) (e router.Event, err error) {
 		return e, err
 	}
 	e = router.Event{
-		ID: r.ID, Admitted: instant(r.Admitted),
+		ID: r.ID, Admitted: Instant(r.Admitted),
 		Principal: router.Principal{Account: r.Account, Workspace: r.Workspace, Member: r.Member, KeyHash: r.KeyHash},
 		Model:     r.Model, Permaslug: r.Permaslug, Provider: r.Provider,
 		Requests: r.Requests, Prompt: r.Prompt, Completion: r.Completion, Reasoning: r.Reasoning, Cached: r.Cached,
@@ -83,7 +86,7 @@ func (s *Activity) Record(ctx context.Context, events []router.Event) error {
 	if !keepsEvents(events) {
 		return errText
 	}
-	err := repeat(ctx, s.db, func(tx Tx) error { return s.record(ctx, tx, events) })
+	err := WriteIdempotent(ctx, s.db, func(tx Tx) error { return s.record(ctx, tx, events) })
 	if err == nil {
 		s.recorded(ctx, len(events))
 	}
@@ -98,8 +101,8 @@ func (s *Activity) record(ctx context.Context, tx Tx, events []router.Event) err
 		at[rows[i].ID] = i
 	}
 	var added []eventRow
-	err := queryRows(ctx, s.db, tx, func(found Rows) error {
-		id, err := scanText(found)
+	err := QueryRows(ctx, s.db, tx, func(found Rows) error {
+		id, err := ScanText(found)
 		if err == nil {
 			added = append(added, rows[at[id]])
 		}

@@ -53,7 +53,7 @@ func (s *Guardrails) Assign(ctx context.Context, rows []guardrails.Assignment, c
 		for i, r := range rows {
 			lines[i] = coveredLine(r.Account, kindWord(r.Kind), r.Subject)
 		}
-		return true, outdateGuards(ctx, s.db, tx, lines)
+		return true, RaiseGuards(ctx, s.db, tx, lines)
 	})
 	return changed, err
 }
@@ -64,7 +64,7 @@ func assign(ctx context.Context, tx Tx, rows []guardrails.Assignment) (int64, er
 	args := make([]any, 0, columns*len(rows))
 	for _, r := range rows {
 		args = append(args, r.Account, kindWord(r.Kind), r.Subject, r.Guardrail.String(), r.ID.String(),
-			r.Name, r.Label, r.By, micros(r.CreatedAt))
+			r.Name, r.Label, r.By, Micros(r.CreatedAt))
 	}
 	return tx.Exec(ctx, `
 		INSERT INTO {guardrail_assignments} AS a (account, kind, subject, guardrail, id, name, label, assigner, created_at)
@@ -96,7 +96,7 @@ func (s *Guardrails) Unassign(ctx context.Context, account string, id uuid.UUID,
 		for i, subject := range subjects {
 			lines[i] = coveredLine(account, kindWord(kind), subject)
 		}
-		return true, outdateGuards(ctx, s.db, tx, lines)
+		return true, RaiseGuards(ctx, s.db, tx, lines)
 	})
 	return removed, err
 }
@@ -109,7 +109,7 @@ func unassign(ctx context.Context, tx Tx, account string, id uuid.UUID, kind gua
 	}
 	of := ` FROM {guardrail_assignments} WHERE account = $1 AND guardrail = $2 AND kind = $3
 		AND subject IN ` + tuples(4, 1, len(subjects))
-	if _, err := list(ctx, tx, scanText, `SELECT subject`+of+` ORDER BY subject FOR UPDATE`, args...); err != nil {
+	if _, err := List(ctx, tx, ScanText, `SELECT subject`+of+` ORDER BY subject FOR UPDATE`, args...); err != nil {
 		return 0, err
 	}
 	return tx.Exec(ctx, `DELETE`+of, args...)
@@ -128,10 +128,10 @@ func (s *Guardrails) Assignments(ctx context.Context, account string, id uuid.UU
 				return err
 			}
 		}
-		if total, err = count(ctx, tx, `SELECT count(*)`+of, account, kindWord(kind), id.String()); err != nil {
+		if total, err = Count(ctx, tx, `SELECT count(*)`+of, account, kindWord(kind), id.String()); err != nil {
 			return err
 		}
-		found, err = list(ctx, tx, scanAssignment, `
+		found, err = List(ctx, tx, scanAssignment, `
 			SELECT account, kind, subject, guardrail, id, name, label, assigner, created_at`+of+`
 			ORDER BY created_at DESC, id DESC LIMIT $4 OFFSET $5`,
 			account, kindWord(kind), id.String(), max(limit, 0), max(offset, 0))
@@ -149,10 +149,10 @@ func scanAssignment(rows Rows) (a guardrails.Assignment, err error) {
 	if kind == memberWord {
 		a.Kind = guardrails.MemberKind
 	}
-	a.CreatedAt = instant(created)
-	if a.ID, err = parsed(id); err != nil {
+	a.CreatedAt = Instant(created)
+	if a.ID, err = uuid.Parse(id); err != nil {
 		return a, err
 	}
-	a.Guardrail, err = parsed(guardrail)
+	a.Guardrail, err = uuid.Parse(guardrail)
 	return a, err
 }

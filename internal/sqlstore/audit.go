@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/google/uuid"
+
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/router"
 )
@@ -66,17 +68,17 @@ func record(ctx context.Context, tx Tx, c router.Change) (int64, error) {
 			actor_management, action, kind, object, before, after)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 		ON CONFLICT (id) DO NOTHING`,
-		c.ID.String(), c.Account, micros(c.At), c.Actor.RequestID, p.Account, p.Workspace, p.Member, p.KeyHash,
+		c.ID.String(), c.Account, Micros(c.At), c.Actor.RequestID, p.Account, p.Workspace, p.Member, p.KeyHash,
 		p.Management, c.Action, c.Kind, c.Object, text(c.Before), text(c.After))
 }
 
 // Changes implements [organization.AuditStore].
 func (s *Audit) Changes(ctx context.Context, account string, offset, limit int) (found []router.Change, total int, err error) {
 	err = s.db.Read(ctx, func(tx Tx) error {
-		if total, err = count(ctx, tx, `SELECT count(*) FROM {audit} WHERE account = $1`, account); err != nil {
+		if total, err = Count(ctx, tx, `SELECT count(*) FROM {audit} WHERE account = $1`, account); err != nil {
 			return err
 		}
-		found, err = list(ctx, tx, scanChange, `
+		found, err = List(ctx, tx, scanChange, `
 			SELECT id, account, at, request, actor_account, actor_workspace, actor_member, actor_key,
 				actor_management, action, kind, object, before, after
 			FROM {audit} WHERE account = $1 ORDER BY seq DESC LIMIT $2 OFFSET $3`, account, limit, offset)
@@ -94,7 +96,7 @@ func scanChange(rows Rows) (c router.Change, err error) {
 		&p.Management, &c.Action, &c.Kind, &c.Object, &before, &after); err != nil {
 		return c, err
 	}
-	c.At, c.Before, c.After = instant(at), raw(before), raw(after)
-	c.ID, err = parsed(id)
+	c.At, c.Before, c.After = Instant(at), raw(before), raw(after)
+	c.ID, err = uuid.Parse(id)
 	return c, err
 }

@@ -31,11 +31,11 @@ func (l *Ledger) carryOut(ctx context.Context, batch []*operation) error {
 			return nil
 		case (errors.Is(err, ErrChanged) || errors.Is(err, errLost)) && !careful:
 			careful = true
-		case ctx.Err() != nil || !errors.Is(err, ErrChanged) && !isUnknown(err):
+		case ctx.Err() != nil || !errors.Is(err, ErrChanged) && !errors.Is(err, ErrUnknown):
 			return err
 		}
 		for _, o := range batch {
-			o.unsure = o.unsure || isUnknown(err)
+			o.unsure = o.unsure || errors.Is(err, ErrUnknown)
 		}
 	}
 }
@@ -173,8 +173,8 @@ func (a *attempt) asksFor(line int64) bool {
 
 // lookUpLines adds the lines of holds that other processes made.
 func (a *attempt) lookUpLines(ctx context.Context, tx Tx, touched map[int64]bool, holds [][]any) error {
-	return queryRows(ctx, a.db, tx, func(rows Rows) error {
-		text, err := scanText(rows)
+	return QueryRows(ctx, a.db, tx, func(rows Rows) error {
+		text, err := ScanText(rows)
 		if err != nil {
 			return err
 		}
@@ -211,8 +211,8 @@ func scanHold(rows Rows) (*hold, error) {
 	if err != nil {
 		return h, err
 	}
-	h.deadline = instant(deadline)
-	if h.id, err = parsed(id); err != nil {
+	h.deadline = Instant(deadline)
+	if h.id, err = uuid.Parse(id); err != nil {
 		return h, err
 	}
 	if event != nil {
@@ -288,6 +288,6 @@ func rowOf(h *hold) ([]any, error) {
 		event = &text
 	}
 	return []any{
-		h.id.String(), int64(h.state), textOfLines(h.lines), int64(h.amount.Credit), int64(h.amount.Total), micros(h.deadline), event,
+		h.id.String(), int64(h.state), textOfLines(h.lines), int64(h.amount.Credit), int64(h.amount.Total), Micros(h.deadline), event,
 	}, nil
 }

@@ -30,7 +30,7 @@ func (s *Credentials) Create(ctx context.Context, c keys.StoredCredential, recor
 	}
 	err = change(ctx, s.db, record, func(tx Tx) (bool, error) {
 		// Rivals wait for the row.
-		order, err = one(ctx, tx, nil, scanInt, `
+		order, err = One(ctx, tx, nil, scanInt, `
 			INSERT INTO {credential_ranks} AS r (account, workspace, given) VALUES ($1, $2, 1)
 			ON CONFLICT (account, workspace) DO UPDATE SET given = r.given + 1
 			RETURNING given`, c.Account, c.Workspace)
@@ -41,7 +41,7 @@ func (s *Credentials) Create(ctx context.Context, c keys.StoredCredential, recor
 			INSERT INTO {credentials} (`+sealedColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
 			c.ID, c.Account, c.Workspace, c.Provider, c.Label, c.Name, c.Disabled, c.Fallback,
-			lists[0], lists[1], lists[2], order, micros(c.CreatedAt), c.Revision, c.Sealed.KeyID, c.Sealed.Text)
+			lists[0], lists[1], lists[2], order, Micros(c.CreatedAt), c.Revision, c.Sealed.KeyID, c.Sealed.Text)
 		return true, err
 	})
 	if err != nil {
@@ -64,7 +64,7 @@ func credentialLists(c *keys.Credential) (lists [3]string, err error) {
 // Get implements [keys.CredentialStore].
 func (s *Credentials) Get(ctx context.Context, account, id string) (c keys.StoredCredential, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		c, err = one(ctx, tx, keys.ErrNoCredential, scanSealed,
+		c, err = One(ctx, tx, keys.ErrNoCredential, scanSealed,
 			`SELECT `+sealedColumns+` FROM {credentials} WHERE id = $1 AND account = $2`, id, account)
 		return err
 	})
@@ -88,7 +88,7 @@ func scanCredentialAnd(rows Rows, more ...any) (c keys.Credential, err error) {
 	}, more...)...); err != nil {
 		return c, err
 	}
-	c.CreatedAt = instant(created)
+	c.CreatedAt = Instant(created)
 	for i, list := range [...]*[]string{&c.Models, &c.KeyHashes, &c.Members} {
 		if *list, err = decoded[[]string](lists[i]); err != nil {
 			return c, err
@@ -101,10 +101,10 @@ func scanCredentialAnd(rows Rows, more ...any) (c keys.Credential, err error) {
 func (s *Credentials) List(ctx context.Context, q keys.CredentialQuery) (found []keys.Credential, total int, err error) {
 	const of = ` FROM {credentials} WHERE account = $1 AND workspace = $2 AND ($3 = '' OR provider = $3)`
 	err = s.db.Read(ctx, func(tx Tx) error {
-		if total, err = count(ctx, tx, `SELECT count(*)`+of, q.Account, q.Workspace, q.Provider); err != nil {
+		if total, err = Count(ctx, tx, `SELECT count(*)`+of, q.Account, q.Workspace, q.Provider); err != nil {
 			return err
 		}
-		found, err = list(ctx, tx, scanCredential, `SELECT `+credentialColumns+of+` ORDER BY rank LIMIT $4 OFFSET $5`,
+		found, err = List(ctx, tx, scanCredential, `SELECT `+credentialColumns+of+` ORDER BY rank LIMIT $4 OFFSET $5`,
 			q.Account, q.Workspace, q.Provider, max(q.Limit, 0), max(q.Offset, 0))
 		return err
 	})
@@ -114,7 +114,7 @@ func (s *Credentials) List(ctx context.Context, q keys.CredentialQuery) (found [
 // Enabled implements [keys.CredentialStore].
 func (s *Credentials) Enabled(ctx context.Context, account, workspace string) (found []keys.StoredCredential, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		found, err = list(ctx, tx, scanSealed, `SELECT `+sealedColumns+`
+		found, err = List(ctx, tx, scanSealed, `SELECT `+sealedColumns+`
 			FROM {credentials} WHERE account = $1 AND workspace = $2 AND NOT disabled ORDER BY rank`, account, workspace)
 		return err
 	})
@@ -151,7 +151,7 @@ func (s *Credentials) changed(ctx context.Context, tx Tx, account, id string, n 
 	if err != nil || n > 0 {
 		return err
 	}
-	there, err := count(ctx, tx, `SELECT count(*) FROM {credentials} WHERE id = $1 AND account = $2`, id, account)
+	there, err := Count(ctx, tx, `SELECT count(*) FROM {credentials} WHERE id = $1 AND account = $2`, id, account)
 	switch {
 	case err != nil:
 		return err

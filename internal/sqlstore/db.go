@@ -93,30 +93,28 @@ type DB interface {
 	Prepare(ctx context.Context) error
 }
 
-func isUnknown(err error) bool { return errors.Is(err, ErrUnknown) }
-
-// repeat is [DB.Write] of what makes no difference when it happens twice: it
+// WriteIdempotent is [DB.Write] of what makes no difference when it happens twice: it
 // runs f until the outcome is known.
-func repeat(ctx context.Context, db DB, f func(Tx) error) error {
+func WriteIdempotent(ctx context.Context, db DB, f func(Tx) error) error {
 	for {
-		if err := db.Write(ctx, f); ctx.Err() != nil || !isUnknown(err) {
+		if err := db.Write(ctx, f); ctx.Err() != nil || !errors.Is(err, ErrUnknown) {
 			return err
 		}
 	}
 }
 
-// queryRows runs a query on rows.
-func queryRows(ctx context.Context, db DB, tx Tx, scan func(Rows) error, text string, columns []string, rows [][]any) error {
+// QueryRows runs a query on rows.
+func QueryRows(ctx context.Context, db DB, tx Tx, scan func(Rows) error, text string, columns []string, rows [][]any) error {
 	return db.RunRows(ctx, tx, RowsStatement{Text: text, Columns: columns, Rows: rows, Scan: scan})
 }
 
-// execRows runs a statement on rows, whatever it changes.
-func execRows(ctx context.Context, db DB, tx Tx, text string, columns []string, rows [][]any) error {
+// ExecRows runs a statement on rows, whatever it changes.
+func ExecRows(ctx context.Context, db DB, tx Tx, text string, columns []string, rows [][]any) error {
 	return db.RunRows(ctx, tx, RowsStatement{Text: text, Columns: columns, Rows: rows, Changed: -1})
 }
 
-// query runs a query and gives each row to scan.
-func query(ctx context.Context, tx Tx, scan func(Rows) error, text string, args ...any) error {
+// Query runs a query and gives each row to scan.
+func Query(ctx context.Context, tx Tx, scan func(Rows) error, text string, args ...any) error {
 	rows, err := tx.Query(ctx, text, args...)
 	if err != nil {
 		return err
@@ -130,10 +128,10 @@ func query(ctx context.Context, tx Tx, scan func(Rows) error, text string, args 
 	return rows.Err()
 }
 
-// list returns what scan makes of each row; never nil.
-func list[T any](ctx context.Context, tx Tx, scan func(Rows) (T, error), text string, args ...any) ([]T, error) {
+// List returns what scan makes of each row; never nil.
+func List[T any](ctx context.Context, tx Tx, scan func(Rows) (T, error), text string, args ...any) ([]T, error) {
 	found := []T{}
-	err := query(ctx, tx, func(rows Rows) error {
+	err := Query(ctx, tx, func(rows Rows) error {
 		v, err := scan(rows)
 		found = append(found, v)
 		return err
@@ -144,9 +142,9 @@ func list[T any](ctx context.Context, tx Tx, scan func(Rows) (T, error), text st
 	return found, nil
 }
 
-// one returns what scan makes of the first row, or missing when there is none.
-func one[T any](ctx context.Context, tx Tx, missing error, scan func(Rows) (T, error), text string, args ...any) (T, error) {
-	found, err := list(ctx, tx, scan, text, args...)
+// One returns what scan makes of the first row, or missing when there is none.
+func One[T any](ctx context.Context, tx Tx, missing error, scan func(Rows) (T, error), text string, args ...any) (T, error) {
+	found, err := List(ctx, tx, scan, text, args...)
 	if err != nil || len(found) == 0 {
 		var zero T
 		if err == nil {
@@ -157,8 +155,14 @@ func one[T any](ctx context.Context, tx Tx, missing error, scan func(Rows) (T, e
 	return found[0], nil
 }
 
-// count returns the number that a query of one row and column gives.
-func count(ctx context.Context, tx Tx, text string, args ...any) (n int, err error) {
-	err = query(ctx, tx, func(rows Rows) error { return rows.Scan(&n) }, text, args...)
+// ScanText scans a row of one text.
+func ScanText(rows Rows) (s string, err error) {
+	err = rows.Scan(&s)
+	return s, err
+}
+
+// Count returns the number that a query of one row and column gives.
+func Count(ctx context.Context, tx Tx, text string, args ...any) (n int, err error) {
+	err = Query(ctx, tx, func(rows Rows) error { return rows.Scan(&n) }, text, args...)
 	return n, err
 }

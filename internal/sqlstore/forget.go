@@ -37,7 +37,7 @@ func (l *lap) move(after string) {
 // least limit of them in a call, and begins again at the end: n holds are a lap of
 // n/limit calls, or fewer.
 func (l *Ledger) forget(ctx context.Context, now time.Time, limit int) error {
-	before := micros(now.Add(-remembered))
+	before := Micros(now.Add(-remembered))
 	front, err := l.forgetFrom(ctx, "", before, limit)
 	if err != nil || front == "" {
 		return err
@@ -82,7 +82,7 @@ func (l *Ledger) forgetNext(ctx context.Context, after string, before int64, lim
 	err = l.db.Write(ctx, func(tx Tx) error {
 		p = passed{}
 		var over int
-		err := query(ctx, tx, func(rows Rows) error { return rows.Scan(&p.last, &p.seen, &over) }, nextHolds, after, limit, before)
+		err := Query(ctx, tx, func(rows Rows) error { return rows.Scan(&p.last, &p.seen, &over) }, nextHolds, after, limit, before)
 		if err != nil || over == 0 {
 			return err
 		}

@@ -30,21 +30,21 @@ func (s *Guardrails) Create(ctx context.Context, g guardrails.Guardrail, c route
 			INSERT INTO {guardrails} (id, account, workspace, is_default, name, settings, created_at, updated_at, revision)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 			ON CONFLICT DO NOTHING`, // of the id, or of a workspace's default
-			g.ID.String(), g.Account, g.Workspace, g.Default, g.Name, settings, micros(g.CreatedAt), micros(g.UpdatedAt), g.Revision)
+			g.ID.String(), g.Account, g.Workspace, g.Default, g.Name, settings, Micros(g.CreatedAt), Micros(g.UpdatedAt), g.Revision)
 		if err == nil && n == 0 {
 			err = guardrails.ErrExists
 		}
 		if err != nil || !g.Default {
 			return true, err
 		}
-		return true, outdateGuards(ctx, s.db, tx, []router.Line{workspaceLine(g.Workspace)})
+		return true, RaiseGuards(ctx, s.db, tx, []router.Line{workspaceLine(g.Workspace)})
 	})
 }
 
 // Get implements [guardrails.Store].
 func (s *Guardrails) Get(ctx context.Context, account string, id uuid.UUID) (g guardrails.Guardrail, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		g, err = one(ctx, tx, guardrails.ErrNotFound, scanGuardrail,
+		g, err = One(ctx, tx, guardrails.ErrNotFound, scanGuardrail,
 			`SELECT `+guardrailColumns+` FROM {guardrails} g WHERE g.account = $1 AND g.id = $2`, account, id.String())
 		return err
 	})
@@ -61,8 +61,8 @@ func scanGuardrailAfter(rows Rows, dest ...any) (g guardrails.Guardrail, err err
 		&id, &g.Account, &g.Workspace, &g.Default, &g.Name, &settings, &created, &updated, &g.Revision)...); err != nil {
 		return g, err
 	}
-	g.CreatedAt, g.UpdatedAt = instant(created), instant(updated)
-	if g.ID, err = parsed(id); err != nil {
+	g.CreatedAt, g.UpdatedAt = Instant(created), Instant(updated)
+	if g.ID, err = uuid.Parse(id); err != nil {
 		return g, err
 	}
 	err = decodeGuardrail(settings, &g)
@@ -72,11 +72,11 @@ func scanGuardrailAfter(rows Rows, dest ...any) (g guardrails.Guardrail, err err
 // List implements [guardrails.Store].
 func (s *Guardrails) List(ctx context.Context, account, workspace string, offset, limit int) (found []guardrails.Guardrail, total int, err error) {
 	err = s.db.Read(ctx, func(tx Tx) error {
-		total, err = count(ctx, tx, `SELECT count(*) FROM {guardrails} WHERE account = $1 AND workspace = $2`, account, workspace)
+		total, err = Count(ctx, tx, `SELECT count(*) FROM {guardrails} WHERE account = $1 AND workspace = $2`, account, workspace)
 		if err != nil {
 			return err
 		}
-		found, err = list(ctx, tx, scanGuardrail, `
+		found, err = List(ctx, tx, scanGuardrail, `
 			SELECT `+guardrailColumns+` FROM {guardrails} g WHERE g.account = $1 AND g.workspace = $2
 			ORDER BY g.created_at DESC, g.id DESC LIMIT $3 OFFSET $4`, account, workspace, max(limit, 0), max(offset, 0))
 		return err
@@ -94,7 +94,7 @@ func (s *Guardrails) Replace(ctx context.Context, g guardrails.Guardrail, c rout
 		n, err := tx.Exec(ctx, `
 			UPDATE {guardrails} SET name = $3, settings = $4, created_at = $5, updated_at = $6, revision = $7
 			WHERE account = $1 AND id = $2 AND revision = $8`,
-			g.Account, g.ID.String(), g.Name, settings, micros(g.CreatedAt), micros(g.UpdatedAt), g.Revision, g.Revision-1)
+			g.Account, g.ID.String(), g.Name, settings, Micros(g.CreatedAt), Micros(g.UpdatedAt), g.Revision, g.Revision-1)
 		switch {
 		case err != nil:
 			return false, err
@@ -111,7 +111,7 @@ func (s *Guardrails) Replace(ctx context.Context, g guardrails.Guardrail, c rout
 // uncover raises the guardrail versions of everything that a guardrail covers. It
 // locks the rows of the keys and members that are assigned to it.
 func (s *Guardrails) uncover(ctx context.Context, tx Tx, account string, id uuid.UUID) error {
-	lines, err := list(ctx, tx, func(rows Rows) (line router.Line, err error) {
+	lines, err := List(ctx, tx, func(rows Rows) (line router.Line, err error) {
 		var kind, name string
 		err = rows.Scan(&kind, &name)
 		return coveredLine(account, kind, name), err
@@ -120,7 +120,7 @@ func (s *Guardrails) uncover(ctx context.Context, tx Tx, account string, id uuid
 	if err != nil {
 		return err
 	}
-	home, err := list(ctx, tx, scanText,
+	home, err := List(ctx, tx, ScanText,
 		`SELECT workspace FROM {guardrails} WHERE account = $1 AND id = $2 AND is_default`, account, id.String())
 	if err != nil {
 		return err
@@ -128,20 +128,20 @@ func (s *Guardrails) uncover(ctx context.Context, tx Tx, account string, id uuid
 	for _, workspace := range home {
 		lines = append(lines, workspaceLine(workspace))
 	}
-	return outdateGuards(ctx, s.db, tx, lines)
+	return RaiseGuards(ctx, s.db, tx, lines)
 }
 
 // coveredLine is that of a key or a member.
 func coveredLine(account, kind, name string) router.Line {
 	if kind == memberWord {
-		return router.OwnerMember.Line(router.Principal{Account: account, Member: name}, ever)
+		return router.OwnerMember.Line(router.Principal{Account: account, Member: name}, Ever)
 	}
-	return router.OwnerKey.Line(router.Principal{KeyHash: name}, ever)
+	return router.OwnerKey.Line(router.Principal{KeyHash: name}, Ever)
 }
 
 // findGuardrail returns ErrNotFound where there is no such guardrail.
 func findGuardrail(ctx context.Context, tx Tx, account string, id uuid.UUID) error {
-	_, err := one(ctx, tx, guardrails.ErrNotFound, scanInt,
+	_, err := One(ctx, tx, guardrails.ErrNotFound, scanInt,
 		`SELECT revision FROM {guardrails} WHERE account = $1 AND id = $2`, account, id.String())
 	return err
 }
@@ -186,14 +186,14 @@ const raisedRow = `'00000000-0000-0000-0000-000000000000', '', '', false, '', '{
 // Applied implements [guardrails.Store]: a few points of three indexes, and one
 // query, so that all is of one instant.
 func (s *Guardrails) Applied(ctx context.Context, p router.Principal) (applied guardrails.Applied, err error) {
-	lines, owners := guardsOf(p), []any{"", "", ""}
+	lines, owners := GuardedLines(p), []any{"", "", ""}
 	for i, line := range lines {
 		owners[i] = line.Owner
 	}
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
 		applied = guardrails.Applied{}
 		newest := map[string]int64{}
-		err := query(ctx, tx, func(rows Rows) error {
+		err := Query(ctx, tx, func(rows Rows) error {
 			var covers string
 			g, err := scanGuardrailAfter(rows, &covers)
 			switch covers {

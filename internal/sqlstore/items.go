@@ -25,7 +25,7 @@ func (s *Activity) Items(ctx context.Context, r activity.Range) (items []activit
 		text += "{usage_by_account}" + within
 	}
 	err = s.db.Read(ctx, func(tx Tx) error {
-		if items, err = list(ctx, tx, scanItem, text, args...); err != nil {
+		if items, err = List(ctx, tx, scanItem, text, args...); err != nil {
 			return err
 		}
 		listed, err := s.listed(ctx, tx, r)
@@ -38,13 +38,13 @@ func (s *Activity) Items(ctx context.Context, r activity.Range) (items []activit
 // listed are the events that the roll-ups do not count yet.
 func (s *Activity) listed(ctx context.Context, tx Tx, r activity.Range) (items []activity.Item, err error) {
 	var lists eventLists
-	if err := query(ctx, tx, lists.scan, theLists+` WHERE account = $1`, r.Account); err != nil {
+	if err := Query(ctx, tx, lists.scan, theLists+` WHERE account = $1`, r.Account); err != nil {
 		return nil, err
 	}
 	if len(lists.sums) == 0 {
 		return nil, nil
 	}
-	horizon, err := one(ctx, tx, nil, scanText, theHorizon)
+	horizon, err := One(ctx, tx, nil, ScanText, theHorizon)
 	if err != nil {
 		return nil, err
 	}

@@ -36,14 +36,14 @@ func keyArgs(k *keys.Key, version int64) []any {
 	return []any{
 		k.Hash, k.Label, k.Name, k.Account, k.Workspace, k.Creator, k.Management, k.Provisioned, k.Disabled,
 		nanos(k.Limit), int64(k.Reset), k.IncludeBYOK, k.ExternalUser, k.ExternalHash,
-		micros(k.ExpiresAt), micros(k.CreatedAt), micros(k.UpdatedAt), version,
+		Micros(k.ExpiresAt), Micros(k.CreatedAt), Micros(k.UpdatedAt), version,
 	}
 }
 
 // Get implements [keys.Store].
 func (s *Keys) Get(ctx context.Context, hash string) (k keys.Key, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		k, err = one(ctx, tx, keys.ErrNotFound, scanKey, `SELECT `+keyColumns+` FROM {keys} WHERE hash = $1`, hash)
+		k, err = One(ctx, tx, keys.ErrNotFound, scanKey, `SELECT `+keyColumns+` FROM {keys} WHERE hash = $1`, hash)
 		return err
 	})
 	return k, err
@@ -55,7 +55,7 @@ func scanKey(rows Rows) (k keys.Key, err error) {
 	err = rows.Scan(&k.Hash, &k.Label, &k.Name, &k.Account, &k.Workspace, &k.Creator, &k.Management, &k.Provisioned, &k.Disabled,
 		&limit, &reset, &k.IncludeBYOK, &k.ExternalUser, &k.ExternalHash, &expires, &created, &updated, &k.Version)
 	k.Limit, k.Reset = money(limit), router.Interval(reset) //nolint:gosec // one of four
-	k.ExpiresAt, k.CreatedAt, k.UpdatedAt = instant(expires), instant(created), instant(updated)
+	k.ExpiresAt, k.CreatedAt, k.UpdatedAt = Instant(expires), Instant(created), Instant(updated)
 	return k, err
 }
 
@@ -86,9 +86,9 @@ func (s *Keys) changed(ctx context.Context, tx Tx, k keys.Key, n int64, err erro
 		return err
 	}
 	if n > 0 {
-		return outdate(ctx, tx, router.OwnerKey.Line(router.Principal{KeyHash: k.Hash}, ever), k.Version+1)
+		return RaiseVersion(ctx, tx, router.OwnerKey.Line(router.Principal{KeyHash: k.Hash}, Ever), k.Version+1)
 	}
-	there, err := count(ctx, tx, `SELECT count(*) FROM {keys} WHERE hash = $1 AND account = $2`, k.Hash, k.Account)
+	there, err := Count(ctx, tx, `SELECT count(*) FROM {keys} WHERE hash = $1 AND account = $2`, k.Hash, k.Account)
 	switch {
 	case err != nil:
 		return err
@@ -105,7 +105,7 @@ func (s *Keys) List(ctx context.Context, account string, q keys.Query) (found []
 		of = `management AND $5 = $5`
 	}
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		found, err = list(ctx, tx, scanKey, `
+		found, err = List(ctx, tx, scanKey, `
 			SELECT `+keyColumns+` FROM {keys} WHERE account = $1 AND (NOT disabled OR $2) AND `+of+`
 			ORDER BY created_at DESC, hash LIMIT $3 OFFSET $4`,
 			account, q.IncludeDisabled, max(q.Limit, 0), max(q.Offset, 0), q.Workspace)
@@ -117,7 +117,7 @@ func (s *Keys) List(ctx context.Context, account string, q keys.Query) (found []
 // CountIn implements [keys.Store].
 func (s *Keys) CountIn(ctx context.Context, account, workspace string) (n int, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		n, err = count(ctx, tx, `SELECT count(*) FROM {keys} WHERE account = $1 AND workspace = $2 AND management = false`, account, workspace)
+		n, err = Count(ctx, tx, `SELECT count(*) FROM {keys} WHERE account = $1 AND workspace = $2 AND management = false`, account, workspace)
 		return err
 	})
 	return n, err
@@ -126,7 +126,7 @@ func (s *Keys) CountIn(ctx context.Context, account, workspace string) (n int, e
 // CountOf implements [keys.Store].
 func (s *Keys) CountOf(ctx context.Context, account, workspace, creator string) (n int, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		n, err = count(ctx, tx, `SELECT count(*) FROM {keys} WHERE account = $1 AND creator = $2 AND ($3 = '' OR workspace = $3 AND NOT management)`,
+		n, err = Count(ctx, tx, `SELECT count(*) FROM {keys} WHERE account = $1 AND creator = $2 AND ($3 = '' OR workspace = $3 AND NOT management)`,
 			account, creator, workspace)
 		return err
 	})

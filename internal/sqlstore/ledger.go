@@ -77,6 +77,9 @@ func (l *Ledger) Reserve(ctx context.Context, h router.Hold) error {
 	})
 }
 
+// after is the first instant not before t that can be stored.
+func after(t time.Time) time.Time { return t.Add(time.Microsecond - 1).Truncate(time.Microsecond) }
+
 // alike says whether two of a few lines are equal.
 func alike(lines []router.Line) bool {
 	for i, line := range lines {
@@ -164,11 +167,11 @@ func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 	var due []string
 	now = after(now)
 	failed := cmp.Or(l.forget(ctx, now, limit), l.forgetReplies(ctx, now, limit))
-	if isUnknown(failed) {
+	if errors.Is(failed, ErrUnknown) {
 		failed = nil // what is left goes the next time
 	}
 	err := l.db.ReadOne(ctx, func(tx Tx) (err error) {
-		due, err = list(ctx, tx, scanText, dueHolds, micros(now), max(limit, 0))
+		due, err = List(ctx, tx, ScanText, dueHolds, Micros(now), max(limit, 0))
 		return err
 	})
 	if err != nil {
@@ -187,7 +190,7 @@ func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy
 	expired := make([]bool, len(due)) // in any run: one that happened may not have said so
 	batch := make([]*operation, len(due))
 	for i, text := range due {
-		id, err := parsed(text)
+		id, err := uuid.Parse(text)
 		if err != nil {
 			return 0, err
 		}
@@ -213,7 +216,7 @@ func (l *Ledger) Balances(ctx context.Context, lines []router.Line) ([]router.Ba
 	var found []router.Balance
 	err := l.db.ReadOne(ctx, func(tx Tx) error {
 		found = make([]router.Balance, len(lines))
-		return queryRows(ctx, l.db, tx, func(rows Rows) error {
+		return QueryRows(ctx, l.db, tx, func(rows Rows) error {
 			var at int
 			var b router.Balance
 			err := rows.Scan(&at, &b.Spent.Credit, &b.Spent.Total, &b.Held.Credit, &b.Held.Total)
@@ -222,9 +225,4 @@ func (l *Ledger) Balances(ctx context.Context, lines []router.Line) ([]router.Ba
 		}, balances, lineColumns(), rowsOfLines(lines))
 	})
 	return found, err
-}
-
-func scanText(rows Rows) (s string, err error) {
-	err = rows.Scan(&s)
-	return s, err
 }

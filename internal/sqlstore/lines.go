@@ -100,14 +100,14 @@ func lineIDsOf(ctx context.Context, db DB, tx Tx, names []router.Line) (map[rout
 		if len(names) == 0 {
 			return found, nil
 		}
-		if err := execRows(ctx, db, tx, addLines, lineColumns(), rowsOfLines(names)); err != nil {
+		if err := ExecRows(ctx, db, tx, addLines, lineColumns(), rowsOfLines(names)); err != nil {
 			return nil, err
 		}
 	}
 }
 
 func lookUp(ctx context.Context, db DB, tx Tx, names []router.Line, found map[router.Line]int64) error {
-	return queryRows(ctx, db, tx, func(rows Rows) error {
+	return QueryRows(ctx, db, tx, func(rows Rows) error {
 		var line router.Line
 		var id int64
 		err := rows.Scan(&id, &line.Owner, &line.Window)

@@ -58,7 +58,7 @@ func (all *eventLists) scan(rows Rows) error {
 // someLists are the ids of the oldest lists, as many as hold so many events.
 func someLists(ctx context.Context, tx Tx, most int) (lists [][]any, err error) {
 	events := 0
-	err = query(ctx, tx, func(rows Rows) error {
+	err = Query(ctx, tx, func(rows Rows) error {
 		var id int64
 		var size int
 		err := rows.Scan(&id, &size)

@@ -54,10 +54,10 @@ func Migrate(ctx context.Context, db DB, migrations fs.FS) error {
 // Check returns nil for a database whose schema is that of migrations. Others are
 // ErrNotMigrated or ErrNewer.
 func Check(ctx context.Context, db DB, migrations fs.FS) error {
-	return db.Read(ctx, func(tx Tx) error { return check(ctx, db, tx, migrations) })
+	return db.Read(ctx, func(tx Tx) error { return CheckTx(ctx, db, tx, migrations) })
 }
 
-func check(ctx context.Context, db DB, tx Tx, migrations fs.FS) error {
+func CheckTx(ctx context.Context, db DB, tx Tx, migrations fs.FS) error {
 	files, err := fs.Glob(migrations, "*.sql")
 	if err != nil {
 		return err
@@ -82,12 +82,7 @@ func check(ctx context.Context, db DB, tx Tx, migrations fs.FS) error {
 
 // version is that of the newest migration that was applied.
 func version(ctx context.Context, tx Tx) (int, error) {
-	return count(ctx, tx, `SELECT coalesce(max(version), 0) FROM {migrations}`)
-}
-
-func scanInt(rows Rows) (n int64, err error) {
-	err = rows.Scan(&n)
-	return n, err
+	return Count(ctx, tx, `SELECT coalesce(max(version), 0) FROM {migrations}`)
 }
 
 func migrate(ctx context.Context, db DB, tx Tx, migrations fs.FS, file string, version int) error {

@@ -77,14 +77,14 @@ func accountArgs(a *organization.Account) ([]any, error) {
 	ignored, err := encoded(a.Ignored)
 	return []any{
 		a.ID, a.Name, a.Personal, a.DefaultWorkspace, a.FilteredCatalog, allowed, ignored, a.ZDR, a.Prepaid,
-		int64(a.Credits), micros(a.CreatedAt), micros(a.UpdatedAt), a.Version,
+		int64(a.Credits), Micros(a.CreatedAt), Micros(a.UpdatedAt), a.Version,
 	}, err
 }
 
 // Account implements [organization.Store].
 func (s *Organization) Account(ctx context.Context, id string) (a organization.Account, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		a, err = one(ctx, tx, organization.ErrNotFound, scanAccount, `SELECT `+accountColumns+` FROM {accounts} WHERE id = $1`, id)
+		a, err = One(ctx, tx, organization.ErrNotFound, scanAccount, `SELECT `+accountColumns+` FROM {accounts} WHERE id = $1`, id)
 		return err
 	})
 	return a, err
@@ -97,7 +97,7 @@ func scanAccount(rows Rows) (a organization.Account, err error) {
 		&credits, &created, &updated, &a.Version); err != nil {
 		return a, err
 	}
-	a.Credits, a.CreatedAt, a.UpdatedAt = router.USD(credits), instant(created), instant(updated)
+	a.Credits, a.CreatedAt, a.UpdatedAt = router.USD(credits), Instant(created), Instant(updated)
 	if a.Allowed, err = decoded[[]string](allowed); err != nil {
 		return a, err
 	}
@@ -122,7 +122,7 @@ func replaceAccount(ctx context.Context, tx Tx, a *organization.Account, args []
 	if err != nil {
 		return err
 	}
-	return outdate(ctx, tx, router.OwnerAccount.Line(router.Principal{Account: a.ID}, ever), a.Version+1)
+	return RaiseVersion(ctx, tx, router.OwnerAccount.Line(router.Principal{Account: a.ID}, Ever), a.Version+1)
 }
 
 // AddPayment implements [organization.Store].
@@ -134,7 +134,7 @@ func (s *Organization) AddPayment(ctx context.Context, p organization.Payment, a
 	return s.change(ctx, a.ID, c, func(tx Tx) (bool, error) {
 		if err := effect(ctx, tx, organization.ErrExists, `
 			INSERT INTO {payments} (account, id, amount_nano, paid_at) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (account, id) DO NOTHING`, a.ID, p.ID, int64(p.Amount), micros(p.At)); err != nil {
+			ON CONFLICT (account, id) DO NOTHING`, a.ID, p.ID, int64(p.Amount), Micros(p.At)); err != nil {
 			return false, err
 		}
 		return true, replaceAccount(ctx, tx, &a, args)
@@ -144,7 +144,7 @@ func (s *Organization) AddPayment(ctx context.Context, p organization.Payment, a
 // Payment implements [organization.Store].
 func (s *Organization) Payment(ctx context.Context, account, id string) (p organization.Payment, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		p, err = one(ctx, tx, organization.ErrNotFound, scanPayment,
+		p, err = One(ctx, tx, organization.ErrNotFound, scanPayment,
 			`SELECT account, id, amount_nano, paid_at FROM {payments} WHERE account = $1 AND id = $2`, account, id)
 		return err
 	})
@@ -154,6 +154,6 @@ func (s *Organization) Payment(ctx context.Context, account, id string) (p organ
 func scanPayment(rows Rows) (p organization.Payment, err error) {
 	var amount, at int64
 	err = rows.Scan(&p.Account, &p.ID, &amount, &at)
-	p.Amount, p.At = router.USD(amount), instant(at)
+	p.Amount, p.At = router.USD(amount), Instant(at)
 	return p, err
 }

@@ -24,7 +24,7 @@ func addMember(ctx context.Context, tx Tx, args []any) error {
 
 // memberArgs are the values of memberColumns.
 func memberArgs(account string, m *organization.Member) []any {
-	return []any{account, m.ID, m.Email, m.FirstName, m.LastName, string(m.Role), micros(m.CreatedAt), m.Version}
+	return []any{account, m.ID, m.Email, m.FirstName, m.LastName, string(m.Role), Micros(m.CreatedAt), m.Version}
 }
 
 // ReplaceMember implements [organization.Store].
@@ -45,7 +45,7 @@ func (s *Organization) ReplaceMember(ctx context.Context, account string, m orga
 
 // there returns ErrNotFound when a query finds nothing.
 func there(ctx context.Context, tx Tx, text string, args ...any) error {
-	_, err := one(ctx, tx, organization.ErrNotFound, scanInt, text, args...)
+	_, err := One(ctx, tx, organization.ErrNotFound, scanInt, text, args...)
 	return err
 }
 
@@ -64,7 +64,7 @@ func (s *Organization) RemoveMember(ctx context.Context, account, id string, c r
 // Member implements [organization.Store].
 func (s *Organization) Member(ctx context.Context, account, id string) (m organization.Member, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		m, err = one(ctx, tx, organization.ErrNotFound, scanMember,
+		m, err = One(ctx, tx, organization.ErrNotFound, scanMember,
 			`SELECT `+memberColumns+` FROM {members} WHERE account = $1 AND id = $2`, account, id)
 		return err
 	})
@@ -75,7 +75,7 @@ func scanMember(rows Rows) (m organization.Member, err error) {
 	var account string
 	var created int64
 	err = rows.Scan(&account, &m.ID, &m.Email, &m.FirstName, &m.LastName, &m.Role, &created, &m.Version)
-	m.CreatedAt = instant(created)
+	m.CreatedAt = Instant(created)
 	return m, err
 }
 
@@ -88,7 +88,7 @@ func (s *Organization) Members(
 			SELECT (SELECT count(*) FROM {members} WHERE account = $1) FROM {accounts} WHERE id = $1`, account); err != nil {
 			return err
 		}
-		found, err = list(ctx, tx, scanMember, `
+		found, err = List(ctx, tx, scanMember, `
 			SELECT `+memberColumns+` FROM {members} WHERE account = $1
 			ORDER BY created_at, id LIMIT $2 OFFSET $3`, account, atMost(limit), max(offset, 0))
 		return err
@@ -98,7 +98,7 @@ func (s *Organization) Members(
 
 // totalOf is the number that a query gives, or ErrNotFound when it finds nothing.
 func totalOf(ctx context.Context, tx Tx, text string, args ...any) (int, error) {
-	n, err := one(ctx, tx, organization.ErrNotFound, scanInt, text, args...)
+	n, err := One(ctx, tx, organization.ErrNotFound, scanInt, text, args...)
 	return int(n), err
 }
 

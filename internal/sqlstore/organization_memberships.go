@@ -46,7 +46,7 @@ func addMembership(ctx context.Context, tx Tx, account, workspace string, m *org
 		INSERT INTO {memberships} (account, workspace, member, id, created_at)
 		SELECT account, CAST($2 AS text), id, CAST($4 AS text), CAST($5 AS bigint) FROM {members} WHERE account = $1 AND id = $3
 		ON CONFLICT (account, workspace, member) DO NOTHING`,
-		account, workspace, m.User, m.ID, micros(m.CreatedAt))
+		account, workspace, m.User, m.ID, Micros(m.CreatedAt))
 	if err != nil || n > 0 {
 		return n, err
 	}
@@ -85,7 +85,7 @@ func (s *Organization) Memberships(
 			FROM {workspaces} WHERE account = $1 AND id = $2`, account, workspace); err != nil {
 			return err
 		}
-		found, err = list(ctx, tx, scanMembership, `
+		found, err = List(ctx, tx, scanMembership, `
 			SELECT s.id, s.member, s.workspace, m.role, s.created_at
 			FROM {memberships} s JOIN {members} m ON m.account = s.account AND m.id = s.member
 			WHERE s.account = $1 AND s.workspace = $2
@@ -98,6 +98,6 @@ func (s *Organization) Memberships(
 func scanMembership(rows Rows) (m organization.Membership, err error) {
 	var created int64
 	err = rows.Scan(&m.ID, &m.User, &m.Workspace, &m.Role, &created)
-	m.CreatedAt = instant(created)
+	m.CreatedAt = Instant(created)
 	return m, err
 }

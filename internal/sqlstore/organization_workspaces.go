@@ -32,7 +32,7 @@ func workspaceArgs(account string, w *organization.Workspace) ([]any, error) {
 	budgets, err := encoded(budgetRows(w.Budgets))
 	return []any{
 		account, w.ID, w.Slug, w.Name, w.Description, w.CreatedBy, w.DefaultGuardrail, string(w.DefaultSort),
-		budgets, w.IncludeBYOK, micros(w.CreatedAt), micros(w.UpdatedAt), w.Version,
+		budgets, w.IncludeBYOK, Micros(w.CreatedAt), Micros(w.UpdatedAt), w.Version,
 	}, err
 }
 
@@ -51,7 +51,7 @@ func budgetRows(list []organization.Budget) []budgetRow {
 	}
 	rows := make([]budgetRow, len(list))
 	for i, b := range list {
-		rows[i] = budgetRow{b.ID, b.Interval, int64(b.Limit), micros(b.CreatedAt), micros(b.UpdatedAt)}
+		rows[i] = budgetRow{b.ID, b.Interval, int64(b.Limit), Micros(b.CreatedAt), Micros(b.UpdatedAt)}
 	}
 	return rows
 }
@@ -65,7 +65,7 @@ func budgetsOf(rows []budgetRow) []organization.Budget {
 	for i, r := range rows {
 		list[i] = organization.Budget{
 			ID: r.ID, Interval: r.Interval, Limit: router.USD(r.LimitNano),
-			CreatedAt: instant(r.CreatedAt), UpdatedAt: instant(r.UpdatedAt),
+			CreatedAt: Instant(r.CreatedAt), UpdatedAt: Instant(r.UpdatedAt),
 		}
 	}
 	return list
@@ -74,7 +74,7 @@ func budgetsOf(rows []budgetRow) []organization.Budget {
 // Workspace implements [organization.Store].
 func (s *Organization) Workspace(ctx context.Context, account, ref string) (w organization.Workspace, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		w, err = one(ctx, tx, organization.ErrNotFound, scanWorkspace, `
+		w, err = One(ctx, tx, organization.ErrNotFound, scanWorkspace, `
 			SELECT `+workspaceColumns+` FROM {workspaces}
 			WHERE account = $1 AND id IN ($2, (SELECT id FROM {workspaces} WHERE account = $1 AND slug = $2))
 			ORDER BY id = $2 DESC LIMIT 1`, account, ref)
@@ -90,7 +90,7 @@ func scanWorkspace(rows Rows) (w organization.Workspace, err error) {
 		&budgets, &w.IncludeBYOK, &created, &updated, &w.Version); err != nil {
 		return w, err
 	}
-	w.CreatedAt, w.UpdatedAt = instant(created), instant(updated)
+	w.CreatedAt, w.UpdatedAt = Instant(created), Instant(updated)
 	stored, err := decoded[[]budgetRow](budgets)
 	w.Budgets = budgetsOf(stored)
 	return w, err
@@ -105,7 +105,7 @@ func (s *Organization) Workspaces(
 			SELECT (SELECT count(*) FROM {workspaces} WHERE account = $1) FROM {accounts} WHERE id = $1`, account); err != nil {
 			return err
 		}
-		found, err = list(ctx, tx, scanWorkspace, `
+		found, err = List(ctx, tx, scanWorkspace, `
 			SELECT `+workspaceColumns+` FROM {workspaces} WHERE account = $1
 			ORDER BY created_at, id LIMIT $2 OFFSET $3`, account, atMost(limit), max(offset, 0))
 		return err
@@ -131,9 +131,9 @@ func (s *Organization) ReplaceWorkspace(ctx context.Context, w organization.Work
 		case err != nil:
 			return false, err
 		case n > 0:
-			return true, outdate(ctx, tx, workspaceLine(w.ID), w.Version+1)
+			return true, RaiseVersion(ctx, tx, workspaceLine(w.ID), w.Version+1)
 		}
-		version, err := one(ctx, tx, organization.ErrNotFound, scanInt,
+		version, err := One(ctx, tx, organization.ErrNotFound, scanInt,
 			`SELECT version FROM {workspaces} WHERE account = $1 AND id = $2`, w.Account, w.ID)
 		switch {
 		case err != nil:
@@ -148,7 +148,7 @@ func (s *Organization) ReplaceWorkspace(ctx context.Context, w organization.Work
 // DeleteWorkspace implements [organization.Store].
 func (s *Organization) DeleteWorkspace(ctx context.Context, account, id string, c router.Change) error {
 	return s.change(ctx, account, c, func(tx Tx) (bool, error) {
-		version, err := one(ctx, tx, organization.ErrNotFound, scanInt,
+		version, err := One(ctx, tx, organization.ErrNotFound, scanInt,
 			`SELECT version FROM {workspaces} WHERE account = $1 AND id = $2`, account, id)
 		if err != nil {
 			return false, err
@@ -161,10 +161,10 @@ func (s *Organization) DeleteWorkspace(ctx context.Context, account, id string, 
 				return false, err
 			}
 		}
-		return true, outdate(ctx, tx, workspaceLine(id), version+1)
+		return true, RaiseVersion(ctx, tx, workspaceLine(id), version+1)
 	})
 }
 
 func workspaceLine(id string) router.Line {
-	return router.OwnerWorkspace.Line(router.Principal{Workspace: id}, ever)
+	return router.OwnerWorkspace.Line(router.Principal{Workspace: id}, Ever)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/signalbox/signalbox/presets"
 	"github.com/signalbox/signalbox/router"
 )
@@ -34,8 +36,8 @@ func (s *Presets) AddVersion(
 				created_at, updated_at, versions)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0)
 			ON CONFLICT (account, workspace, slug) DO NOTHING`,
-			p.ID.String(), p.Account, p.Workspace, p.Slug, p.Name, string(p.Status), micros(p.StatusUpdatedAt), p.Creator,
-			micros(p.CreatedAt), micros(p.UpdatedAt))
+			p.ID.String(), p.Account, p.Workspace, p.Slug, p.Name, string(p.Status), Micros(p.StatusUpdatedAt), p.Creator,
+			Micros(p.CreatedAt), Micros(p.UpdatedAt))
 		if err != nil {
 			return false, err
 		}
@@ -44,18 +46,18 @@ func (s *Presets) AddVersion(
 				return false, err
 			}
 		}
-		next, err := one(ctx, tx, presets.ErrConflict, scanSequence, `
+		next, err := One(ctx, tx, presets.ErrConflict, scanSequence, `
 			UPDATE {presets} SET versions = versions + 1,
 				updated_at = CASE WHEN updated_at < $4 THEN $4 ELSE updated_at END
 			WHERE account = $1 AND workspace = $2 AND slug = $3
-			RETURNING id, versions`, p.Account, p.Workspace, p.Slug, micros(v.CreatedAt))
+			RETURNING id, versions`, p.Account, p.Workspace, p.Slug, Micros(v.CreatedAt))
 		if err != nil {
 			return false, err
 		}
 		_, err = tx.Exec(ctx, `
 			INSERT INTO {preset_versions} (preset, number, id, config, system_prompt, creator, created_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			next.preset, next.last, v.ID.String(), text(v.Config), v.SystemPrompt, v.Creator, micros(v.CreatedAt))
+			next.preset, next.last, v.ID.String(), text(v.Config), v.SystemPrompt, v.Creator, Micros(v.CreatedAt))
 		if err != nil {
 			return false, err
 		}
@@ -79,7 +81,7 @@ func presetsWithin(ctx context.Context, tx Tx, account, workspace string, most i
 	if _, err := tx.Exec(ctx, `UPDATE {migrations} SET name = name WHERE version = 0`); err != nil {
 		return err
 	}
-	n, err := count(ctx, tx, `SELECT count(*) FROM {presets} WHERE account = $1 AND workspace = $2`, account, workspace)
+	n, err := Count(ctx, tx, `SELECT count(*) FROM {presets} WHERE account = $1 AND workspace = $2`, account, workspace)
 	if err == nil && n > most {
 		err = presets.ErrFull
 	}
@@ -103,7 +105,7 @@ func (s *Presets) SetStatus(ctx context.Context, account, workspace, slug string
 		n, err := tx.Exec(ctx, `
 			UPDATE {presets} SET status = $4, status_updated_at = $5,
 				updated_at = CASE WHEN updated_at < $5 THEN $5 ELSE updated_at END
-			WHERE account = $1 AND workspace = $2 AND slug = $3`, account, workspace, slug, string(status), micros(at))
+			WHERE account = $1 AND workspace = $2 AND slug = $3`, account, workspace, slug, string(status), Micros(at))
 		switch {
 		case err != nil:
 			return false, err
@@ -126,7 +128,7 @@ func (s *Presets) Get(ctx context.Context, account, workspace, slug string) (p p
 }
 
 func preset(ctx context.Context, tx Tx, account, workspace, slug string) (presets.Preset, error) {
-	return one(ctx, tx, presets.ErrNotFound, scanPreset, `
+	return One(ctx, tx, presets.ErrNotFound, scanPreset, `
 		SELECT `+presetColumns+` FROM `+designated+`
 		WHERE p.account = $1 AND p.workspace = $2 AND p.slug = $3`, account, workspace, slug)
 }
@@ -142,8 +144,8 @@ func scanPreset(rows Rows) (p presets.Preset, err error) {
 		return p, err
 	}
 	p.Status = presets.Status(status)
-	p.StatusUpdatedAt, p.CreatedAt, p.UpdatedAt = instant(statusUpdated), instant(created), instant(updated)
-	if p.ID, err = parsed(id); err != nil {
+	p.StatusUpdatedAt, p.CreatedAt, p.UpdatedAt = Instant(statusUpdated), Instant(created), Instant(updated)
+	if p.ID, err = uuid.Parse(id); err != nil {
 		return p, err
 	}
 	p.Designated, err = v.version()
@@ -165,11 +167,11 @@ func (r *versionRow) dest() []any {
 
 func (r *versionRow) version() (v presets.Version, err error) {
 	v = r.Version
-	v.Config, v.CreatedAt = raw(r.config), instant(r.created)
-	if v.ID, err = parsed(r.id); err != nil {
+	v.Config, v.CreatedAt = raw(r.config), Instant(r.created)
+	if v.ID, err = uuid.Parse(r.id); err != nil {
 		return v, err
 	}
-	v.Preset, err = parsed(r.preset)
+	v.Preset, err = uuid.Parse(r.preset)
 	return v, err
 }
 
@@ -184,11 +186,11 @@ func scanVersion(rows Rows) (presets.Version, error) {
 // List implements [presets.Store].
 func (s *Presets) List(ctx context.Context, account, workspace string, offset, limit int) (found []presets.Preset, total int, err error) {
 	err = s.db.Read(ctx, func(tx Tx) error {
-		total, err = count(ctx, tx, `SELECT count(*) FROM {presets} WHERE account = $1 AND workspace = $2`, account, workspace)
+		total, err = Count(ctx, tx, `SELECT count(*) FROM {presets} WHERE account = $1 AND workspace = $2`, account, workspace)
 		if err != nil {
 			return err
 		}
-		found, err = list(ctx, tx, scanPreset, `
+		found, err = List(ctx, tx, scanPreset, `
 			SELECT `+presetColumns+` FROM `+designated+` WHERE p.account = $1 AND p.workspace = $2
 			ORDER BY p.updated_at DESC, p.id DESC LIMIT $3 OFFSET $4`, account, workspace, max(limit, 0), max(offset, 0))
 		return err
@@ -199,7 +201,7 @@ func (s *Presets) List(ctx context.Context, account, workspace string, offset, l
 // Version implements [presets.Store].
 func (s *Presets) Version(ctx context.Context, account, workspace, slug string, number int) (v presets.Version, err error) {
 	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		v, err = one(ctx, tx, presets.ErrNotFound, scanVersion, `
+		v, err = One(ctx, tx, presets.ErrNotFound, scanVersion, `
 			SELECT `+versionColumns+` FROM {presets} p JOIN {preset_versions} v ON v.preset = p.id
 			WHERE p.account = $1 AND p.workspace = $2 AND p.slug = $3 AND v.number = $4`, account, workspace, slug, number)
 		return err
@@ -210,16 +212,16 @@ func (s *Presets) Version(ctx context.Context, account, workspace, slug string, 
 // Versions implements [presets.Store].
 func (s *Presets) Versions(ctx context.Context, account, workspace, slug string, offset, limit int) (found []presets.Version, total int, err error) {
 	err = s.db.Read(ctx, func(tx Tx) error {
-		of, err := one(ctx, tx, presets.ErrNotFound, scanSequence, `
+		of, err := One(ctx, tx, presets.ErrNotFound, scanSequence, `
 			SELECT id, versions FROM {presets} WHERE account = $1 AND workspace = $2 AND slug = $3`, account, workspace, slug)
 		if err != nil {
 			return err
 		}
-		total, err = count(ctx, tx, `SELECT count(*) FROM {preset_versions} WHERE preset = $1`, of.preset)
+		total, err = Count(ctx, tx, `SELECT count(*) FROM {preset_versions} WHERE preset = $1`, of.preset)
 		if err != nil {
 			return err
 		}
-		found, err = list(ctx, tx, scanVersion, `
+		found, err = List(ctx, tx, scanVersion, `
 			SELECT `+versionColumns+` FROM {preset_versions} v WHERE v.preset = $1
 			ORDER BY v.number LIMIT $2 OFFSET $3`, of.preset, max(limit, 0), max(offset, 0))
 		return err

@@ -50,6 +50,9 @@ type Pruner struct {
 	activity *Activity
 }
 
+// NewPruner returns the pruner of db, whose activity it adds to the roll-ups first.
+func NewPruner(db DB, activity *Activity) *Pruner { return &Pruner{db: db, activity: activity} }
+
 // looked is how many rows a portion looks at for each that it may drop: reading a row
 // costs far less than dropping it.
 const looked = 8
@@ -82,7 +85,7 @@ func (p place) end(ctx context.Context, tx Tx, last string) (string, error) {
 	if p.Until != "" {
 		return p.Until, nil
 	}
-	return one(ctx, tx, nil, scanText, last)
+	return One(ctx, tx, nil, ScanText, last)
 }
 
 func (p place) String() string {
@@ -113,12 +116,12 @@ func (p *Pruner) Prune(ctx context.Context, before time.Time, from string, limit
 		prune, next = p.events, placeLines
 	}
 	var did portion
-	err := repeat(ctx, p.db, func(tx Tx) (err error) {
+	err := WriteIdempotent(ctx, p.db, func(tx Tx) (err error) {
 		if _, err := tx.Exec(ctx, setHorizon, router.Daily.Window(before)); err != nil {
 			return err
 		}
 		// A rival's horizon may be later. Lines and what is carried to them go by one.
-		horizon, err := one(ctx, tx, nil, scanText, theHorizon)
+		horizon, err := One(ctx, tx, nil, ScanText, theHorizon)
 		if err != nil {
 			return err
 		}
@@ -157,7 +160,7 @@ func (p *Pruner) events(ctx context.Context, tx Tx, at place, horizon string, li
 	over, carried := isOver(horizon), map[router.Line]router.Amount{}
 	var ids [][]any
 	byKey, byAccount := map[[3]string]bool{}, map[[2]string]bool{}
-	err = query(ctx, tx, func(rows Rows) error {
+	err = Query(ctx, tx, func(rows Rows) error {
 		if len(ids) == limit {
 			return nil // the next portion's
 		}
@@ -203,7 +206,7 @@ func (p *Pruner) lines(ctx context.Context, tx Tx, at place, horizon string, lim
 	}
 	over := isOver(horizon)
 	var ids, names [][]any
-	err = query(ctx, tx, func(rows Rows) error {
+	err = Query(ctx, tx, func(rows Rows) error {
 		if len(ids) == limit {
 			return nil // the next portion's
 		}
@@ -234,7 +237,7 @@ func (p *Pruner) changes(before time.Time) pruning {
 			return did, err
 		}
 		var numbers [][]any
-		err = query(ctx, tx, func(rows Rows) error {
+		err = Query(ctx, tx, func(rows Rows) error {
 			if len(numbers) == limit {
 				return nil // the next portion's
 			}
@@ -243,7 +246,7 @@ func (p *Pruner) changes(before time.Time) pruning {
 				return err
 			}
 			did.seen, did.last = did.seen+1, strconv.FormatInt(seq, 10)
-			if when < micros(before) {
+			if when < Micros(before) {
 				numbers = append(numbers, []any{seq})
 			}
 			return nil
@@ -251,7 +254,7 @@ func (p *Pruner) changes(before time.Time) pruning {
 		if did.dropped = len(numbers); err != nil || did.dropped == 0 {
 			return did, err
 		}
-		return did, execRows(ctx, p.db, tx, dropChanges, numberColumns(), numbers)
+		return did, ExecRows(ctx, p.db, tx, dropChanges, numberColumns(), numbers)
 	}
 }
 

@@ -63,23 +63,23 @@ type reply struct {
 func scanReply(rows Rows) (r reply, err error) {
 	var hold string
 	if err = rows.Scan(&r.digest, &hold, &r.made, &r.deadline, &r.text); err == nil {
-		r.hold, err = parsed(hold)
+		r.hold, err = uuid.Parse(hold)
 	}
 	return r, err
 }
 
-func (r *reply) inFlight(now time.Time) bool { return r.text == nil && r.deadline >= micros(now) }
+func (r *reply) inFlight(now time.Time) bool { return r.text == nil && r.deadline >= Micros(now) }
 
 // over says whether the row counts as none.
 func (r *reply) over(now time.Time) bool {
-	return !r.inFlight(now) && r.made <= micros(now.Add(-router.RepliesKept))
+	return !r.inFlight(now) && r.made <= Micros(now.Add(-router.RepliesKept))
 }
 
 var errNoReply = errors.New("sqlstore: no reply")
 
 // findReply locks and returns a row, or errNoReply.
 func findReply(ctx context.Context, tx Tx, k router.ReplyKey) (reply, error) {
-	return one(ctx, tx, errNoReply, scanReply, theReply, k.Account, k.KeyHash, k.Key)
+	return One(ctx, tx, errNoReply, scanReply, theReply, k.Account, k.KeyHash, k.Key)
 }
 
 // Claim implements [router.Replies].
@@ -87,7 +87,7 @@ func (l *Ledger) Claim(ctx context.Context, c router.Claim) (got router.Claimed,
 	if !keeps(c.Key.Account, c.Key.KeyHash, c.Key.Key) {
 		return got, errText
 	}
-	err = repeat(ctx, l.db, func(tx Tx) error {
+	err = WriteIdempotent(ctx, l.db, func(tx Tx) error {
 		for {
 			got, err = claim(ctx, tx, &c)
 			if !errors.Is(err, ErrChanged) { // else a rival made the row at this instant
@@ -117,7 +117,7 @@ func claim(ctx context.Context, tx Tx, c *router.Claim) (router.Claimed, error) 
 		return router.Claimed{Hold: r.hold, Dead: true}, nil
 	}
 	changed, err := tx.Exec(ctx, write, c.Key.Account, c.Key.KeyHash, c.Key.Key,
-		digest, c.Hold.String(), micros(c.Now), micros(after(c.Deadline)))
+		digest, c.Hold.String(), Micros(c.Now), Micros(after(c.Deadline)))
 	switch {
 	case err != nil:
 		return router.Claimed{}, err
@@ -127,7 +127,7 @@ func claim(ctx context.Context, tx Tx, c *router.Claim) (router.Claimed, error) 
 	if !bounds(c) {
 		return router.Claimed{Hold: c.Hold}, nil
 	}
-	_, err = tx.Exec(ctx, boundReplies, c.Key.Account, c.Key.KeyHash, max(c.Most-1, 0), micros(c.Now))
+	_, err = tx.Exec(ctx, boundReplies, c.Key.Account, c.Key.KeyHash, max(c.Most-1, 0), Micros(c.Now))
 	return router.Claimed{Hold: c.Hold}, err
 }
 
@@ -184,7 +184,7 @@ func (a *attempt) loadingReplies() RowsStatement {
 		var hold string
 		err := rows.Scan(&k.Account, &k.KeyHash, &k.Key, &hold)
 		if err == nil {
-			a.claims[k], err = parsed(hold)
+			a.claims[k], err = uuid.Parse(hold)
 		}
 		return err
 	}}
@@ -195,7 +195,7 @@ func (l *Ledger) Keep(ctx context.Context, k router.Kept) error {
 	if !keepsReply(&k) {
 		return errText
 	}
-	return repeat(ctx, l.db, func(tx Tx) error {
+	return WriteIdempotent(ctx, l.db, func(tx Tx) error {
 		r, err := findReply(ctx, tx, k.Key)
 		switch {
 		case errors.Is(err, errNoReply):
@@ -217,7 +217,7 @@ func (l *Ledger) Release(ctx context.Context, of router.ReplyKey, hold uuid.UUID
 	if !keeps(of.Account, of.KeyHash, of.Key) {
 		return nil // nothing can be there
 	}
-	return repeat(ctx, l.db, func(tx Tx) error {
+	return WriteIdempotent(ctx, l.db, func(tx Tx) error {
 		_, err := tx.Exec(ctx, dropReply, of.Account, of.KeyHash, of.Key, hold.String())
 		return err
 	})
@@ -230,8 +230,8 @@ func (l *Ledger) forgetReplies(ctx context.Context, now time.Time, limit int) er
 	limit = max(limit, 1)
 	for {
 		var dropped int64
-		err := repeat(ctx, l.db, func(tx Tx) (err error) {
-			dropped, err = tx.Exec(ctx, forgetReplies, micros(now.Add(-router.RepliesKept)), micros(now), limit)
+		err := WriteIdempotent(ctx, l.db, func(tx Tx) (err error) {
+			dropped, err = tx.Exec(ctx, forgetReplies, Micros(now.Add(-router.RepliesKept)), Micros(now), limit)
 			return err
 		})
 		if err != nil || dropped < int64(limit) {

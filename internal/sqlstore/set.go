@@ -14,6 +14,6 @@ func Set(db DB) store.Set {
 		Ledger:       NewLedger(db, used),
 		Presets:      NewPresets(db),
 		Organization: NewOrganization(db),
-		Pruner:       &Pruner{db: db, activity: used},
+		Pruner:       NewPruner(db, used),
 	}
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -71,7 +72,7 @@ func (l *Ledger) swift(ctx context.Context, batch []*operation) (rest []*operati
 	}
 	if err := l.db.WriteRows(ctx, s.statements(l.activity)...); err != nil {
 		for _, o := range done {
-			o.unsure = o.unsure || isUnknown(err)
+			o.unsure = o.unsure || errors.Is(err, ErrUnknown)
 		}
 		return batch
 	}

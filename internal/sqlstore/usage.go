@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strings"
 )
@@ -69,7 +70,7 @@ func (s *Activity) fold(ctx context.Context, events int) error {
 			return err
 		})
 		switch {
-		case isUnknown(err):
+		case errors.Is(err, ErrUnknown):
 			return nil // what is left goes the next time
 		case err != nil || found < s.db.Portion():
 			return err
@@ -84,7 +85,7 @@ func (s *Activity) foldSome(ctx context.Context, tx Tx) (int, error) {
 		return 0, err
 	}
 	var taken eventLists // those that no rival has taken
-	if err := queryRows(ctx, s.db, tx, taken.scan, loadLists, numberColumns(), oldest); err != nil {
+	if err := QueryRows(ctx, s.db, tx, taken.scan, loadLists, numberColumns(), oldest); err != nil {
 		return 0, err
 	}
 	byKey, byAccount := sums{}, sums{}

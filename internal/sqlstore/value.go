@@ -2,21 +2,9 @@ package sqlstore
 
 import (
 	"encoding/json"
-	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/router"
 )
-
-// micros is an instant as it is stored. The zero time comes back as such.
-func micros(t time.Time) int64 { return t.UnixMicro() }
-
-// instant is what micros stored.
-func instant(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
-
-// after is the first instant not before t that can be stored.
-func after(t time.Time) time.Time { return t.Add(time.Microsecond - 1).Truncate(time.Microsecond) }
 
 // nanos is optional money as it is stored: NULL is nil.
 func nanos(u *router.USD) *int64 {
@@ -63,5 +51,7 @@ func decoded[T any](text string) (v T, err error) {
 	return v, err
 }
 
-// parsed is a UUID that was stored as text.
-func parsed(text string) (uuid.UUID, error) { return uuid.Parse(text) }
+func scanInt(rows Rows) (n int64, err error) {
+	err = rows.Scan(&n)
+	return n, err
+}

@@ -24,7 +24,7 @@ const mostDifferences = 10_000
 // largest USD is an error of the database.
 func Verify(ctx context.Context, db DB, migrations fs.FS) (found store.Verified, err error) {
 	err = db.Read(ctx, func(tx Tx) error {
-		if err := check(ctx, db, tx, migrations); err != nil {
+		if err := CheckTx(ctx, db, tx, migrations); err != nil {
 			return err
 		}
 		v := &verifier{db: db}
@@ -64,7 +64,7 @@ func (v *verifier) differ(what, where, stored, computed string) {
 // days checks that events are filed under their day, and names its windows.
 func (v *verifier) days(ctx context.Context, tx Tx) error {
 	v.windows = map[string][router.Daily + 1]string{}
-	return query(ctx, tx, func(rows Rows) error {
+	return Query(ctx, tx, func(rows Rows) error {
 		var day string
 		var events int
 		var first, last int64
@@ -73,12 +73,12 @@ func (v *verifier) days(ctx context.Context, tx Tx) error {
 		}
 		v.found.Events += events
 		for _, at := range []int64{first, last} { // days follow each other, so all between are of the same
-			if really := router.Daily.Window(instant(at)); really != day {
+			if really := router.Daily.Window(Instant(at)); really != day {
 				v.differ("day", fmt.Sprintf("events admitted=%d", at), day, really)
 				break
 			}
 		}
-		v.windows[day] = windowsOf(day, instant(first))
+		v.windows[day] = windowsOf(day, Instant(first))
 		return nil
 	}, `SELECT day, count(*), min(admitted), max(admitted) FROM {events} GROUP BY day ORDER BY day`)
 }
@@ -98,7 +98,7 @@ func windowsOf(day string, of time.Time) (names [router.Daily + 1]string) {
 // openHolds adds up what open holds hold on each line.
 func (v *verifier) openHolds(ctx context.Context, tx Tx) error {
 	v.held = map[int64]router.Amount{}
-	return query(ctx, tx, func(rows Rows) error {
+	return Query(ctx, tx, func(rows Rows) error {
 		h, err := scanHold(rows)
 		if err != nil {
 			return err
@@ -113,6 +113,6 @@ func (v *verifier) openHolds(ctx context.Context, tx Tx) error {
 
 // horizon reads before which day nothing is kept.
 func (v *verifier) horizon(ctx context.Context, tx Tx) (err error) {
-	v.pruned, err = one(ctx, tx, nil, scanText, theHorizon)
+	v.pruned, err = One(ctx, tx, nil, ScanText, theHorizon)
 	return err
 }

@@ -9,7 +9,7 @@ import (
 // credits compares what accounts are said to have paid in with their payments. It
 // joins nothing, so that it finds payments whose account is gone.
 func (v *verifier) credits(ctx context.Context, tx Tx) error {
-	return query(ctx, tx, func(rows Rows) error {
+	return Query(ctx, tx, func(rows Rows) error {
 		var account string
 		var accounts, stored, paid int64
 		if err := rows.Scan(&account, &accounts, &stored, &paid); err != nil {

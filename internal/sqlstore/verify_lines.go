@@ -31,7 +31,7 @@ const booksOfOwners = `WITH spent AS (
 // lines compares what is spent and held on each line with events and open holds.
 func (v *verifier) lines(ctx context.Context, tx Tx) error {
 	of := ownersBooks{}
-	err := query(ctx, tx, func(rows Rows) error {
+	err := Query(ctx, tx, func(rows Rows) error {
 		var owner, at string // a line's window, or a day
 		var id int64
 		var kept router.Balance

@@ -37,7 +37,7 @@ func (l listed) by(names []string) map[string][]int64 {
 // lists reads what is listed. What is wrong with its sums shows when they are
 // compared with all events.
 func (v *verifier) lists(ctx context.Context, tx Tx) error {
-	return query(ctx, tx, func(rows Rows) error {
+	return Query(ctx, tx, func(rows Rows) error {
 		l, err := scanList(rows)
 		if err != nil {
 			return err

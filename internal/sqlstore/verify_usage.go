@@ -30,7 +30,7 @@ func (v *verifier) usage(ctx context.Context, tx Tx, table, key string) error {
 	listed := v.listed.by(names)
 	dest, texts, sums := destinations(len(names), 2+2*len(values))
 	kept, events := sums[:1+len(values)], sums[1+len(values):] // how many rows, then their figures
-	err := query(ctx, tx, func(rows Rows) error {
+	err := Query(ctx, tx, func(rows Rows) error {
 		if err := rows.Scan(dest...); err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // ever is the window of the lines that have versions.
-const ever = "ever"
+const Ever = "ever"
 
 // versions are those of a line's owner: of its record, and of the guardrails that
 // cover it.
@@ -27,9 +27,9 @@ func (v *versions) of(c router.Check) *int64 {
 	return &v.record
 }
 
-// outdate raises the version of an owner's record to n. Once the transaction is
+// RaiseVersion raises the version of an owner's record to n. Once the transaction is
 // committed, limits that were read before are stale.
-func outdate(ctx context.Context, tx Tx, owner router.Line, n int64) error {
+func RaiseVersion(ctx context.Context, tx Tx, owner router.Line, n int64) error {
 	if owner == (router.Line{}) {
 		return nil // nobody spends as that
 	}
@@ -40,10 +40,10 @@ func outdate(ctx context.Context, tx Tx, owner router.Line, n int64) error {
 	return err
 }
 
-// outdateGuards raises the versions of the guardrails that cover the owners of
+// RaiseGuards raises the versions of the guardrails that cover the owners of
 // lines. It creates and locks the lines in the order of all other transactions, so
 // that none deadlock.
-func outdateGuards(ctx context.Context, db DB, tx Tx, lines []router.Line) error {
+func RaiseGuards(ctx context.Context, db DB, tx Tx, lines []router.Line) error {
 	lines = slices.DeleteFunc(lines, func(line router.Line) bool { return line == router.Line{} })
 	if len(lines) == 0 {
 		return nil
@@ -61,11 +61,11 @@ func outdateGuards(ctx context.Context, db DB, tx Tx, lines []router.Line) error
 		RowsStatement{Text: raiseGuards, Columns: numberColumns(), Rows: rows, Changed: int64(len(rows))})
 }
 
-// guardsOf names the lines of a principal's workspace, member and key.
-func guardsOf(p router.Principal) []router.Line {
+// GuardedLines names the lines of a principal's workspace, member and key.
+func GuardedLines(p router.Principal) []router.Line {
 	lines := make([]router.Line, 0, 3)
 	for _, o := range []router.Owner{router.OwnerWorkspace, router.OwnerMember, router.OwnerKey} {
-		if line := o.Line(p, ever); line != (router.Line{}) {
+		if line := o.Line(p, Ever); line != (router.Line{}) {
 			lines = append(lines, line)
 		}
 	}
