@@ -6,16 +6,18 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/internal/sqldb"
+	"github.com/signalbox/signalbox/internal/sqlledger"
 	"github.com/signalbox/signalbox/router"
 )
 
 var _ guardrails.Store = (*Guardrails)(nil)
 
 // Guardrails keeps guardrails and what they are assigned to.
-type Guardrails struct{ db DB }
+type Guardrails struct{ db sqldb.DB }
 
 // NewGuardrails returns the guardrails in db.
-func NewGuardrails(db DB) *Guardrails { return &Guardrails{db: db} }
+func NewGuardrails(db sqldb.DB) *Guardrails { return &Guardrails{db: db} }
 
 const guardrailColumns = `g.id, g.account, g.workspace, g.is_default, g.name, g.settings, g.created_at, g.updated_at, g.revision`
 
@@ -25,43 +27,43 @@ func (s *Guardrails) Create(ctx context.Context, g guardrails.Guardrail, c route
 	if err != nil {
 		return err
 	}
-	return change(ctx, s.db, c, func(tx Tx) (bool, error) {
+	return change(ctx, s.db, c, func(tx sqldb.Tx) (bool, error) {
 		n, err := tx.Exec(ctx, `
 			INSERT INTO {guardrails} (id, account, workspace, is_default, name, settings, created_at, updated_at, revision)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 			ON CONFLICT DO NOTHING`, // of the id, or of a workspace's default
-			g.ID.String(), g.Account, g.Workspace, g.Default, g.Name, settings, Micros(g.CreatedAt), Micros(g.UpdatedAt), g.Revision)
+			g.ID.String(), g.Account, g.Workspace, g.Default, g.Name, settings, sqldb.Micros(g.CreatedAt), sqldb.Micros(g.UpdatedAt), g.Revision)
 		if err == nil && n == 0 {
 			err = guardrails.ErrExists
 		}
 		if err != nil || !g.Default {
 			return true, err
 		}
-		return true, RaiseGuards(ctx, s.db, tx, []router.Line{workspaceLine(g.Workspace)})
+		return true, sqlledger.RaiseGuards(ctx, s.db, tx, []router.Line{workspaceLine(g.Workspace)})
 	})
 }
 
 // Get implements [guardrails.Store].
 func (s *Guardrails) Get(ctx context.Context, account string, id uuid.UUID) (g guardrails.Guardrail, err error) {
-	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		g, err = One(ctx, tx, guardrails.ErrNotFound, scanGuardrail,
+	err = s.db.ReadOne(ctx, func(tx sqldb.Tx) error {
+		g, err = sqldb.One(ctx, tx, guardrails.ErrNotFound, scanGuardrail,
 			`SELECT `+guardrailColumns+` FROM {guardrails} g WHERE g.account = $1 AND g.id = $2`, account, id.String())
 		return err
 	})
 	return g, err
 }
 
-func scanGuardrail(rows Rows) (guardrails.Guardrail, error) { return scanGuardrailAfter(rows) }
+func scanGuardrail(rows sqldb.Rows) (guardrails.Guardrail, error) { return scanGuardrailAfter(rows) }
 
 // scanGuardrailAfter scans what stands before guardrailColumns, and them.
-func scanGuardrailAfter(rows Rows, dest ...any) (g guardrails.Guardrail, err error) {
+func scanGuardrailAfter(rows sqldb.Rows, dest ...any) (g guardrails.Guardrail, err error) {
 	var id, settings string
 	var created, updated int64
 	if err = rows.Scan(append(dest,
 		&id, &g.Account, &g.Workspace, &g.Default, &g.Name, &settings, &created, &updated, &g.Revision)...); err != nil {
 		return g, err
 	}
-	g.CreatedAt, g.UpdatedAt = Instant(created), Instant(updated)
+	g.CreatedAt, g.UpdatedAt = sqldb.Instant(created), sqldb.Instant(updated)
 	if g.ID, err = uuid.Parse(id); err != nil {
 		return g, err
 	}
@@ -71,12 +73,12 @@ func scanGuardrailAfter(rows Rows, dest ...any) (g guardrails.Guardrail, err err
 
 // List implements [guardrails.Store].
 func (s *Guardrails) List(ctx context.Context, account, workspace string, offset, limit int) (found []guardrails.Guardrail, total int, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
-		total, err = Count(ctx, tx, `SELECT count(*) FROM {guardrails} WHERE account = $1 AND workspace = $2`, account, workspace)
+	err = s.db.Read(ctx, func(tx sqldb.Tx) error {
+		total, err = sqldb.Count(ctx, tx, `SELECT count(*) FROM {guardrails} WHERE account = $1 AND workspace = $2`, account, workspace)
 		if err != nil {
 			return err
 		}
-		found, err = List(ctx, tx, scanGuardrail, `
+		found, err = sqldb.List(ctx, tx, scanGuardrail, `
 			SELECT `+guardrailColumns+` FROM {guardrails} g WHERE g.account = $1 AND g.workspace = $2
 			ORDER BY g.created_at DESC, g.id DESC LIMIT $3 OFFSET $4`, account, workspace, max(limit, 0), max(offset, 0))
 		return err
@@ -90,11 +92,11 @@ func (s *Guardrails) Replace(ctx context.Context, g guardrails.Guardrail, c rout
 	if err != nil {
 		return err
 	}
-	return change(ctx, s.db, c, func(tx Tx) (bool, error) {
+	return change(ctx, s.db, c, func(tx sqldb.Tx) (bool, error) {
 		n, err := tx.Exec(ctx, `
 			UPDATE {guardrails} SET name = $3, settings = $4, created_at = $5, updated_at = $6, revision = $7
 			WHERE account = $1 AND id = $2 AND revision = $8`,
-			g.Account, g.ID.String(), g.Name, settings, Micros(g.CreatedAt), Micros(g.UpdatedAt), g.Revision, g.Revision-1)
+			g.Account, g.ID.String(), g.Name, settings, sqldb.Micros(g.CreatedAt), sqldb.Micros(g.UpdatedAt), g.Revision, g.Revision-1)
 		switch {
 		case err != nil:
 			return false, err
@@ -110,8 +112,8 @@ func (s *Guardrails) Replace(ctx context.Context, g guardrails.Guardrail, c rout
 
 // uncover raises the guardrail versions of everything that a guardrail covers. It
 // locks the rows of the keys and members that are assigned to it.
-func (s *Guardrails) uncover(ctx context.Context, tx Tx, account string, id uuid.UUID) error {
-	lines, err := List(ctx, tx, func(rows Rows) (line router.Line, err error) {
+func (s *Guardrails) uncover(ctx context.Context, tx sqldb.Tx, account string, id uuid.UUID) error {
+	lines, err := sqldb.List(ctx, tx, func(rows sqldb.Rows) (line router.Line, err error) {
 		var kind, name string
 		err = rows.Scan(&kind, &name)
 		return coveredLine(account, kind, name), err
@@ -120,7 +122,7 @@ func (s *Guardrails) uncover(ctx context.Context, tx Tx, account string, id uuid
 	if err != nil {
 		return err
 	}
-	home, err := List(ctx, tx, ScanText,
+	home, err := sqldb.List(ctx, tx, sqldb.ScanText,
 		`SELECT workspace FROM {guardrails} WHERE account = $1 AND id = $2 AND is_default`, account, id.String())
 	if err != nil {
 		return err
@@ -128,20 +130,20 @@ func (s *Guardrails) uncover(ctx context.Context, tx Tx, account string, id uuid
 	for _, workspace := range home {
 		lines = append(lines, workspaceLine(workspace))
 	}
-	return RaiseGuards(ctx, s.db, tx, lines)
+	return sqlledger.RaiseGuards(ctx, s.db, tx, lines)
 }
 
 // coveredLine is that of a key or a member.
 func coveredLine(account, kind, name string) router.Line {
 	if kind == memberWord {
-		return router.OwnerMember.Line(router.Principal{Account: account, Member: name}, Ever)
+		return router.OwnerMember.Line(router.Principal{Account: account, Member: name}, sqlledger.Ever)
 	}
-	return router.OwnerKey.Line(router.Principal{KeyHash: name}, Ever)
+	return router.OwnerKey.Line(router.Principal{KeyHash: name}, sqlledger.Ever)
 }
 
 // findGuardrail returns ErrNotFound where there is no such guardrail.
-func findGuardrail(ctx context.Context, tx Tx, account string, id uuid.UUID) error {
-	_, err := One(ctx, tx, guardrails.ErrNotFound, scanInt,
+func findGuardrail(ctx context.Context, tx sqldb.Tx, account string, id uuid.UUID) error {
+	_, err := sqldb.One(ctx, tx, guardrails.ErrNotFound, scanInt,
 		`SELECT revision FROM {guardrails} WHERE account = $1 AND id = $2`, account, id.String())
 	return err
 }
@@ -149,7 +151,7 @@ func findGuardrail(ctx context.Context, tx Tx, account string, id uuid.UUID) err
 // keepGuardrail is findGuardrail that keeps it as it is until the transaction
 // ends. A lock would not do: whoever waits for one goes on, at some isolations,
 // with what it saw before; whoever waits for a change begins again.
-func keepGuardrail(ctx context.Context, tx Tx, account string, id uuid.UUID) error {
+func keepGuardrail(ctx context.Context, tx sqldb.Tx, account string, id uuid.UUID) error {
 	n, err := tx.Exec(ctx, `UPDATE {guardrails} SET revision = revision WHERE account = $1 AND id = $2`, account, id.String())
 	if err == nil && n == 0 {
 		err = guardrails.ErrNotFound
@@ -160,7 +162,7 @@ func keepGuardrail(ctx context.Context, tx Tx, account string, id uuid.UUID) err
 // Delete implements [guardrails.Store]. A transaction that assigns its subjects to
 // another guardrail locks in the same order.
 func (s *Guardrails) Delete(ctx context.Context, account string, id uuid.UUID, c router.Change) error {
-	return change(ctx, s.db, c, func(tx Tx) (bool, error) {
+	return change(ctx, s.db, c, func(tx sqldb.Tx) (bool, error) {
 		if err := keepGuardrail(ctx, tx, account, id); err != nil {
 			return false, err
 		}
@@ -186,14 +188,14 @@ const raisedRow = `'00000000-0000-0000-0000-000000000000', '', '', false, '', '{
 // Applied implements [guardrails.Store]: a few points of three indexes, and one
 // query, so that all is of one instant.
 func (s *Guardrails) Applied(ctx context.Context, p router.Principal) (applied guardrails.Applied, err error) {
-	lines, owners := GuardedLines(p), []any{"", "", ""}
+	lines, owners := sqlledger.GuardedLines(p), []any{"", "", ""}
 	for i, line := range lines {
 		owners[i] = line.Owner
 	}
-	err = s.db.ReadOne(ctx, func(tx Tx) error {
+	err = s.db.ReadOne(ctx, func(tx sqldb.Tx) error {
 		applied = guardrails.Applied{}
 		newest := map[string]int64{}
-		err := Query(ctx, tx, func(rows Rows) error {
+		err := sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
 			var covers string
 			g, err := scanGuardrailAfter(rows, &covers)
 			switch covers {

@@ -1,19 +1,24 @@
 package sqlstore
 
-import "github.com/signalbox/signalbox/store"
+import (
+	"github.com/signalbox/signalbox/internal/sqldb"
+	"github.com/signalbox/signalbox/store"
+
+	"github.com/signalbox/signalbox/internal/sqlledger"
+)
 
 // Set returns all stores in db.
-func Set(db DB) store.Set {
-	used := NewActivity(db)
+func Set(db sqldb.DB) store.Set {
+	used := sqlledger.NewActivity(db)
 	return store.Set{
 		Activity:     used,
 		Audit:        NewAudit(db),
 		Credentials:  NewCredentials(db),
 		Guardrails:   NewGuardrails(db),
 		Keys:         NewKeys(db),
-		Ledger:       NewLedger(db, used),
+		Ledger:       sqlledger.NewLedger(db, used),
 		Presets:      NewPresets(db),
 		Organization: NewOrganization(db),
-		Pruner:       NewPruner(db, used),
+		Pruner:       sqlledger.NewPruner(db, used),
 	}
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"encoding/json"
 
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -51,7 +52,7 @@ func decoded[T any](text string) (v T, err error) {
 	return v, err
 }
 
-func scanInt(rows Rows) (n int64, err error) {
+func scanInt(rows sqldb.Rows) (n int64, err error) {
 	err = rows.Scan(&n)
 	return n, err
 }

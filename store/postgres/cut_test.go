@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/internal/pgtest"
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
 var errCut = errors.New("the wire is cut")
@@ -101,7 +101,7 @@ func TestWriteRowsCutAtEveryByte(t *testing.T) {
 			case err == nil:
 				assert.Equal(t, after, is, "%s: it was said to be in force", text)
 				told["in force"]++
-			case errors.Is(err, sqlstore.ErrUnknown):
+			case errors.Is(err, sqldb.ErrUnknown):
 				assert.Contains(t, []string{before, after}, is, "%s: half of it is in force", text)
 				told["unknown"]++
 			default:

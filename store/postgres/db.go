@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
 // longestPause is between two tries of a transaction that others stood in the
@@ -33,7 +33,7 @@ const rollbackTime = 5 * time.Second
 // db is a pool of connections.
 type db struct {
 	schema string
-	names  *sqlstore.Names
+	names  *sqldb.Names
 	begin  func(ctx context.Context, statements ...string) (session, error)
 	conns  int  // of the pool, at most
 	plain  bool // the database does not know the settings of byIndex
@@ -47,7 +47,7 @@ type db struct {
 func newDB(pool *pgxpool.Pool, schema string) *db {
 	mode := pool.Config().ConnConfig.DefaultQueryExecMode
 	return &db{
-		schema: schema, names: sqlstore.NewNames(`"`+schema+`"."`, `"`),
+		schema: schema, names: sqldb.NewNames(`"`+schema+`"."`, `"`),
 		begin: begins(pool), conns: int(pool.Stat().MaxConns()),
 		typed: mode != pgx.QueryExecModeExec && mode != pgx.QueryExecModeSimpleProtocol,
 	}
@@ -56,7 +56,7 @@ func newDB(pool *pgxpool.Pool, schema string) *db {
 // detect finds out what the database knows, and how the pool keeps its
 // transactions apart.
 func (d *db) detect(ctx context.Context) error {
-	err := d.once(ctx, func(t sqlstore.Tx) error {
+	err := d.once(ctx, func(t sqldb.Tx) error {
 		_, err := t.Exec(ctx, "SELECT 1")
 		return err
 	}, d.writing()...)
@@ -69,8 +69,8 @@ func (d *db) detect(ctx context.Context) error {
 	return d.findIsolation(ctx)
 }
 
-// Migrated implements [sqlstore.DB].
-func (d *db) Migrated(ctx context.Context, t sqlstore.Tx) (bool, error) {
+// Migrated implements [sqldb.DB].
+func (d *db) Migrated(ctx context.Context, t sqldb.Tx) (bool, error) {
 	return d.is(ctx, t, "SELECT to_regclass($1) IS NOT NULL", d.names.In("{migrations}"))
 }
 
@@ -78,11 +78,11 @@ func (d *db) Migrated(ctx context.Context, t sqlstore.Tx) (bool, error) {
 // instant. After that something else is in the way, such as a type of a table's name.
 const mostRivals = 20
 
-// Prepare implements [sqlstore.DB]. The schema may have been made by somebody else,
+// Prepare implements [sqldb.DB]. The schema may have been made by somebody else,
 // for a role that may create tables in it and no schemas.
 func (d *db) Prepare(ctx context.Context) error {
 	for tries := 1; ; tries++ {
-		err := d.Write(ctx, func(t sqlstore.Tx) error {
+		err := d.Write(ctx, func(t sqldb.Tx) error {
 			there, err := d.is(ctx, t, "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)", d.schema)
 			if err != nil {
 				return err
@@ -101,7 +101,7 @@ func (d *db) Prepare(ctx context.Context) error {
 }
 
 // is runs a query of one truth value.
-func (d *db) is(ctx context.Context, t sqlstore.Tx, query string, args ...any) (truth bool, err error) {
+func (d *db) is(ctx context.Context, t sqldb.Tx, query string, args ...any) (truth bool, err error) {
 	rows, err := t.Query(ctx, query, args...)
 	if err != nil {
 		return false, err
@@ -117,7 +117,7 @@ func (d *db) is(ctx context.Context, t sqlstore.Tx, query string, args ...any) (
 
 // findIsolation finds out how transactions are kept apart that the pool begins.
 func (d *db) findIsolation(ctx context.Context) error {
-	return d.Read(ctx, func(t sqlstore.Tx) error {
+	return d.Read(ctx, func(t sqldb.Tx) error {
 		rows, err := t.Query(ctx, "SHOW default_transaction_isolation")
 		if err != nil {
 			return err
@@ -134,10 +134,10 @@ func (d *db) findIsolation(ctx context.Context) error {
 	})
 }
 
-// Portion implements [sqlstore.DB].
+// Portion implements [sqldb.DB].
 func (d *db) Portion() int { return 16384 }
 
-// Writers implements [sqlstore.DB]: while one batch is written to the disk, the
+// Writers implements [sqldb.DB]: while one batch is written to the disk, the
 // next one is on its way.
 func (d *db) Writers() int {
 	if d.alone {
@@ -160,15 +160,15 @@ func collided(err error) bool {
 	return ok && (failed.Code == "42P07" || failed.Code == "42P06" || failed.Code == "42710" || failed.Code == "23505" && strings.HasPrefix(failed.TableName, "pg_"))
 }
 
-// Read implements [sqlstore.DB].
-func (d *db) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+// Read implements [sqldb.DB].
+func (d *db) Read(ctx context.Context, f func(sqldb.Tx) error) error {
 	return d.read(ctx, f, toRead)
 }
 
-// ReadOne implements [sqlstore.DB]. A query without a transaction is one wait for
+// ReadOne implements [sqldb.DB]. A query without a transaction is one wait for
 // the server less; but where the pool's are serializable, those that write would
 // be kept apart from it, too, and fail for it.
-func (d *db) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error {
+func (d *db) ReadOne(ctx context.Context, f func(sqldb.Tx) error) error {
 	if d.alone {
 		return d.Read(ctx, f)
 	}
@@ -178,17 +178,17 @@ func (d *db) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error {
 // read runs f again while its connection turns out to be dead, or dies: a server
 // that was started anew leaves a pool of dead ones, and each is found out when it
 // is used. So many fail at most; the next one is new.
-func (d *db) read(ctx context.Context, f func(sqlstore.Tx) error, begin ...string) error {
+func (d *db) read(ctx context.Context, f func(sqldb.Tx) error, begin ...string) error {
 	for found := 0; ; found++ {
 		dead := false
 		err := d.retry(ctx, func() error {
-			return d.once(ctx, func(t sqlstore.Tx) error {
+			return d.once(ctx, func(t sqldb.Tx) error {
 				err := f(t)
 				dead = err != nil && isDead(t)
 				return err
 			}, begin...)
 		})
-		dead = dead || errors.Is(err, sqlstore.ErrUnknown) // it died when all was read
+		dead = dead || errors.Is(err, sqldb.ErrUnknown) // it died when all was read
 		if err == nil || !dead || found >= d.conns || ctx.Err() != nil {
 			return err
 		}
@@ -197,13 +197,13 @@ func (d *db) read(ctx context.Context, f func(sqlstore.Tx) error, begin ...strin
 
 // isDead says whether the connection of a transaction is closed, for whatever
 // reason.
-func isDead(t sqlstore.Tx) bool {
+func isDead(t sqldb.Tx) bool {
 	ours, ok := t.(*inTx)
 	return ok && ours.IsClosed()
 }
 
-// Write implements [sqlstore.DB].
-func (d *db) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
+// Write implements [sqldb.DB].
+func (d *db) Write(ctx context.Context, f func(sqldb.Tx) error) error {
 	return d.retry(ctx, func() error { return d.once(ctx, f, d.writing()...) })
 }
 
@@ -248,16 +248,16 @@ func again(err error) bool {
 	return ok && (failed.Code == "40001" || failed.Code == "40P01") // serialization failure, deadlock
 }
 
-func (d *db) once(ctx context.Context, f func(sqlstore.Tx) error, begin ...string) error {
+func (d *db) once(ctx context.Context, f func(sqldb.Tx) error, begin ...string) error {
 	began, err := d.begin(ctx, begin...)
 	if err != nil {
-		return sqlstore.Unavailable(ctx, fmt.Errorf("%w: %w", sqlstore.ErrAway, err))
+		return sqldb.Unavailable(ctx, fmt.Errorf("%w: %w", sqldb.ErrAway, err))
 	}
 	if err := f(&inTx{session: began, names: d.names}); err != nil {
 		away := began.IsClosed() || isAway(err)
 		rollBack(ctx, began)
 		if away {
-			return sqlstore.Unavailable(ctx, err)
+			return sqldb.Unavailable(ctx, err)
 		}
 		return err
 	}
@@ -280,7 +280,7 @@ func outcome(err error) error {
 	if err == nil || undone(err) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", sqlstore.ErrUnknown, err)
+	return fmt.Errorf("%w: %w", sqldb.ErrUnknown, err)
 }
 
 // undone says whether a commit failed and surely nothing of it stays: the server
@@ -305,8 +305,8 @@ func isAway(err error) bool {
 	return ok && (isLast(failed) || failed.Code == "25006" || slices.Contains([]string{"08", "53", "57", "58"}, failed.Code[:min(2, len(failed.Code))]))
 }
 
-// Script implements [sqlstore.DB].
-func (d *db) Script(ctx context.Context, t sqlstore.Tx, statements string) error {
+// Script implements [sqldb.DB].
+func (d *db) Script(ctx context.Context, t sqldb.Tx, statements string) error {
 	_, err := t.Exec(ctx, statements, pgx.QueryExecModeSimpleProtocol)
 	return err
 }

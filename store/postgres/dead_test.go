@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/internal/pgtest"
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
 const someConns = 4
@@ -48,7 +48,7 @@ func killAll(t *testing.T, pool *pgxpool.Pool) {
 	}
 }
 
-func selects(ctx context.Context, t sqlstore.Tx, text string) error {
+func selects(ctx context.Context, t sqldb.Tx, text string) error {
 	rows, err := t.Query(ctx, text)
 	if err != nil {
 		return err
@@ -66,12 +66,12 @@ func TestReadsOutliveDeadConnections(t *testing.T) {
 	t.Parallel()
 	pool := unlooked(t)
 	d := newDB(pool, pgtest.Schema(pool))
-	for name, read := range map[string]func(context.Context, func(sqlstore.Tx) error) error{"read": d.Read, "read one": d.ReadOne} {
+	for name, read := range map[string]func(context.Context, func(sqldb.Tx) error) error{"read": d.Read, "read one": d.ReadOne} {
 		killAll(t, pool)
-		require.NoError(t, read(t.Context(), func(tx sqlstore.Tx) error { return selects(t.Context(), tx, "SELECT 1") }), name)
+		require.NoError(t, read(t.Context(), func(tx sqldb.Tx) error { return selects(t.Context(), tx, "SELECT 1") }), name)
 
 		tries := 0
-		require.NoError(t, read(t.Context(), func(tx sqlstore.Tx) error {
+		require.NoError(t, read(t.Context(), func(tx sqldb.Tx) error {
 			if tries++; tries == 1 {
 				return selects(t.Context(), tx, "SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(10)")
 			}
@@ -88,7 +88,7 @@ func TestNotEverythingIsReadAgain(t *testing.T) {
 	pool := unlooked(t)
 	d := newDB(pool, pgtest.Schema(pool))
 	tries := 0
-	dies := func(tx sqlstore.Tx) error {
+	dies := func(tx sqldb.Tx) error {
 		tries++
 		return selects(t.Context(), tx, "SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(10)")
 	}
@@ -100,7 +100,7 @@ func TestNotEverythingIsReadAgain(t *testing.T) {
 	assert.Equal(t, 1, tries)
 
 	tries = 0
-	require.Error(t, d.ReadOne(t.Context(), func(tx sqlstore.Tx) error {
+	require.Error(t, d.ReadOne(t.Context(), func(tx sqldb.Tx) error {
 		tries++
 		return selects(t.Context(), tx, "nonsense")
 	}))
@@ -108,7 +108,7 @@ func TestNotEverythingIsReadAgain(t *testing.T) {
 
 	tries = 0
 	ctx, hangUp := context.WithCancel(t.Context())
-	require.Error(t, d.ReadOne(ctx, func(tx sqlstore.Tx) error {
+	require.Error(t, d.ReadOne(ctx, func(tx sqldb.Tx) error {
 		tries++
 		hangUp()
 		return selects(ctx, tx, "SELECT pg_sleep(10)")

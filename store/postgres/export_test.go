@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/pgtest"
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/store"
 )
@@ -30,4 +31,4 @@ func NewWith(ctx context.Context, pool *pgxpool.Pool, wrap func(Begin) Begin) (s
 }
 
 // DB is a pool as the stores use it, for writing rows without them.
-func DB(pool *pgxpool.Pool) sqlstore.DB { return newDB(pool, pgtest.Schema(pool)) }
+func DB(pool *pgxpool.Pool) sqldb.DB { return newDB(pool, pgtest.Schema(pool)) }

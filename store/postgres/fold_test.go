@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/internal/pgtest"
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store/postgres"
@@ -19,12 +20,12 @@ import (
 
 // slowFold keeps whoever adds to the roll-ups until it is told to go on.
 type slowFold struct {
-	sqlstore.DB
+	sqldb.DB
 
 	folds, goOn chan struct{}
 }
 
-func (d *slowFold) RunRows(ctx context.Context, tx sqlstore.Tx, statements ...sqlstore.RowsStatement) error {
+func (d *slowFold) RunRows(ctx context.Context, tx sqldb.Tx, statements ...sqldb.RowsStatement) error {
 	if strings.HasPrefix(statements[0].Text, "DELETE FROM {events_new}") {
 		d.folds <- struct{}{}
 		<-d.goOn

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/internal/pgtest"
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store/postgres"
@@ -20,13 +21,13 @@ import (
 // heard remembers the statements that are written at once, and the lines that they
 // are about.
 type heard struct {
-	sqlstore.DB
+	sqldb.DB
 
 	last  []string
 	lines []int64
 }
 
-func (h *heard) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement) error {
+func (h *heard) WriteRows(ctx context.Context, statements ...sqldb.RowsStatement) error {
 	for _, s := range statements {
 		if len(s.Rows) > 0 {
 			h.last = append(h.last, s.Text)

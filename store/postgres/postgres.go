@@ -34,15 +34,16 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/store"
 )
 
 var (
 	// ErrNewer says that a later version of this module has migrated the database.
-	ErrNewer = sqlstore.ErrNewer
+	ErrNewer = sqldb.ErrNewer
 	// ErrNotMigrated says that [Migrate] has to be called first.
-	ErrNotMigrated = sqlstore.ErrNotMigrated
+	ErrNotMigrated = sqldb.ErrNotMigrated
 	// ErrConfig is wrapped by every error about a mistake in a [Config].
 	ErrConfig = errors.New("invalid configuration")
 )
@@ -72,7 +73,7 @@ const DefaultSchema = "signalbox"
 func Migrate(ctx context.Context, pool *pgxpool.Pool, cfg Config) error {
 	db, migrations, err := open(ctx, pool, cfg)
 	if err == nil {
-		err = sqlstore.Migrate(ctx, db, migrations)
+		err = sqldb.Migrate(ctx, db, migrations)
 	}
 	if err != nil {
 		return fmt.Errorf("postgres: migrate: %w", err)
@@ -86,7 +87,7 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, cfg Config) error {
 func Open(ctx context.Context, pool *pgxpool.Pool, cfg Config) (store.Set, error) {
 	db, migrations, err := open(ctx, pool, cfg)
 	if err == nil {
-		err = sqlstore.Check(ctx, db, migrations)
+		err = sqldb.Check(ctx, db, migrations)
 	}
 	if err != nil {
 		return store.Set{}, fmt.Errorf("postgres: %w", err)
@@ -109,7 +110,7 @@ func open(ctx context.Context, pool *pgxpool.Pool, cfg Config) (*db, fs.FS, erro
 	if cfg.Schema == "" {
 		cfg.Schema = DefaultSchema
 	}
-	if !sqlstore.ValidName(cfg.Schema) {
+	if !sqldb.ValidName(cfg.Schema) {
 		return nil, nil, fmt.Errorf("%w: Schema may hold 1 to 48 lower-case letters, digits and underscores, no digit first", ErrConfig)
 	}
 	migrations, err := migrations()

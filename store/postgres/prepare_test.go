@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/internal/pgtest"
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
 // A database that has no settings of the planner is used without them.
@@ -32,7 +32,7 @@ func TestDatabaseWithoutSettings(t *testing.T) {
 	}
 	require.NoError(t, d.detect(t.Context()))
 	require.NoError(t, d.Prepare(t.Context()))
-	require.NoError(t, d.Write(t.Context(), func(tx sqlstore.Tx) error {
+	require.NoError(t, d.Write(t.Context(), func(tx sqldb.Tx) error {
 		_, err := tx.Exec(t.Context(), "UPDATE {migrations} SET name = name")
 		return err
 	}))
@@ -66,7 +66,7 @@ func TestOneQueryByIsolation(t *testing.T) {
 			began = statements
 			return begins(pool)(ctx, statements...)
 		}
-		require.NoError(t, d.ReadOne(t.Context(), func(tx sqlstore.Tx) error {
+		require.NoError(t, d.ReadOne(t.Context(), func(tx sqldb.Tx) error {
 			rows, err := tx.Query(t.Context(), "SELECT 1")
 			if err != nil {
 				return err
@@ -117,7 +117,7 @@ func TestRollbackOfASilentServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &db{begin: func(context.Context, ...string) (session, error) { return stuck{}, nil }}
 		began := time.Now()
-		require.ErrorIs(t, d.Write(t.Context(), func(sqlstore.Tx) error { return assert.AnError }), assert.AnError)
+		require.ErrorIs(t, d.Write(t.Context(), func(sqldb.Tx) error { return assert.AnError }), assert.AnError)
 		assert.Equal(t, rollbackTime, time.Since(began))
 	})
 }
@@ -135,13 +135,13 @@ func TestStalledProcess(t *testing.T) {
 		}
 		return begins(pool)(ctx, statements...)
 	}}
-	locks := func(tx sqlstore.Tx) error {
+	locks := func(tx sqldb.Tx) error {
 		_, err := tx.Exec(t.Context(), "UPDATE {migrations} SET name = name")
 		return err
 	}
 	locked, over, outcome := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		outcome <- stalls.Write(t.Context(), func(tx sqlstore.Tx) error {
+		outcome <- stalls.Write(t.Context(), func(tx sqldb.Tx) error {
 			err := locks(tx)
 			close(locked)
 			<-over
@@ -154,5 +154,5 @@ func TestStalledProcess(t *testing.T) {
 	err := patient.Write(ctx, locks)
 	close(over)
 	require.NoError(t, err)
-	require.ErrorIs(t, <-outcome, sqlstore.ErrUnknown)
+	require.ErrorIs(t, <-outcome, sqldb.ErrUnknown)
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
 var errTx = errors.New("postgres: a transaction of another database")
 
-// RunRows implements [sqlstore.DB]: it sends all statements, then reads all
+// RunRows implements [sqldb.DB]: it sends all statements, then reads all
 // answers.
-func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.RowsStatement) error {
+func (d *db) RunRows(ctx context.Context, t sqldb.Tx, statements ...sqldb.RowsStatement) error {
 	ours, ok := t.(*inTx)
 	if !ok {
 		return errTx
@@ -28,11 +28,11 @@ func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.
 	return ours.SendBatch(ctx, batch).Close()
 }
 
-// WriteRows implements [sqlstore.DB]. All that it sends goes at once, the commit
+// WriteRows implements [sqldb.DB]. All that it sends goes at once, the commit
 // with it: that is one wait for the server less, for those as well who wait for a
 // row that it changes. Whether each statement changed what it must, the server
 // sees itself.
-func (d *db) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement) error {
+func (d *db) WriteRows(ctx context.Context, statements ...sqldb.RowsStatement) error {
 	return d.retry(ctx, func() error {
 		batch, err := d.batchOf(statements, true)
 		if err != nil || batch.Len() == 0 {
@@ -40,14 +40,14 @@ func (d *db) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement
 		}
 		began, err := d.begin(ctx, d.writing()...)
 		if err != nil {
-			return sqlstore.Unavailable(ctx, fmt.Errorf("%w: %w", sqlstore.ErrAway, err))
+			return sqldb.Unavailable(ctx, fmt.Errorf("%w: %w", sqldb.ErrAway, err))
 		}
 		err = began.CommitWith(ctx, batch)
 		if err != nil {
 			rollBack(ctx, began)
 		}
 		if isChanged(err) {
-			return sqlstore.ErrChanged
+			return sqldb.ErrChanged
 		}
 		return outcome(err)
 	})
@@ -55,7 +55,7 @@ func (d *db) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement
 
 // batchOf are statements with their rows. Of those that are checked the server
 // makes an error where they change fewer than they must.
-func (d *db) batchOf(statements []sqlstore.RowsStatement, checked bool) (*pgx.Batch, error) {
+func (d *db) batchOf(statements []sqldb.RowsStatement, checked bool) (*pgx.Batch, error) {
 	batch := &pgx.Batch{}
 	for i := range statements {
 		s := &statements[i]
@@ -76,11 +76,11 @@ func (d *db) batchOf(statements []sqlstore.RowsStatement, checked bool) (*pgx.Ba
 }
 
 // answer says what becomes of the answer to a statement.
-func answer(queued *pgx.QueuedQuery, s *sqlstore.RowsStatement) {
+func answer(queued *pgx.QueuedQuery, s *sqldb.RowsStatement) {
 	if s.Scan == nil {
 		queued.Exec(func(done pgconn.CommandTag) error {
 			if s.Changed >= 0 && s.Changed != done.RowsAffected() {
-				return sqlstore.ErrChanged
+				return sqldb.ErrChanged
 			}
 			return nil
 		})
@@ -96,7 +96,7 @@ func answer(queued *pgx.QueuedQuery, s *sqlstore.RowsStatement) {
 	})
 }
 
-// statement is a text of the package sqlstore, and whether it is checked.
+// statement is a text of the package sqldb, and whether it is checked.
 type statement struct {
 	text    string
 	checked bool
@@ -104,7 +104,7 @@ type statement struct {
 
 // text is the text of a statement with the table of its rows. There are finitely
 // many, and each is always about the same columns.
-func (d *db) text(s *sqlstore.RowsStatement, checked bool) string {
+func (d *db) text(s *sqldb.RowsStatement, checked bool) string {
 	key := statement{s.Text, checked}
 	if known, ok := d.texts.Load(key); ok {
 		text, _ := known.(string)

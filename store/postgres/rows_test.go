@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/internal/pgtest"
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
 // numbered is a table of which rows with these ids, from 0 to 4, have notes.
@@ -30,8 +30,8 @@ func notes(t *testing.T, pool *pgxpool.Pool) (all string) {
 	return all
 }
 
-func note(changed int64, text any, ids ...int64) sqlstore.RowsStatement {
-	s := sqlstore.RowsStatement{
+func note(changed int64, text any, ids ...int64) sqldb.RowsStatement {
+	s := sqldb.RowsStatement{
 		Text: "UPDATE noted SET note = n.note FROM {n} WHERE noted.id = n.id", Columns: []string{"id bigint", "note text"}, Changed: changed,
 	}
 	for _, id := range ids {
@@ -55,7 +55,7 @@ func TestWriteRows(t *testing.T) {
 			assert.Equal(t, "a,a,b,,-", notes(t, pool))
 			require.NoError(t, d.WriteRows(t.Context()))
 			for _, changed := range []int64{0, 1, 3} {
-				require.ErrorIs(t, d.WriteRows(t.Context(), note(1, "d", 3), note(changed, "d", 0, 7, 1), note(1, "d", 4)), sqlstore.ErrChanged)
+				require.ErrorIs(t, d.WriteRows(t.Context(), note(1, "d", 3), note(changed, "d", 0, 7, 1), note(1, "d", 4)), sqldb.ErrChanged)
 			}
 			require.ErrorContains(t, d.WriteRows(t.Context(), note(1, "d", 3), note(1, 5, 4)), "not of its column's kind: note text")
 			require.Error(t, d.WriteRows(t.Context(), note(1, "d", 3), note(1, "\x00", 4)))
@@ -139,7 +139,7 @@ func TestWriteRowsCutOff(t *testing.T) {
 			WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))`).Scan(&cut)
 		return err == nil && cut
 	}, 10*time.Second, time.Millisecond)
-	require.ErrorIs(t, <-written, sqlstore.ErrUnknown)
+	require.ErrorIs(t, <-written, sqldb.ErrUnknown)
 	require.NoError(t, rival.Rollback(t.Context()))
 	assert.Equal(t, ",,,,", notes(t, pool))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
 // How transactions begin. Of those that write, a process that sleeps or cannot be
@@ -186,16 +186,16 @@ func (r *firstRows) Close() {
 type inTx struct {
 	session
 
-	names *sqlstore.Names
+	names *sqldb.Names
 }
 
-// Exec implements [sqlstore.Tx].
+// Exec implements [sqldb.Tx].
 func (t *inTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	done, err := t.session.Exec(ctx, t.names.In(query), args...)
 	return done.RowsAffected(), err
 }
 
-// Query implements [sqlstore.Tx].
-func (t *inTx) Query(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
+// Query implements [sqldb.Tx].
+func (t *inTx) Query(ctx context.Context, query string, args ...any) (sqldb.Rows, error) {
 	return t.session.Query(ctx, t.names.In(query), args...) //nolint:rowserrcheck,sqlclosecheck // whoever reads the rows checks and closes them
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqlledger"
 	"github.com/signalbox/signalbox/store"
 )
 
@@ -20,7 +20,7 @@ import (
 func Verify(ctx context.Context, pool *pgxpool.Pool, cfg Config) (found store.Verified, err error) {
 	db, migrations, err := open(ctx, pool, cfg)
 	if err == nil {
-		found, err = sqlstore.Verify(ctx, db, migrations)
+		found, err = sqlledger.Verify(ctx, db, migrations)
 	}
 	if err != nil {
 		return store.Verified{}, fmt.Errorf("postgres: verify: %w", err)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
 // told marks the errors of a file that can do nothing just now: another process
@@ -22,7 +22,7 @@ func told(ctx context.Context, err error) error {
 	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || slices.ContainsFunc([]string{
 		"database is locked", "disk is full", "disk I/O error", "unable to open database file", "sql: database is closed",
 	}, func(words string) bool { return strings.Contains(text, words) }) {
-		return sqlstore.Unavailable(ctx, err)
+		return sqldb.Unavailable(ctx, err)
 	}
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store/sqlite"
 )
@@ -24,7 +24,7 @@ func TestWriteAfterARefusedCommit(t *testing.T) {
 		CREATE TABLE children (parent INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)`)
 	require.NoError(t, err)
 	insert := func(text string) error {
-		return db.Write(t.Context(), func(tx sqlstore.Tx) error {
+		return db.Write(t.Context(), func(tx sqldb.Tx) error {
 			_, err := tx.Exec(t.Context(), text)
 			return err
 		})

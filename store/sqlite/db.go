@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
 // pragmas are set on a connection before it writes. A process that waits for
@@ -34,19 +34,19 @@ const (
 // db is a database whose writes take turns within the process.
 type db struct {
 	pool   *sql.DB
-	names  *sqlstore.Names
+	names  *sqldb.Names
 	writer chan struct{} // holds a token while somebody writes
 	last   any           // the driver's connection that was written to last, of whoever holds the token
 
 	mu         sync.RWMutex
-	statements map[string]*sql.Stmt // by the text of the package sqlstore; there are finitely many
+	statements map[string]*sql.Stmt // by the text of the package sqldb; there are finitely many
 
 	forRows expansions
 }
 
 // newDB returns the database in a pool, whose tables' names have a prefix.
 func newDB(pool *sql.DB, prefix string) *db {
-	return &db{pool: pool, names: sqlstore.NewNames(`"`+prefix, `"`), writer: make(chan struct{}, 1), statements: make(map[string]*sql.Stmt)}
+	return &db{pool: pool, names: sqldb.NewNames(`"`+prefix, `"`), writer: make(chan struct{}, 1), statements: make(map[string]*sql.Stmt)}
 }
 
 // prepareFile does what is done once for a file.
@@ -62,8 +62,8 @@ func (d *db) prepareFile(ctx context.Context) error {
 	return keepLog(ctx, conn)
 }
 
-// Migrated implements [sqlstore.DB].
-func (d *db) Migrated(ctx context.Context, t sqlstore.Tx) (there bool, err error) {
+// Migrated implements [sqldb.DB].
+func (d *db) Migrated(ctx context.Context, t sqldb.Tx) (there bool, err error) {
 	name := strings.Trim(d.names.In("{migrations}"), `"`)
 	rows, err := t.Query(ctx, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1", name)
 	if err != nil {
@@ -78,7 +78,7 @@ func (d *db) Migrated(ctx context.Context, t sqlstore.Tx) (there bool, err error
 	return there, rows.Err()
 }
 
-// Prepare implements [sqlstore.DB]. It is no [db.Write], which locks the table that
+// Prepare implements [sqldb.DB]. It is no [db.Write], which locks the table that
 // is made here.
 func (d *db) Prepare(ctx context.Context) error {
 	conn, err := d.pool.Conn(ctx)
@@ -136,21 +136,21 @@ func patiently(ctx context.Context, f func() error) error {
 	}
 }
 
-// Read implements [sqlstore.DB]. The log has no reader wait for a writer, but the
+// Read implements [sqldb.DB]. The log has no reader wait for a writer, but the
 // first connection to a file makes the log ready, and the last one deletes it: the
 // others do not even wait, unless they were told to, and a pool may open and close
 // them at any time.
-func (d *db) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+func (d *db) Read(ctx context.Context, f func(sqldb.Tx) error) error {
 	return patiently(ctx, func() error {
 		return d.run(ctx, f, func(*sql.Conn) error { return nil }, func(*tx) error { return nil })
 	})
 }
 
-// ReadOne implements [sqlstore.DB].
-func (d *db) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error { return d.Read(ctx, f) }
+// ReadOne implements [sqldb.DB].
+func (d *db) ReadOne(ctx context.Context, f func(sqldb.Tx) error) error { return d.Read(ctx, f) }
 
-// Write implements [sqlstore.DB].
-func (d *db) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
+// Write implements [sqldb.DB].
+func (d *db) Write(ctx context.Context, f func(sqldb.Tx) error) error {
 	select {
 	case d.writer <- struct{}{}:
 		defer func() { <-d.writer }()
@@ -188,7 +188,7 @@ func (d *db) ready(ctx context.Context, conn *sql.Conn) error {
 }
 
 // run runs f in a transaction, after before and begun.
-func (d *db) run(ctx context.Context, f func(sqlstore.Tx) error, before func(*sql.Conn) error, begun func(*tx) error) (err error) {
+func (d *db) run(ctx context.Context, f func(sqldb.Tx) error, before func(*sql.Conn) error, begun func(*tx) error) (err error) {
 	defer func() { err = told(ctx, err) }()
 	conn, err := d.pool.Conn(ctx)
 	if err != nil {
@@ -223,14 +223,14 @@ func (d *db) run(ctx context.Context, f func(sqlstore.Tx) error, before func(*sq
 	return began.Commit()
 }
 
-// Portion implements [sqlstore.DB].
+// Portion implements [sqldb.DB].
 func (d *db) Portion() int { return 4096 }
 
-// Writers implements [sqlstore.DB].
+// Writers implements [sqldb.DB].
 func (d *db) Writers() int { return 1 }
 
-// Script implements [sqlstore.DB].
-func (d *db) Script(ctx context.Context, t sqlstore.Tx, statements string) error {
+// Script implements [sqldb.DB].
+func (d *db) Script(ctx context.Context, t sqldb.Tx, statements string) error {
 	ours, ok := t.(*tx)
 	if !ok {
 		return errors.New("sqlite: a transaction of another database")
@@ -290,7 +290,7 @@ func (t *tx) prepared(ctx context.Context, text string) *sql.Stmt {
 	return t.tx.StmtContext(ctx, s)
 }
 
-// Exec implements [sqlstore.Tx].
+// Exec implements [sqldb.Tx].
 func (t *tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	var res sql.Result
 	var err error
@@ -305,8 +305,8 @@ func (t *tx) Exec(ctx context.Context, query string, args ...any) (int64, error)
 	return res.RowsAffected()
 }
 
-// Query implements [sqlstore.Tx].
-func (t *tx) Query(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
+// Query implements [sqldb.Tx].
+func (t *tx) Query(ctx context.Context, query string, args ...any) (sqldb.Rows, error) {
 	var found *sql.Rows
 	var err error
 	if s := t.prepared(ctx, query); s != nil { //nolint:sqlclosecheck // its transaction does
@@ -322,5 +322,5 @@ func (t *tx) Query(ctx context.Context, query string, args ...any) (sqlstore.Row
 
 type rows struct{ *sql.Rows }
 
-// Close implements [sqlstore.Rows].
+// Close implements [sqldb.Rows].
 func (r rows) Close() { _ = r.Rows.Close() }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite"
 
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/store"
 	"github.com/signalbox/signalbox/store/storetest"
@@ -21,37 +22,37 @@ import (
 // fickle is a database that asks for transactions again, and that often does
 // not know what became of one.
 type fickle struct {
-	sqlstore.DB
+	sqldb.DB
 	writes atomic.Uint64
 }
 
 var errUndone = errors.New("undone")
 
-// Read implements [sqlstore.DB].
-func (d *fickle) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+// Read implements [sqldb.DB].
+func (d *fickle) Read(ctx context.Context, f func(sqldb.Tx) error) error {
 	if err := d.DB.Read(ctx, f); err != nil {
 		return err
 	}
 	return d.DB.Read(ctx, f)
 }
 
-// ReadOne implements [sqlstore.DB].
-func (d *fickle) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error {
+// ReadOne implements [sqldb.DB].
+func (d *fickle) ReadOne(ctx context.Context, f func(sqldb.Tx) error) error {
 	return d.Read(ctx, f)
 }
 
-// WriteRows implements [sqlstore.DB].
-func (d *fickle) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement) error {
-	return d.Write(ctx, func(tx sqlstore.Tx) error { return d.RunRows(ctx, tx, statements...) })
+// WriteRows implements [sqldb.DB].
+func (d *fickle) WriteRows(ctx context.Context, statements ...sqldb.RowsStatement) error {
+	return d.Write(ctx, func(tx sqldb.Tx) error { return d.RunRows(ctx, tx, statements...) })
 }
 
-// Write implements [sqlstore.DB].
-func (d *fickle) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
+// Write implements [sqldb.DB].
+func (d *fickle) Write(ctx context.Context, f func(sqldb.Tx) error) error {
 	const golden = 0x9e3779b97f4a7c15 // spreads the count evenly, and yet without a pattern
 	const again, forgotten, lost = 1, 2, 3
 	fault := d.writes.Add(1) * golden >> 62
 	if fault == again || fault == lost {
-		err := d.DB.Write(ctx, func(tx sqlstore.Tx) error {
+		err := d.DB.Write(ctx, func(tx sqldb.Tx) error {
 			if err := f(tx); err != nil {
 				return err
 			}
@@ -61,12 +62,12 @@ func (d *fickle) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 		case !errors.Is(err, errUndone):
 			return err
 		case fault == lost:
-			return fmt.Errorf("%w: it was %w", sqlstore.ErrUnknown, err)
+			return fmt.Errorf("%w: it was %w", sqldb.ErrUnknown, err)
 		}
 	}
 	err := d.DB.Write(ctx, f)
 	if err == nil && fault == forgotten {
-		err = fmt.Errorf("%w: it was done", sqlstore.ErrUnknown)
+		err = fmt.Errorf("%w: it was done", sqldb.ErrUnknown)
 	}
 	return err
 }

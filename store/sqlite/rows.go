@@ -5,15 +5,15 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
 // steps are the numbers of rows that statements are made for, largest first:
 // few, so that all of them stay prepared.
 const steps = "\x40\x10\x04\x01" // 64, 16, 4, 1
 
-// RunRows implements [sqlstore.DB].
-func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.RowsStatement) error {
+// RunRows implements [sqldb.DB].
+func (d *db) RunRows(ctx context.Context, t sqldb.Tx, statements ...sqldb.RowsStatement) error {
 	for i := range statements {
 		if err := d.runRows(ctx, t, &statements[i]); err != nil {
 			return err
@@ -22,12 +22,12 @@ func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.
 	return nil
 }
 
-// WriteRows implements [sqlstore.DB].
-func (d *db) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement) error {
-	return d.Write(ctx, func(t sqlstore.Tx) error { return d.RunRows(ctx, t, statements...) })
+// WriteRows implements [sqldb.DB].
+func (d *db) WriteRows(ctx context.Context, statements ...sqldb.RowsStatement) error {
+	return d.Write(ctx, func(t sqldb.Tx) error { return d.RunRows(ctx, t, statements...) })
 }
 
-func (d *db) runRows(ctx context.Context, t sqlstore.Tx, s *sqlstore.RowsStatement) error {
+func (d *db) runRows(ctx context.Context, t sqldb.Tx, s *sqldb.RowsStatement) error {
 	changed := int64(0)
 	err := d.inSteps(s.Text, s.Columns, s.Rows, func(text string, args []any) error {
 		if s.Scan != nil {
@@ -38,12 +38,12 @@ func (d *db) runRows(ctx context.Context, t sqlstore.Tx, s *sqlstore.RowsStateme
 		return err
 	})
 	if err == nil && s.Scan == nil && s.Changed >= 0 && s.Changed != changed {
-		err = sqlstore.ErrChanged
+		err = sqldb.ErrChanged
 	}
 	return err
 }
 
-func scanAll(ctx context.Context, t sqlstore.Tx, scan func(sqlstore.Rows) error, text string, args []any) error {
+func scanAll(ctx context.Context, t sqldb.Tx, scan func(sqldb.Rows) error, text string, args []any) error {
 	found, err := t.Query(ctx, text, args...)
 	if err != nil {
 		return err

@@ -23,15 +23,16 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/store"
 )
 
 var (
 	// ErrNewer says that a later version of this module has migrated the database.
-	ErrNewer = sqlstore.ErrNewer
+	ErrNewer = sqldb.ErrNewer
 	// ErrNotMigrated says that [Migrate] has to be called first.
-	ErrNotMigrated = sqlstore.ErrNotMigrated
+	ErrNotMigrated = sqldb.ErrNotMigrated
 	// ErrConfig is wrapped by every error about a mistake in a [Config].
 	ErrConfig = errors.New("invalid configuration")
 )
@@ -57,7 +58,7 @@ const DefaultPrefix = "signalbox_"
 func Migrate(ctx context.Context, pool *sql.DB, cfg Config) error {
 	db, migrations, err := prepare(ctx, pool, cfg)
 	if err == nil {
-		err = sqlstore.Migrate(ctx, db, migrations)
+		err = sqldb.Migrate(ctx, db, migrations)
 	}
 	if err != nil {
 		return fmt.Errorf("sqlite: migrate: %w", err)
@@ -75,7 +76,7 @@ func Migrate(ctx context.Context, pool *sql.DB, cfg Config) error {
 func Open(ctx context.Context, pool *sql.DB, cfg Config) (store.Set, error) {
 	db, migrations, err := prepare(ctx, pool, cfg)
 	if err == nil {
-		err = sqlstore.Check(ctx, db, migrations)
+		err = sqldb.Check(ctx, db, migrations)
 	}
 	if err != nil {
 		return store.Set{}, fmt.Errorf("sqlite: %w", err)
@@ -105,7 +106,7 @@ func databaseOf(pool *sql.DB, cfg Config) (*db, fs.FS, error) {
 	if cfg.Prefix == "" {
 		cfg.Prefix = DefaultPrefix
 	}
-	if !sqlstore.ValidName(cfg.Prefix) {
+	if !sqldb.ValidName(cfg.Prefix) {
 		return nil, nil, fmt.Errorf("%w: Prefix may hold 1 to 48 lower-case letters, digits and underscores, no digit first", ErrConfig)
 	}
 	migrations, err := migrations()

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store/lease"
@@ -22,12 +23,12 @@ import (
 
 // looking counts how often holds are looked at.
 type looking struct {
-	sqlstore.DB
+	sqldb.DB
 
 	looks atomic.Int64
 }
 
-func (d *looking) RunRows(ctx context.Context, tx sqlstore.Tx, statements ...sqlstore.RowsStatement) error {
+func (d *looking) RunRows(ctx context.Context, tx sqldb.Tx, statements ...sqldb.RowsStatement) error {
 	for i := range statements {
 		s := &statements[i]
 		if len(s.Rows) > 0 && strings.HasPrefix(s.Text, "SELECT") && strings.Contains(s.Text, "FROM {holds}") {

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqlledger"
 	"github.com/signalbox/signalbox/store"
 )
 
@@ -22,7 +22,7 @@ func Verify(ctx context.Context, pool *sql.DB, cfg Config) (found store.Verified
 	db, migrations, err := databaseOf(pool, cfg)
 	if err == nil {
 		defer db.closeStatements()
-		found, err = sqlstore.Verify(ctx, db, migrations)
+		found, err = sqlledger.Verify(ctx, db, migrations)
 	}
 	if err != nil {
 		return store.Verified{}, fmt.Errorf("sqlite: verify: %w", err)

@@ -1,0 +1,229 @@
+package sqlledger
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/sqldb"
+	"github.com/signalbox/signalbox/router"
+)
+
+// batchTime is what a transaction of several callers may take, whoever of them
+// has stopped waiting.
+const batchTime = 10 * time.Second
+
+var (
+	errHold = fmt.Errorf("sqlledger: a hold needs lines, no two alike, and amounts of which the credit is at most the total (%w)",
+		router.ErrFinal)
+	errBeyond = errors.New("sqlledger: the hold is more than a line can count")
+)
+
+var (
+	_ router.Ledger   = (*Ledger)(nil)
+	_ router.Recorder = (*Ledger)(nil)
+)
+
+// Ledger keeps the books, and the activity of what is settled. Spending beyond
+// the largest USD stays at the largest USD.
+type Ledger struct {
+	db       sqldb.DB
+	ids      lineIDs
+	known    known
+	group    group
+	lap      lap
+	activity *Activity
+}
+
+// NewLedger returns the ledger in db, which records to the activity there.
+func NewLedger(db sqldb.DB, activity *Activity) *Ledger {
+	l := &Ledger{db: db, activity: activity}
+	l.group.run, l.group.width = l.together, db.Writers()
+	return l
+}
+
+// operation is one call of a method that changes something.
+type operation struct {
+	id     uuid.UUID
+	whole  uuid.UUID    // the hold that is to be split, or zero
+	asked  *router.Hold // of Reserve, else nil
+	kept   *router.Kept // of SettleKept, else nil
+	do     func(b *books, o *operation) error
+	swift  func(s *swift, o *operation) bool // adds it, or else it is to be carried out by do; nil never adds
+	lineOf []int64                           // the ids of asked.Lines
+	unsure bool                              // whether it was done before, by a transaction of unknown outcome
+	err    error
+
+	lead chan []*operation // gives it a batch to run; it is the first of it
+	done chan struct{}     // closed when err is set
+}
+
+// Reserve implements [router.Ledger].
+func (l *Ledger) Reserve(ctx context.Context, h router.Hold) error {
+	if len(h.Lines) == 0 || h.Amount.Credit < 0 || h.Amount.Credit > h.Amount.Total || alike(h.Lines) {
+		return errHold
+	}
+	if !keepsHold(&h) {
+		return errText
+	}
+	h.Deadline = after(h.Deadline)
+	return l.group.do(ctx, &operation{
+		id: h.ID, asked: &h, swift: (*swift).reserve,
+		do: func(b *books, o *operation) error { return b.reserve(o.asked, o.lineOf) },
+	})
+}
+
+// after is the first instant not before t that can be stored.
+func after(t time.Time) time.Time { return t.Add(time.Microsecond - 1).Truncate(time.Microsecond) }
+
+// alike says whether two of a few lines are equal.
+func alike(lines []router.Line) bool {
+	for i, line := range lines {
+		if slices.Contains(lines[:i], line) {
+			return true
+		}
+	}
+	return false
+}
+
+// Settle implements [router.Ledger].
+func (l *Ledger) Settle(ctx context.Context, id uuid.UUID, cost router.Amount) error {
+	return l.SettleWith(ctx, id, cost, nil)
+}
+
+// SettleWith implements [router.Recorder].
+func (l *Ledger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amount, events []router.Event) error {
+	if !keepsEvents(events) {
+		return errText
+	}
+	return l.record(ctx, len(events), &operation{
+		id:    id,
+		do:    func(b *books, _ *operation) error { return b.settle(id, cost, events) },
+		swift: func(s *swift, _ *operation) bool { return s.settle(id, settled, cost, events) },
+	})
+}
+
+// record carries out an operation with which events are recorded.
+func (l *Ledger) record(ctx context.Context, events int, o *operation) error {
+	err := l.group.do(ctx, o)
+	if err == nil {
+		l.activity.recorded(ctx, events)
+	}
+	return err
+}
+
+// RecordsTo implements [router.Recorder].
+func (l *Ledger) RecordsTo(store any) bool { return store == any(l.activity) }
+
+// Void implements [router.Ledger].
+func (l *Ledger) Void(ctx context.Context, id uuid.UUID) error {
+	return l.group.do(ctx, &operation{
+		id: id,
+		do: func(b *books, _ *operation) error {
+			b.void(id)
+			return nil
+		},
+		swift: func(s *swift, _ *operation) bool { return s.settle(id, voided, router.Amount{}, nil) },
+	})
+}
+
+// together carries out what several callers want, and tells each what became of
+// its own.
+func (l *Ledger) together(batch []*operation) {
+	ctx, cancel := context.WithTimeout(context.Background(), batchTime) // none of the callers' decides for all
+	defer cancel()
+	if rest := l.swift(ctx, batch); len(rest) > 0 {
+		l.apart(ctx, rest)
+	}
+}
+
+// apart carries a batch out and sets each operation's err. Where it fails as a
+// whole its halves are tried, so that what the database refuses of one
+// operation fails that one alone; but not where nobody is there to refuse it.
+func (l *Ledger) apart(ctx context.Context, batch []*operation) {
+	err := l.carryOut(ctx, batch)
+	if err != nil && ctx.Err() != nil { // the time was the batch's, whatever its callers have
+		err = sqldb.Unavailable(ctx, err)
+	}
+	switch half := len(batch) / 2; {
+	case err == nil:
+	case half == 0 || ctx.Err() != nil || errors.Is(err, sqldb.ErrAway):
+		for _, o := range batch {
+			o.err = err
+		}
+	default:
+		l.apart(ctx, batch[:half])
+		l.apart(ctx, batch[half:])
+	}
+}
+
+// Expire implements [router.Ledger]. It forgets first: however long after its
+// deadline a hold is closed, it can be settled until the next Expire.
+func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy router.Expiry) (int, error) {
+	var due []string
+	now = after(now)
+	failed := cmp.Or(l.forget(ctx, now, limit), l.forgetReplies(ctx, now, limit))
+	if errors.Is(failed, sqldb.ErrUnknown) {
+		failed = nil // what is left goes the next time
+	}
+	err := l.db.ReadOne(ctx, func(tx sqldb.Tx) (err error) {
+		due, err = sqldb.List(ctx, tx, sqldb.ScanText, dueHolds, sqldb.Micros(now), max(limit, 0))
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	closed := 0
+	for part := range slices.Chunk(due, most) { // what fails keeps no other hold open
+		n, err := l.expire(ctx, part, now, policy)
+		closed, failed = closed+n, cmp.Or(failed, err)
+	}
+	l.activity.unfolded.Store(0)
+	return closed, cmp.Or(failed, l.activity.fold(ctx, foldMost))
+}
+
+func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy router.Expiry) (int, error) {
+	expired := make([]bool, len(due)) // in any run: one that happened may not have said so
+	batch := make([]*operation, len(due))
+	for i, text := range due {
+		id, err := uuid.Parse(text)
+		if err != nil {
+			return 0, err
+		}
+		batch[i] = &operation{id: id, do: func(b *books, o *operation) error {
+			expired[i] = b.expire(id, now, policy) || o.unsure && b.expired(id, policy)
+			return nil
+		}}
+	}
+	l.apart(ctx, batch)
+	n := 0
+	var failed error
+	for i, o := range batch {
+		failed = cmp.Or(failed, o.err)
+		if o.err == nil && expired[i] {
+			n++
+		}
+	}
+	return n, failed
+}
+
+// Balances implements [router.Ledger].
+func (l *Ledger) Balances(ctx context.Context, lines []router.Line) ([]router.Balance, error) {
+	var found []router.Balance
+	err := l.db.ReadOne(ctx, func(tx sqldb.Tx) error {
+		found = make([]router.Balance, len(lines))
+		return sqldb.QueryRows(ctx, l.db, tx, func(rows sqldb.Rows) error {
+			var at int
+			var b router.Balance
+			err := rows.Scan(&at, &b.Spent.Credit, &b.Spent.Total, &b.Held.Credit, &b.Held.Total)
+			found[at] = b
+			return err
+		}, balances, lineColumns(), rowsOfLines(lines))
+	})
+	return found, err
+}

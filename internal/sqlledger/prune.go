@@ -1,0 +1,326 @@
+package sqlledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/sqldb"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store"
+)
+
+const (
+	theHorizon = `SELECT coalesce(max(day), '') FROM {pruned}`
+	setHorizon = `INSERT INTO {pruned} AS p (one, day) VALUES (1, $1)
+		ON CONFLICT (one) DO UPDATE SET day = excluded.day WHERE p.day < excluded.day`
+
+	lastEvent  = `SELECT coalesce(max(id), '') FROM {events}`
+	nextEvents = `SELECT id, day, account, workspace, member, key_hash, credit, total FROM {events}
+		WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3`
+	dropEvents = `DELETE FROM {events} WHERE id IN (SELECT n.id FROM {n})`
+	// What is summed up of a day that is over is not read any more.
+	dropByKey     = `DELETE FROM {usage_by_key} WHERE (account, key_hash, day) IN (SELECT n.account, n.key_hash, n.day FROM {n})`
+	dropByAccount = `DELETE FROM {usage_by_account} WHERE (account, day) IN (SELECT n.account, n.day FROM {n})`
+	carry         = `INSERT INTO {carried} AS u (owner, win, credit, total)
+		SELECT owner, win, credit, total FROM {n} WHERE true ORDER BY owner, win ON CONFLICT (owner, win) DO UPDATE SET `
+
+	lastLine    = `SELECT cast(coalesce(max(id), 0) AS text) FROM {lines}`
+	nextLines   = `SELECT id, owner, win, held_credit, held_total FROM {lines} WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3`
+	dropLines   = `DELETE FROM {lines} WHERE held_credit = 0 AND held_total = 0 AND id IN (SELECT n.id FROM {n})`
+	dropCarried = `DELETE FROM {carried} WHERE (owner, win) IN (SELECT n.owner, n.win FROM {n})`
+
+	lastChange  = `SELECT cast(coalesce(max(seq), 0) AS text) FROM {audit}`
+	nextChanges = `SELECT seq, at FROM {audit} WHERE seq > $1 AND seq <= $2 ORDER BY seq LIMIT $3`
+	dropChanges = `DELETE FROM {audit} WHERE seq IN (SELECT n.id FROM {n})`
+)
+
+var _ store.Pruner = (*Pruner)(nil)
+
+// Pruner drops what is old. Before it drops anything it stores the first day that
+// is kept. Reports and [Verify] leave out all days before that one, so they are
+// also right between two portions.
+type Pruner struct {
+	db       sqldb.DB
+	activity *Activity
+}
+
+// NewPruner returns the pruner of db, whose activity it adds to the roll-ups first.
+func NewPruner(db sqldb.DB, activity *Activity) *Pruner { return &Pruner{db: db, activity: activity} }
+
+// looked is how many rows a portion looks at for each that it may drop: reading a row
+// costs far less than dropping it.
+const looked = 8
+
+// The kinds of rows, in the order in which a lap goes through them.
+const (
+	placeEvents  = "events"
+	placeLines   = "lines"
+	placeChanges = "changes"
+)
+
+// place is how far a lap has come. It ends at the row that was the last of its kind
+// when the lap came to that kind, so that it ends however much is written meanwhile.
+type place struct {
+	Kind  string `json:"kind"`
+	After string `json:"after"` // the key of the row that was looked at last
+	Until string `json:"until"` // the key of the last one; "" when it was not looked up
+}
+
+// placeOf reads a place. What is none is the beginning.
+func placeOf(text string) (at place) {
+	if err := json.Unmarshal([]byte(text), &at); err != nil || at.Kind == "" {
+		return place{}
+	}
+	return at
+}
+
+// end is the key of the last row, which a statement finds at the beginning.
+func (p place) end(ctx context.Context, tx sqldb.Tx, last string) (string, error) {
+	if p.Until != "" {
+		return p.Until, nil
+	}
+	return sqldb.One(ctx, tx, nil, sqldb.ScanText, last)
+}
+
+func (p place) String() string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return "" // three texts have no error
+	}
+	return string(text)
+}
+
+// Prune implements [store.Pruner].
+func (p *Pruner) Prune(ctx context.Context, before time.Time, from string, limit int) (store.Pruned, error) {
+	at, limit := placeOf(from), max(limit, 1)
+	var prune pruning
+	next := ""
+	switch at.Kind {
+	case placeLines:
+		prune, next = p.lines, placeChanges
+	case placeChanges:
+		prune = p.changes(before.Truncate(24 * time.Hour))
+	default:
+		if at.Kind != placeEvents {
+			at = place{Kind: placeEvents}
+			if err := p.activity.fold(ctx, math.MaxInt); err != nil { // what is added later would stay
+				return store.Pruned{}, err
+			}
+		}
+		prune, next = p.events, placeLines
+	}
+	var did portion
+	err := sqldb.WriteIdempotent(ctx, p.db, func(tx sqldb.Tx) (err error) {
+		if _, err := tx.Exec(ctx, setHorizon, router.Daily.Window(before)); err != nil {
+			return err
+		}
+		// A rival's horizon may be later. Lines and what is carried to them go by one.
+		horizon, err := sqldb.One(ctx, tx, nil, sqldb.ScanText, theHorizon)
+		if err != nil {
+			return err
+		}
+		did, err = prune(ctx, tx, at, horizon, limit)
+		return err
+	})
+	switch {
+	case errors.Is(err, sqldb.ErrChanged): // a rival drops the same: once more from here, which is not the end of a lap
+		return store.Pruned{Next: at.String()}, nil
+	case err != nil:
+		return store.Pruned{}, err
+	case did.dropped == limit || did.seen == looked*limit:
+		return store.Pruned{Next: place{Kind: at.Kind, After: did.last, Until: did.until}.String(), Dropped: did.dropped}, nil
+	case next == "":
+		return store.Pruned{Dropped: did.dropped}, nil
+	}
+	return store.Pruned{Next: place{Kind: next}.String(), Dropped: did.dropped}, nil
+}
+
+// portion is how far one transaction came.
+type portion struct {
+	seen, dropped int
+	last, until   string // keys
+}
+
+// pruning goes through one portion, by the first day that is kept.
+type pruning func(ctx context.Context, tx sqldb.Tx, at place, horizon string, limit int) (portion, error)
+
+// events drops events of days before the horizon, with all that is summed up of
+// these days for their keys and accounts, and carries what they have added to
+// lines of windows that are not over.
+func (p *Pruner) events(ctx context.Context, tx sqldb.Tx, at place, horizon string, limit int) (did portion, err error) {
+	if did.until, err = at.end(ctx, tx, lastEvent); err != nil {
+		return did, err
+	}
+	over, carried := isOver(horizon), map[router.Line]router.Amount{}
+	var ids [][]any
+	byKey, byAccount := map[[3]string]bool{}, map[[2]string]bool{}
+	err = sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
+		if len(ids) == limit {
+			return nil // the next portion's
+		}
+		var day string
+		var of router.Principal
+		var cost router.Amount
+		if err := rows.Scan(&did.last, &day, &of.Account, &of.Workspace, &of.Member, &of.KeyHash, &cost.Credit, &cost.Total); err != nil {
+			return err
+		}
+		did.seen++
+		if day >= horizon {
+			return nil
+		}
+		ids = append(ids, []any{did.last})
+		byKey[[3]string{of.Account, of.KeyHash, day}] = true
+		byAccount[[2]string{of.Account, day}] = true
+		for line := range linesOf(of, day) {
+			if !over(line.Window) {
+				carried[line] = plus(carried[line], cost)
+			}
+		}
+		return nil
+	}, nextEvents, at.After, did.until, looked*limit)
+	if did.dropped = len(ids); err != nil || did.dropped == 0 {
+		return did, err
+	}
+	return did, p.db.RunRows(ctx, tx,
+		sqldb.RowsStatement{Text: dropEvents, Columns: idColumns(), Rows: ids, Changed: int64(len(ids))},
+		sqldb.RowsStatement{Text: dropByKey, Columns: []string{"account text", "key_hash text", "day text"}, Rows: keysOf(byKey), Changed: -1},
+		sqldb.RowsStatement{Text: dropByAccount, Columns: []string{"account text", "day text"}, Rows: pairsOf(byAccount), Changed: -1},
+		sqldb.RowsStatement{
+			Text: carry + added("credit, total"), Columns: []string{"owner text", "win text", "credit bigint", "total bigint"},
+			Rows: amountsOf(carried), Changed: -1,
+		})
+}
+
+// lines drops lines of windows that ended before the horizon, and what was carried
+// to them. One that something is held on stays until a later lap. Holds that are
+// closed, and are known for a day yet, may be on lines that are gone.
+func (p *Pruner) lines(ctx context.Context, tx sqldb.Tx, at place, horizon string, limit int) (did portion, err error) {
+	if did.until, err = at.end(ctx, tx, lastLine); err != nil {
+		return did, err
+	}
+	over := isOver(horizon)
+	var ids, names [][]any
+	err = sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
+		if len(ids) == limit {
+			return nil // the next portion's
+		}
+		var id int64
+		var owner, window string
+		var held router.Amount
+		if err := rows.Scan(&id, &owner, &window, &held.Credit, &held.Total); err != nil {
+			return err
+		}
+		did.seen, did.last = did.seen+1, strconv.FormatInt(id, 10)
+		if over(window) && held == (router.Amount{}) {
+			ids, names = append(ids, []any{id}), append(names, []any{owner, window})
+		}
+		return nil
+	}, nextLines, number(at.After), number(did.until), looked*limit)
+	if did.dropped = len(ids); err != nil || did.dropped == 0 {
+		return did, err
+	}
+	return did, p.db.RunRows(ctx, tx,
+		sqldb.RowsStatement{Text: dropLines, Columns: numberColumns(), Rows: ids, Changed: -1},
+		sqldb.RowsStatement{Text: dropCarried, Columns: []string{"owner text", "win text"}, Rows: names, Changed: -1})
+}
+
+// changes drops records of changes before an instant.
+func (p *Pruner) changes(before time.Time) pruning {
+	return func(ctx context.Context, tx sqldb.Tx, at place, _ string, limit int) (did portion, err error) {
+		if did.until, err = at.end(ctx, tx, lastChange); err != nil {
+			return did, err
+		}
+		var numbers [][]any
+		err = sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
+			if len(numbers) == limit {
+				return nil // the next portion's
+			}
+			var seq, when int64
+			if err := rows.Scan(&seq, &when); err != nil {
+				return err
+			}
+			did.seen, did.last = did.seen+1, strconv.FormatInt(seq, 10)
+			if when < sqldb.Micros(before) {
+				numbers = append(numbers, []any{seq})
+			}
+			return nil
+		}, nextChanges, number(at.After), number(did.until), looked*limit)
+		if did.dropped = len(numbers); err != nil || did.dropped == 0 {
+			return did, err
+		}
+		return did, sqldb.ExecRows(ctx, p.db, tx, dropChanges, numberColumns(), numbers)
+	}
+}
+
+// number reads a key that is one; 0, before all of them, for what is none.
+func number(key string) int64 {
+	n, _ := strconv.ParseInt(key, 10, 64)
+	return n
+}
+
+// linesOf are the lines on which a day's spending of a principal is counted.
+func linesOf(of router.Principal, day string) func(yield func(router.Line) bool) {
+	return func(yield func(router.Line) bool) {
+		date, err := time.Parse(time.DateOnly, day)
+		if err != nil {
+			return // no event of ours has such a day
+		}
+		for _, owner := range []router.Owner{router.OwnerAccount, router.OwnerWorkspace, router.OwnerMember, router.OwnerKey} {
+			for _, window := range windowsOf(day, date) {
+				if line := owner.Line(of, window); line != (router.Line{}) && !yield(line) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// isOver returns whether a window, by its name, ended before a day began. Names of
+// one kind are in the order of time.
+func isOver(day string) func(window string) bool {
+	var names [router.Daily + 1]string
+	if date, err := time.Parse(time.DateOnly, day); err == nil {
+		names = windowsOf(day, date)
+	}
+	return func(window string) bool {
+		switch len(window) {
+		case len("2026-11"):
+			return window < names[router.Monthly]
+		case len("2026-W47"):
+			return window < names[router.Weekly]
+		case len("2026-11-21"):
+			return window < names[router.Daily]
+		}
+		return false
+	}
+}
+
+func keysOf(set map[[3]string]bool) (rows [][]any) {
+	for key := range set {
+		rows = append(rows, []any{key[0], key[1], key[2]})
+	}
+	return rows
+}
+
+func pairsOf(set map[[2]string]bool) (rows [][]any) {
+	for pair := range set {
+		rows = append(rows, []any{pair[0], pair[1]})
+	}
+	return rows
+}
+
+func amountsOf(set map[router.Line]router.Amount) (rows [][]any) {
+	for _, line := range slices.SortedFunc(maps.Keys(set), func(a, b router.Line) int {
+		return strings.Compare(a.Owner+"\x00"+a.Window, b.Owner+"\x00"+b.Window)
+	}) {
+		rows = append(rows, []any{line.Owner, line.Window, int64(set[line].Credit), int64(set[line].Total)})
+	}
+	return rows
+}

@@ -1,0 +1,119 @@
+package sqlledger
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/signalbox/signalbox/internal/sqldb"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store"
+)
+
+// mostDifferences is how many are listed: of a database that is wrong all over
+// nobody reads them all.
+const mostDifferences = 10_000
+
+// Verify computes all sums anew, at one instant, and says where they differ from
+// those that are kept. It changes nothing. What is kept in memory grows with the
+// open holds, with the days of one owner and with the events that the roll-ups do
+// not count yet, not with all events.
+//
+// What it cannot know: what became of a hold that is closed, and spending that
+// was never recorded, that of callers without an account. A sum beyond the
+// largest USD is an error of the database.
+func Verify(ctx context.Context, db sqldb.DB, migrations fs.FS) (found store.Verified, err error) {
+	err = db.Read(ctx, func(tx sqldb.Tx) error {
+		if err := sqldb.CheckTx(ctx, db, tx, migrations); err != nil {
+			return err
+		}
+		v := &verifier{db: db}
+		err := v.verify(ctx, tx)
+		found = v.found
+		return err
+	})
+	return found, err
+}
+
+// verifier is one run.
+type verifier struct {
+	db      sqldb.DB
+	found   store.Verified
+	windows map[string][router.Daily + 1]string // of each day with events
+	held    map[int64]router.Amount             // by open holds, on each line
+	listed  listed
+	pruned  string // the first day that is kept
+}
+
+func (v *verifier) verify(ctx context.Context, tx sqldb.Tx) error {
+	for _, check := range []func(context.Context, sqldb.Tx) error{v.horizon, v.days, v.lists, v.byKey, v.byAccount, v.openHolds, v.lines, v.credits} {
+		if err := check(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// differ notes a difference.
+func (v *verifier) differ(what, where, stored, computed string) {
+	if len(v.found.Differences) < mostDifferences {
+		v.found.Differences = append(v.found.Differences, store.Difference{What: what, Where: where, Stored: stored, Computed: computed})
+	}
+}
+
+// days checks that events are filed under their day, and names its windows.
+func (v *verifier) days(ctx context.Context, tx sqldb.Tx) error {
+	v.windows = map[string][router.Daily + 1]string{}
+	return sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
+		var day string
+		var events int
+		var first, last int64
+		if err := rows.Scan(&day, &events, &first, &last); err != nil {
+			return err
+		}
+		v.found.Events += events
+		for _, at := range []int64{first, last} { // days follow each other, so all between are of the same
+			if really := router.Daily.Window(sqldb.Instant(at)); really != day {
+				v.differ("day", fmt.Sprintf("events admitted=%d", at), day, really)
+				break
+			}
+		}
+		v.windows[day] = windowsOf(day, sqldb.Instant(first))
+		return nil
+	}, `SELECT day, count(*), min(admitted), max(admitted) FROM {events} GROUP BY day ORDER BY day`)
+}
+
+// windowsOf names the windows that a day is in, and those of an instant of it
+// where it is no date.
+func windowsOf(day string, of time.Time) (names [router.Daily + 1]string) {
+	if date, err := time.Parse(time.DateOnly, day); err == nil {
+		of = date
+	}
+	for i := range names {
+		names[i] = router.Interval(i).Window(of)
+	}
+	return names
+}
+
+// openHolds adds up what open holds hold on each line.
+func (v *verifier) openHolds(ctx context.Context, tx sqldb.Tx) error {
+	v.held = map[int64]router.Amount{}
+	return sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
+		h, err := scanHold(rows)
+		if err != nil {
+			return err
+		}
+		v.found.OpenHolds++
+		for _, line := range h.lines {
+			v.held[line] = plus(v.held[line], h.amount)
+		}
+		return nil
+	}, `SELECT id, state, lines, credit, total, deadline, event FROM {holds} WHERE state = 0`)
+}
+
+// horizon reads before which day nothing is kept.
+func (v *verifier) horizon(ctx context.Context, tx sqldb.Tx) (err error) {
+	v.pruned, err = sqldb.One(ctx, tx, nil, sqldb.ScanText, theHorizon)
+	return err
+}
