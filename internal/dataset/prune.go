@@ -76,11 +76,11 @@ func BenchPrune(b *testing.B, d *Data, set store.Set, calls int) {
 func prune(ctx context.Context, p store.Pruner, before time.Time) (dropped int, err error) {
 	for place, first := "", true; first || place != ""; first = false {
 		began := time.Now()
-		did, err := p.Prune(ctx, before, place, 500)
+		pruned, err := p.Prune(ctx, before, place, 500)
 		if err != nil {
 			return dropped, err
 		}
-		place, dropped = did.Next, dropped+did.Dropped
+		place, dropped = pruned.Next, dropped+pruned.Dropped
 		select {
 		case <-time.After(3 * time.Since(began)):
 		case <-ctx.Done():

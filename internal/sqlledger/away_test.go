@@ -32,14 +32,14 @@ func (f *failing) Write(context.Context, func(sqldb.Tx) error) error {
 // together: it is not looked for once for each of them. What it refuses is.
 func TestTheDatabaseIsNotLookedForByEach(t *testing.T) {
 	t.Parallel()
-	for err, tries := range map[error]int{sqldb.ErrAway: 1, errors.New("one of them is poison"): 2*most - 1} {
+	for err, tries := range map[error]int{sqldb.ErrAway: 1, errors.New("one of them is poison"): 2*maxBatch - 1} {
 		db := &failing{err: err}
 		l := NewLedger(db, NewActivity(db))
-		batch := make([]*operation, most)
+		batch := make([]*operation, maxBatch)
 		for i := range batch {
 			batch[i] = &operation{id: uuid.New(), asked: &router.Hold{}}
 		}
-		l.together(batch)
+		l.runBatch(batch)
 		for _, o := range batch {
 			require.ErrorIs(t, o.err, err)
 		}

@@ -64,7 +64,7 @@ func (a *attempt) do(ctx context.Context, tx sqldb.Tx) (err error) {
 		return err
 	}
 	for _, o := range a.batch {
-		o.err = o.do(&a.books, o)
+		o.err = o.apply(&a.books, o)
 	}
 	statements, err := a.saved()
 	if err != nil {

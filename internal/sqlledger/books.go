@@ -139,7 +139,7 @@ func (b *books) void(id uuid.UUID) {
 	h.state, h.changed = voided, true
 }
 
-// takeBack undoes what posting a hold has counted and recorded.
+// takeBack undoes what lineChange a hold has counted and recorded.
 func (b *books) takeBack(h *hold) {
 	b.add(h, minus(router.Amount{}, h.amount), router.Amount{})
 	if h.event.ID != "" {

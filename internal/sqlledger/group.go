@@ -13,10 +13,10 @@ var errBroken = errors.New("sqlledger: the transaction was given up half-way")
 
 const (
 	// most is how many operations share a transaction at most.
-	most = 256
+	maxBatch = 256
 	// enough is how many are worth a transaction beside another one: with fewer,
 	// what it costs by itself is more than what is won.
-	enough = 32
+	minBatch = 32
 )
 
 // group lets operations that arrive together share a transaction. There is no
@@ -35,16 +35,16 @@ type group struct {
 	leaders int
 }
 
-// do carries one operation out. When ctx ends before it is in a batch, it never
+// submit carries one operation out. When ctx ends before it is in a batch, it never
 // happens; afterwards its outcome is waited for.
-func (g *group) do(ctx context.Context, o *operation) error {
+func (g *group) submit(ctx context.Context, o *operation) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	o.lead, o.done = make(chan []*operation, 1), make(chan struct{})
 	g.mu.Lock()
 	g.waiting = append(g.waiting, o)
-	if g.leaders == 0 || g.leaders < g.width && len(g.waiting) >= enough {
+	if g.leaders == 0 || g.leaders < g.width && len(g.waiting) >= minBatch {
 		g.leaders++
 		g.handOver()
 	}
@@ -98,11 +98,11 @@ func (g *group) handOver() {
 	case len(g.waiting) == 0:
 		g.waiting = nil
 		fallthrough
-	case g.leaders > 1 && len(g.waiting) < enough:
+	case g.leaders > 1 && len(g.waiting) < minBatch:
 		g.leaders--
 		return
 	}
-	batch := g.waiting[:min(most, len(g.waiting))]
+	batch := g.waiting[:min(maxBatch, len(g.waiting))]
 	g.waiting = g.waiting[len(batch):]
 	batch[0].lead <- batch
 }

@@ -40,7 +40,7 @@ func newGate(t *testing.T) *gate {
 // its error comes.
 func (g *gate) call(ctx context.Context) (*operation, chan error) {
 	o, ended := &operation{}, make(chan error, 1)
-	go func() { ended <- g.do(ctx, o) }()
+	go func() { ended <- g.submit(ctx, o) }()
 	synctest.Wait()
 	return o, ended
 }
@@ -86,8 +86,8 @@ func TestGroupBoundsItsBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(t)
 		var calls sync.WaitGroup
-		for range 2*most + 2 {
-			calls.Go(func() { assert.NoError(t, g.do(t.Context(), &operation{})) })
+		for range 2*maxBatch + 2 {
+			calls.Go(func() { assert.NoError(t, g.submit(t.Context(), &operation{})) })
 		}
 		synctest.Wait()
 		for range 4 {
@@ -98,7 +98,7 @@ func TestGroupBoundsItsBatches(t *testing.T) {
 		for _, batch := range g.batches {
 			sizes = append(sizes, len(batch))
 		}
-		assert.Equal(t, []int{1, most, most, 1}, sizes)
+		assert.Equal(t, []int{1, maxBatch, maxBatch, 1}, sizes)
 		g.idle()
 	})
 }
@@ -122,7 +122,7 @@ func TestGroupLetsCallersGo(t *testing.T) {
 		g.end(nil)
 		require.NoError(t, <-ended3)
 		assert.Equal(t, [][]*operation{{first}, {third}}, g.batches, "who left in time is in none")
-		require.ErrorIs(t, g.do(leaves, &operation{}), context.Canceled)
+		require.ErrorIs(t, g.submit(leaves, &operation{}), context.Canceled)
 		g.idle()
 	})
 }
@@ -175,7 +175,7 @@ func TestGroupAskedToLeadGivesUp(t *testing.T) {
 	})
 }
 
-// Two batches run at once where that is allowed and there is enough for both,
+// Two batches run at once where that is allowed and there are enough operations for both,
 // and never three.
 func TestGroupOfTwo(t *testing.T) {
 	t.Parallel()
@@ -185,7 +185,7 @@ func TestGroupOfTwo(t *testing.T) {
 		var calls sync.WaitGroup
 		sizes := func(more int) (sizes []int) {
 			for range more {
-				calls.Go(func() { assert.NoError(t, g.do(t.Context(), &operation{})) })
+				calls.Go(func() { assert.NoError(t, g.submit(t.Context(), &operation{})) })
 			}
 			synctest.Wait()
 			for _, batch := range g.batches {
@@ -194,18 +194,18 @@ func TestGroupOfTwo(t *testing.T) {
 			return sizes
 		}
 		assert.Equal(t, []int{1}, sizes(1))
-		assert.Equal(t, []int{1}, sizes(enough-1), "the next batch will take them")
-		assert.Equal(t, []int{1, enough}, sizes(1))
-		assert.Equal(t, []int{1, enough}, sizes(most+enough))
+		assert.Equal(t, []int{1}, sizes(minBatch-1), "the next batch will take them")
+		assert.Equal(t, []int{1, minBatch}, sizes(1))
+		assert.Equal(t, []int{1, minBatch}, sizes(maxBatch+minBatch))
 		g.end(nil)
-		assert.Equal(t, []int{1, enough, most}, sizes(0))
+		assert.Equal(t, []int{1, minBatch, maxBatch}, sizes(0))
 		g.end(nil)
-		assert.Equal(t, []int{1, enough, most, enough}, sizes(0))
-		assert.Equal(t, []int{1, enough, most, enough}, sizes(3))
+		assert.Equal(t, []int{1, minBatch, maxBatch, minBatch}, sizes(0))
+		assert.Equal(t, []int{1, minBatch, maxBatch, minBatch}, sizes(3))
 		g.end(nil)
-		assert.Equal(t, []int{1, enough, most, enough}, sizes(0), "they wait for the other one")
+		assert.Equal(t, []int{1, minBatch, maxBatch, minBatch}, sizes(0), "they wait for the other one")
 		g.end(nil)
-		assert.Equal(t, []int{1, enough, most, enough, 3}, sizes(0))
+		assert.Equal(t, []int{1, minBatch, maxBatch, minBatch, 3}, sizes(0))
 		g.end(nil)
 		calls.Wait()
 		g.idle()
@@ -223,7 +223,7 @@ func TestGroupSurvivesAPanic(t *testing.T) {
 		panicked := make(chan any, 1)
 		go func() {
 			defer func() { panicked <- recover() }()
-			_ = g.do(t.Context(), &operation{})
+			_ = g.submit(t.Context(), &operation{})
 		}()
 		synctest.Wait()
 		_, ended3 := g.call(t.Context())
@@ -265,7 +265,7 @@ func TestGroupUnderStress(t *testing.T) {
 			}
 		}
 		var callers sync.WaitGroup
-		for caller := range 3 * most {
+		for caller := range 3 * maxBatch {
 			draw := rand.New(rand.NewPCG(uint64(caller), 1))
 			callers.Go(func() {
 				for range 20 {
@@ -274,7 +274,7 @@ func TestGroupUnderStress(t *testing.T) {
 						time.AfterFunc(time.Duration(draw.IntN(50))*time.Microsecond, cancel)
 					}
 					o := &operation{}
-					err := g.do(ctx, o)
+					err := g.submit(ctx, o)
 					cancel()
 					mu.Lock()
 					told[o] = err

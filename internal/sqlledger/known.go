@@ -41,13 +41,13 @@ func (k *known) learn(b *books, batch []*operation) {
 	}
 	for _, o := range batch {
 		if o.asked != nil {
-			k.feel(o)
+			k.learnRefusal(o)
 		}
 	}
 }
 
-// feel remembers which lines refuse.
-func (k *known) feel(o *operation) {
+// learnRefusal remembers which lines refuse.
+func (k *known) learnRefusal(o *operation) {
 	if o.err == nil {
 		for _, c := range o.asked.Caps {
 			delete(k.tight, c.Line)
@@ -62,8 +62,8 @@ func (k *known) feel(o *operation) {
 	}
 }
 
-// did remembers what a swift batch did, which is committed.
-func (k *known) did(s *swift) {
+// learnFast remembers what a fast batch did, which is committed.
+func (k *known) learnFast(s *fastPath) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for id, h := range s.opened {

@@ -43,7 +43,7 @@ type Ledger struct {
 // NewLedger returns the ledger in db, which records to the activity there.
 func NewLedger(db sqldb.DB, activity *Activity) *Ledger {
 	l := &Ledger{db: db, activity: activity}
-	l.group.run, l.group.width = l.together, db.Writers()
+	l.group.run, l.group.width = l.runBatch, db.Writers()
 	return l
 }
 
@@ -53,10 +53,10 @@ type operation struct {
 	whole  uuid.UUID    // the hold that is to be split, or zero
 	asked  *router.Hold // of Reserve, else nil
 	kept   *router.Kept // of SettleKept, else nil
-	do     func(b *books, o *operation) error
-	swift  func(s *swift, o *operation) bool // adds it, or else it is to be carried out by do; nil never adds
-	lineOf []int64                           // the ids of asked.Lines
-	unsure bool                              // whether it was done before, by a transaction of unknown outcome
+	apply  func(b *books, o *operation) error
+	fast   func(s *fastPath, o *operation) bool // adds it, or else it is to be carried out by do; nil never adds
+	lineOf []int64                              // the ids of asked.Lines
+	unsure bool                                 // whether it was done before, by a transaction of unknown outcome
 	err    error
 
 	lead chan []*operation // gives it a batch to run; it is the first of it
@@ -72,9 +72,9 @@ func (l *Ledger) Reserve(ctx context.Context, h router.Hold) error {
 		return errText
 	}
 	h.Deadline = after(h.Deadline)
-	return l.group.do(ctx, &operation{
-		id: h.ID, asked: &h, swift: (*swift).reserve,
-		do: func(b *books, o *operation) error { return b.reserve(o.asked, o.lineOf) },
+	return l.group.submit(ctx, &operation{
+		id: h.ID, asked: &h, fast: (*fastPath).reserve,
+		apply: func(b *books, o *operation) error { return b.reserve(o.asked, o.lineOf) },
 	})
 }
 
@@ -103,14 +103,14 @@ func (l *Ledger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amoun
 	}
 	return l.record(ctx, len(events), &operation{
 		id:    id,
-		do:    func(b *books, _ *operation) error { return b.settle(id, cost, events) },
-		swift: func(s *swift, _ *operation) bool { return s.settle(id, settled, cost, events) },
+		apply: func(b *books, _ *operation) error { return b.settle(id, cost, events) },
+		fast:  func(s *fastPath, _ *operation) bool { return s.settle(id, settled, cost, events) },
 	})
 }
 
 // record carries out an operation with which events are recorded.
 func (l *Ledger) record(ctx context.Context, events int, o *operation) error {
-	err := l.group.do(ctx, o)
+	err := l.group.submit(ctx, o)
 	if err == nil {
 		l.activity.recorded(ctx, events)
 	}
@@ -122,30 +122,30 @@ func (l *Ledger) RecordsTo(store any) bool { return store == any(l.activity) }
 
 // Void implements [router.Ledger].
 func (l *Ledger) Void(ctx context.Context, id uuid.UUID) error {
-	return l.group.do(ctx, &operation{
+	return l.group.submit(ctx, &operation{
 		id: id,
-		do: func(b *books, _ *operation) error {
+		apply: func(b *books, _ *operation) error {
 			b.void(id)
 			return nil
 		},
-		swift: func(s *swift, _ *operation) bool { return s.settle(id, voided, router.Amount{}, nil) },
+		fast: func(s *fastPath, _ *operation) bool { return s.settle(id, voided, router.Amount{}, nil) },
 	})
 }
 
-// together carries out what several callers want, and tells each what became of
+// runBatch carries out what several callers want, and tells each what became of
 // its own.
-func (l *Ledger) together(batch []*operation) {
+func (l *Ledger) runBatch(batch []*operation) {
 	ctx, cancel := context.WithTimeout(context.Background(), batchTime) // none of the callers' decides for all
 	defer cancel()
-	if rest := l.swift(ctx, batch); len(rest) > 0 {
-		l.apart(ctx, rest)
+	if rest := l.runFast(ctx, batch); len(rest) > 0 {
+		l.bisect(ctx, rest)
 	}
 }
 
-// apart carries a batch out and sets each operation's err. Where it fails as a
+// bisect carries a batch out and sets each operation's err. Where it fails as a
 // whole its halves are tried, so that what the database refuses of one
 // operation fails that one alone; but not where nobody is there to refuse it.
-func (l *Ledger) apart(ctx context.Context, batch []*operation) {
+func (l *Ledger) bisect(ctx context.Context, batch []*operation) {
 	err := l.carryOut(ctx, batch)
 	if err != nil && ctx.Err() != nil { // the time was the batch's, whatever its callers have
 		err = sqldb.Unavailable(ctx, err)
@@ -157,8 +157,8 @@ func (l *Ledger) apart(ctx context.Context, batch []*operation) {
 			o.err = err
 		}
 	default:
-		l.apart(ctx, batch[:half])
-		l.apart(ctx, batch[half:])
+		l.bisect(ctx, batch[:half])
+		l.bisect(ctx, batch[half:])
 	}
 }
 
@@ -179,7 +179,7 @@ func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 		return 0, err
 	}
 	closed := 0
-	for part := range slices.Chunk(due, most) { // what fails keeps no other hold open
+	for part := range slices.Chunk(due, maxBatch) { // what fails keeps no other hold open
 		n, err := l.expire(ctx, part, now, policy)
 		closed, failed = closed+n, cmp.Or(failed, err)
 	}
@@ -195,12 +195,12 @@ func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy
 		if err != nil {
 			return 0, err
 		}
-		batch[i] = &operation{id: id, do: func(b *books, o *operation) error {
+		batch[i] = &operation{id: id, apply: func(b *books, o *operation) error {
 			expired[i] = b.expire(id, now, policy) || o.unsure && b.expired(id, policy)
 			return nil
 		}}
 	}
-	l.apart(ctx, batch)
+	l.bisect(ctx, batch)
 	n := 0
 	var failed error
 	for i, o := range batch {

@@ -19,9 +19,9 @@ func (l *Ledger) Split(ctx context.Context, whole uuid.UUID, part router.Hold) e
 	if err := checkPart(&part); err != nil {
 		return err
 	}
-	return l.group.do(ctx, &operation{
+	return l.group.submit(ctx, &operation{
 		id: part.ID, whole: whole,
-		do: func(b *books, _ *operation) error { return b.split(whole, &part) },
+		apply: func(b *books, _ *operation) error { return b.split(whole, &part) },
 	})
 }
 
@@ -37,13 +37,13 @@ func (l *Ledger) SettlePart(
 	}
 	return l.record(ctx, len(events), &operation{
 		id: part.ID, whole: whole,
-		do: func(b *books, _ *operation) error {
+		apply: func(b *books, _ *operation) error {
 			if err := b.split(whole, &part); err != nil {
 				return err
 			}
 			return b.settle(part.ID, cost, events)
 		},
-		swift: func(s *swift, _ *operation) bool { return s.settlePart(whole, &part, cost, events) },
+		fast: func(s *fastPath, _ *operation) bool { return s.settlePart(whole, &part, cost, events) },
 	})
 }
 

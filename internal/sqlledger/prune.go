@@ -54,9 +54,9 @@ type Pruner struct {
 // NewPruner returns the pruner of db, whose activity it adds to the roll-ups first.
 func NewPruner(db sqldb.DB, activity *Activity) *Pruner { return &Pruner{db: db, activity: activity} }
 
-// looked is how many rows a portion looks at for each that it may drop: reading a row
+// scanFactor is how many rows a portion looks at for each that it may drop: reading a row
 // costs far less than dropping it.
-const looked = 8
+const scanFactor = 8
 
 // The kinds of rows, in the order in which a lap goes through them.
 const (
@@ -69,8 +69,8 @@ const (
 // when the lap came to that kind, so that it ends however much is written meanwhile.
 type place struct {
 	Kind  string `json:"kind"`
-	After string `json:"after"` // the key of the row that was looked at last
-	Until string `json:"until"` // the key of the last one; "" when it was not looked up
+	After string `json:"after"` // the key of the row that was scanFactor at last
+	Until string `json:"until"` // the key of the last one; "" when it was not scanFactor up
 }
 
 // placeOf reads a place. What is none is the beginning.
@@ -116,7 +116,7 @@ func (p *Pruner) Prune(ctx context.Context, before time.Time, from string, limit
 		}
 		prune, next = p.events, placeLines
 	}
-	var did portion
+	var got portion
 	err := sqldb.WriteIdempotent(ctx, p.db, func(tx sqldb.Tx) (err error) {
 		if _, err := tx.Exec(ctx, setHorizon, router.Daily.Window(before)); err != nil {
 			return err
@@ -126,7 +126,7 @@ func (p *Pruner) Prune(ctx context.Context, before time.Time, from string, limit
 		if err != nil {
 			return err
 		}
-		did, err = prune(ctx, tx, at, horizon, limit)
+		got, err = prune(ctx, tx, at, horizon, limit)
 		return err
 	})
 	switch {
@@ -134,12 +134,12 @@ func (p *Pruner) Prune(ctx context.Context, before time.Time, from string, limit
 		return store.Pruned{Next: at.String()}, nil
 	case err != nil:
 		return store.Pruned{}, err
-	case did.dropped == limit || did.seen == looked*limit:
-		return store.Pruned{Next: place{Kind: at.Kind, After: did.last, Until: did.until}.String(), Dropped: did.dropped}, nil
+	case got.dropped == limit || got.seen == scanFactor*limit:
+		return store.Pruned{Next: place{Kind: at.Kind, After: got.last, Until: got.until}.String(), Dropped: got.dropped}, nil
 	case next == "":
-		return store.Pruned{Dropped: did.dropped}, nil
+		return store.Pruned{Dropped: got.dropped}, nil
 	}
-	return store.Pruned{Next: place{Kind: next}.String(), Dropped: did.dropped}, nil
+	return store.Pruned{Next: place{Kind: next}.String(), Dropped: got.dropped}, nil
 }
 
 // portion is how far one transaction came.
@@ -154,9 +154,9 @@ type pruning func(ctx context.Context, tx sqldb.Tx, at place, horizon string, li
 // events drops events of days before the horizon, with all that is summed up of
 // these days for their keys and accounts, and carries what they have added to
 // lines of windows that are not over.
-func (p *Pruner) events(ctx context.Context, tx sqldb.Tx, at place, horizon string, limit int) (did portion, err error) {
-	if did.until, err = at.end(ctx, tx, lastEvent); err != nil {
-		return did, err
+func (p *Pruner) events(ctx context.Context, tx sqldb.Tx, at place, horizon string, limit int) (got portion, err error) {
+	if got.until, err = at.end(ctx, tx, lastEvent); err != nil {
+		return got, err
 	}
 	over, carried := isOver(horizon), map[router.Line]router.Amount{}
 	var ids [][]any
@@ -168,14 +168,14 @@ func (p *Pruner) events(ctx context.Context, tx sqldb.Tx, at place, horizon stri
 		var day string
 		var of router.Principal
 		var cost router.Amount
-		if err := rows.Scan(&did.last, &day, &of.Account, &of.Workspace, &of.Member, &of.KeyHash, &cost.Credit, &cost.Total); err != nil {
+		if err := rows.Scan(&got.last, &day, &of.Account, &of.Workspace, &of.Member, &of.KeyHash, &cost.Credit, &cost.Total); err != nil {
 			return err
 		}
-		did.seen++
+		got.seen++
 		if day >= horizon {
 			return nil
 		}
-		ids = append(ids, []any{did.last})
+		ids = append(ids, []any{got.last})
 		byKey[[3]string{of.Account, of.KeyHash, day}] = true
 		byAccount[[2]string{of.Account, day}] = true
 		for line := range linesOf(of, day) {
@@ -184,11 +184,11 @@ func (p *Pruner) events(ctx context.Context, tx sqldb.Tx, at place, horizon stri
 			}
 		}
 		return nil
-	}, nextEvents, at.After, did.until, looked*limit)
-	if did.dropped = len(ids); err != nil || did.dropped == 0 {
-		return did, err
+	}, nextEvents, at.After, got.until, scanFactor*limit)
+	if got.dropped = len(ids); err != nil || got.dropped == 0 {
+		return got, err
 	}
-	return did, p.db.RunRows(ctx, tx,
+	return got, p.db.RunRows(ctx, tx,
 		sqldb.RowsStatement{Text: dropEvents, Columns: idColumns(), Rows: ids, Changed: int64(len(ids))},
 		sqldb.RowsStatement{Text: dropByKey, Columns: []string{"account text", "key_hash text", "day text"}, Rows: keysOf(byKey), Changed: -1},
 		sqldb.RowsStatement{Text: dropByAccount, Columns: []string{"account text", "day text"}, Rows: pairsOf(byAccount), Changed: -1},
@@ -201,9 +201,9 @@ func (p *Pruner) events(ctx context.Context, tx sqldb.Tx, at place, horizon stri
 // lines drops lines of windows that ended before the horizon, and what was carried
 // to them. One that something is held on stays until a later lap. Holds that are
 // closed, and are known for a day yet, may be on lines that are gone.
-func (p *Pruner) lines(ctx context.Context, tx sqldb.Tx, at place, horizon string, limit int) (did portion, err error) {
-	if did.until, err = at.end(ctx, tx, lastLine); err != nil {
-		return did, err
+func (p *Pruner) lines(ctx context.Context, tx sqldb.Tx, at place, horizon string, limit int) (got portion, err error) {
+	if got.until, err = at.end(ctx, tx, lastLine); err != nil {
+		return got, err
 	}
 	over := isOver(horizon)
 	var ids, names [][]any
@@ -217,25 +217,25 @@ func (p *Pruner) lines(ctx context.Context, tx sqldb.Tx, at place, horizon strin
 		if err := rows.Scan(&id, &owner, &window, &held.Credit, &held.Total); err != nil {
 			return err
 		}
-		did.seen, did.last = did.seen+1, strconv.FormatInt(id, 10)
+		got.seen, got.last = got.seen+1, strconv.FormatInt(id, 10)
 		if over(window) && held == (router.Amount{}) {
 			ids, names = append(ids, []any{id}), append(names, []any{owner, window})
 		}
 		return nil
-	}, nextLines, number(at.After), number(did.until), looked*limit)
-	if did.dropped = len(ids); err != nil || did.dropped == 0 {
-		return did, err
+	}, nextLines, number(at.After), number(got.until), scanFactor*limit)
+	if got.dropped = len(ids); err != nil || got.dropped == 0 {
+		return got, err
 	}
-	return did, p.db.RunRows(ctx, tx,
+	return got, p.db.RunRows(ctx, tx,
 		sqldb.RowsStatement{Text: dropLines, Columns: numberColumns(), Rows: ids, Changed: -1},
 		sqldb.RowsStatement{Text: dropCarried, Columns: []string{"owner text", "win text"}, Rows: names, Changed: -1})
 }
 
 // changes drops records of changes before an instant.
 func (p *Pruner) changes(before time.Time) pruning {
-	return func(ctx context.Context, tx sqldb.Tx, at place, _ string, limit int) (did portion, err error) {
-		if did.until, err = at.end(ctx, tx, lastChange); err != nil {
-			return did, err
+	return func(ctx context.Context, tx sqldb.Tx, at place, _ string, limit int) (got portion, err error) {
+		if got.until, err = at.end(ctx, tx, lastChange); err != nil {
+			return got, err
 		}
 		var numbers [][]any
 		err = sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
@@ -246,16 +246,16 @@ func (p *Pruner) changes(before time.Time) pruning {
 			if err := rows.Scan(&seq, &when); err != nil {
 				return err
 			}
-			did.seen, did.last = did.seen+1, strconv.FormatInt(seq, 10)
+			got.seen, got.last = got.seen+1, strconv.FormatInt(seq, 10)
 			if when < sqldb.Micros(before) {
 				numbers = append(numbers, []any{seq})
 			}
 			return nil
-		}, nextChanges, number(at.After), number(did.until), looked*limit)
-		if did.dropped = len(numbers); err != nil || did.dropped == 0 {
-			return did, err
+		}, nextChanges, number(at.After), number(got.until), scanFactor*limit)
+		if got.dropped = len(numbers); err != nil || got.dropped == 0 {
+			return got, err
 		}
-		return did, sqldb.ExecRows(ctx, p.db, tx, dropChanges, numberColumns(), numbers)
+		return got, sqldb.ExecRows(ctx, p.db, tx, dropChanges, numberColumns(), numbers)
 	}
 }
 

@@ -35,9 +35,9 @@ func TestVerifyWhilePruning(t *testing.T) {
 		for back := 33; back >= 0; back -= 11 { // each lap cuts a week or a month somewhere
 			addsUp()
 			for place, first := "", true; first || place != ""; first = false {
-				did, err := b.Pruner.Prune(t.Context(), noon().AddDate(0, 0, -back), place, 9)
+				pruned, err := b.Pruner.Prune(t.Context(), noon().AddDate(0, 0, -back), place, 9)
 				require.NoError(t, err)
-				place = did.Next
+				place = pruned.Next
 				addsUp()
 			}
 		}
@@ -68,9 +68,9 @@ func TestVerifyWhatIsClosedAfterItsLinesAreGone(t *testing.T) {
 		lap := func() {
 			t.Helper()
 			for place, first := "", true; first || place != ""; first = false {
-				did, err := b.Pruner.Prune(t.Context(), noon().AddDate(0, 2, 0), place, 2)
+				pruned, err := b.Pruner.Prune(t.Context(), noon().AddDate(0, 2, 0), place, 2)
 				require.NoError(t, err)
-				place = did.Next
+				place = pruned.Next
 				addsUp()
 			}
 		}

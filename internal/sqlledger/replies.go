@@ -144,8 +144,8 @@ func (l *Ledger) SettleKept(ctx context.Context, k router.Kept, cost router.Amou
 	}
 	return l.record(ctx, len(events), &operation{
 		id: k.Hold, kept: &k,
-		do: func(b *books, _ *operation) error { return b.settleKept(&k, cost, events) },
-		swift: func(s *swift, _ *operation) bool {
+		apply: func(b *books, _ *operation) error { return b.settleKept(&k, cost, events) },
+		fast: func(s *fastPath, _ *operation) bool {
 			settles := s.settle(k.Hold, settled, cost, events)
 			if settles {
 				s.kept = append(s.kept, rowOfReply(&k))

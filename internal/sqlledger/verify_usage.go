@@ -43,7 +43,7 @@ func (v *verifier) usage(ctx context.Context, tx sqldb.Tx, table, key string) er
 		if kept[0] > 0 && events[0] > 0 && slices.Equal(kept[1:], events[1:]) {
 			return nil
 		}
-		stored, computed := apart(figuresOf(values, kept), figuresOf(values, events))
+		stored, computed := differing(figuresOf(values, kept), figuresOf(values, events))
 		v.differ(table, at, stored, computed)
 		return nil
 	}, usageQuery(table, key, values), v.pruned)
@@ -102,8 +102,8 @@ func figuresOf(names []string, figures []int64) []string {
 	return texts
 }
 
-// apart keeps of two lists of figures those that differ.
-func apart(stored, computed []string) (s, c string) {
+// differing keeps of two lists of figures those that differ.
+func differing(stored, computed []string) (s, c string) {
 	if stored == nil {
 		return nothing, strings.Join(computed, " ")
 	}

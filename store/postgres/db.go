@@ -223,7 +223,7 @@ func (d *db) retry(ctx context.Context, once func() error) error {
 		if !again(err) {
 			return err
 		}
-		wait := time.NewTimer(pause/2 + d.apart(pause))
+		wait := time.NewTimer(pause/2 + d.jitter(pause))
 		select {
 		case <-wait.C:
 		case <-ctx.Done():
@@ -233,9 +233,9 @@ func (d *db) retry(ctx context.Context, once func() error) error {
 	}
 }
 
-// apart spreads those who wait over a pause: each one's share is far from those
+// jitter spreads those who wait over a pause: each one's share is far from those
 // of the ones before (the golden ratio's multiples).
-func (d *db) apart(pause time.Duration) time.Duration {
+func (d *db) jitter(pause time.Duration) time.Duration {
 	const golden = 0x9e3779b97f4a7c15                           // of 1<<64
 	high, _ := bits.Mul64(d.waits.Add(1)*golden, uint64(pause)) //nolint:gosec // it is positive
 	return time.Duration(high)                                  //nolint:gosec // less than pause

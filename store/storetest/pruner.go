@@ -119,12 +119,12 @@ func (a *archive) requests(from, to string) (n int64) {
 func (a *archive) prune(before time.Time, limit int, look func()) (dropped int) {
 	a.t.Helper()
 	for place, laps := "", 0; laps == 0; {
-		did, err := a.set.Pruner.Prune(a.t.Context(), before, place, limit)
+		pruned, err := a.set.Pruner.Prune(a.t.Context(), before, place, limit)
 		require.NoError(a.t, err)
-		if dropped += did.Dropped; look != nil {
+		if dropped += pruned.Dropped; look != nil {
 			look()
 		}
-		if place = did.Next; place == "" {
+		if place = pruned.Next; place == "" {
 			laps++
 		}
 	}
@@ -281,8 +281,8 @@ func (a *archive) rivals() {
 	for range 3 {
 		go func() {
 			for place := ""; ; {
-				did, err := a.set.Pruner.Prune(a.t.Context(), noon(), place, 7)
-				if place = did.Next; err != nil || place == "" {
+				pruned, err := a.set.Pruner.Prune(a.t.Context(), noon(), place, 7)
+				if place = pruned.Next; err != nil || place == "" {
 					done <- err
 					return
 				}

@@ -28,7 +28,7 @@ func testReplies(t *testing.T, open Open) {
 		"while a call is in flight others see its hold":              (*desk).inFlight,
 		"a reply is kept with its settlement":                        (*desk).kept,
 		"a reply without a hold is kept":                             (*desk).keptFree,
-		"keys of other accounts and API keys are others":             (*desk).apart,
+		"keys of other accounts and API keys are others":             (*desk).separateKeys,
 		"another digest is refused":                                  (*desk).reused,
 		"a claim that is released is free, a reply stays":            (*desk).released,
 		"a dead claim goes to the call that has seen it dead":        (*desk).dead,
@@ -144,7 +144,7 @@ func (d *desk) keptFree() {
 	d.grants(d.claimOf("b"))
 }
 
-func (d *desk) apart() {
+func (d *desk) separateKeys() {
 	for _, key := range []router.ReplyKey{
 		{Account: "acme", KeyHash: "k", Key: "a"},
 		{Account: "acme", KeyHash: "k", Key: "A"},

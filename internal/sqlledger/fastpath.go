@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// swift is a batch that is written without a look at what is there. Its
+// fastPath is a batch that is written without a look at what is there. Its
 // statements say what they expect: a hold that is new, or open on the lines and
 // with the amount that are known, a line with room for all that the batch adds
 // and with the limits that were read, events that were not recorded before. Where it is otherwise they fail, or
@@ -21,7 +21,7 @@ import (
 // it is carried out with a look. All that it does to a line is to add and to
 // subtract, so that processes do not undo each other's work, and a line is
 // locked from there to the commit only.
-type swift struct {
+type fastPath struct {
 	ids   *lineIDs
 	known *known
 
@@ -29,7 +29,7 @@ type swift struct {
 	fresh  [][]any
 	closed [][]any
 	taken  map[uuid.UUID]knownHold // from holds, by parts: with the lines that are known
-	lines  map[int64]*posting
+	lines  map[int64]*lineChange
 	events []router.Event
 	kept   [][]any // replies, under claims that their calls must still have
 
@@ -37,32 +37,32 @@ type swift struct {
 	gone   []uuid.UUID
 }
 
-// posting is what a batch does to a line.
-type posting struct {
+// lineChange is what a batch does to a line.
+type lineChange struct {
 	spent, more, less router.Amount // more and less are held
 	room              router.Amount // what may be spent and held afterwards
 	versions          versions      // that nothing may be newer than
 }
 
-// swiftly is the largest amount that a swift batch takes: the sum of as many as
+// maxFast is the largest amount that a fast batch takes: the sum of as many as
 // there can be in one is far from what a column takes.
-const swiftly router.USD = 1 << 53
+const maxFast router.USD = 1 << 53
 
-func isSwift(a router.Amount) bool {
-	return a.Credit >= 0 && a.Credit <= swiftly && a.Total >= 0 && a.Total <= swiftly
+func fitsFast(a router.Amount) bool {
+	return a.Credit >= 0 && a.Credit <= maxFast && a.Total >= 0 && a.Total <= maxFast
 }
 
-// swift carries out what it can of a batch, and returns the operations that are
+// runFast carries out what it can of a batch, and returns the operations that are
 // to be carried out with a look at what is there.
-func (l *Ledger) swift(ctx context.Context, batch []*operation) (rest []*operation) {
-	s := &swift{
+func (l *Ledger) runFast(ctx context.Context, batch []*operation) (rest []*operation) {
+	s := &fastPath{
 		ids: &l.ids, known: &l.known,
 		seen: make(map[uuid.UUID]bool, len(batch)), taken: map[uuid.UUID]knownHold{},
-		lines: map[int64]*posting{}, opened: make(map[uuid.UUID]knownHold, len(batch)),
+		lines: map[int64]*lineChange{}, opened: make(map[uuid.UUID]knownHold, len(batch)),
 	}
 	var done []*operation
 	for _, o := range batch {
-		if o.swift != nil && o.swift(s, o) {
+		if o.fast != nil && o.fast(s, o) {
 			done = append(done, o)
 		} else {
 			rest = append(rest, o)
@@ -77,29 +77,29 @@ func (l *Ledger) swift(ctx context.Context, batch []*operation) (rest []*operati
 		}
 		return batch
 	}
-	l.known.did(s)
+	l.known.learnFast(s)
 	return rest
 }
 
 // alone says whether nothing else in the batch is about a hold.
-func (s *swift) alone(id uuid.UUID) bool {
+func (s *fastPath) alone(id uuid.UUID) bool {
 	_, parted := s.taken[id]
 	return !s.seen[id] && !parted
 }
 
-func (s *swift) line(id int64) *posting {
+func (s *fastPath) line(id int64) *lineChange {
 	c := s.lines[id]
 	if c == nil {
-		c = &posting{room: router.Amount{Credit: math.MaxInt64, Total: math.MaxInt64}, versions: anyVersions()}
+		c = &lineChange{room: router.Amount{Credit: math.MaxInt64, Total: math.MaxInt64}, versions: anyVersions()}
 		s.lines[id] = c
 	}
 	return c
 }
 
 // reserve makes a hold that is new, as far as is known.
-func (s *swift) reserve(o *operation) bool {
+func (s *fastPath) reserve(o *operation) bool {
 	asked := o.asked
-	if _, there := s.known.of(o.id); there || !s.alone(o.id) || !isSwift(asked.Amount) || len(s.ids.of(o)) > 0 {
+	if _, there := s.known.of(o.id); there || !s.alone(o.id) || !fitsFast(asked.Amount) || len(s.ids.of(o)) > 0 {
 		return false
 	}
 	for _, c := range asked.Caps {
@@ -140,9 +140,9 @@ func (s *swift) reserve(o *operation) bool {
 }
 
 // settle closes a hold that this process has open: settled at cost, or voided.
-func (s *swift) settle(id uuid.UUID, as state, cost router.Amount, events []router.Event) bool {
+func (s *fastPath) settle(id uuid.UUID, as state, cost router.Amount, events []router.Event) bool {
 	h, ok := s.known.of(id)
-	if !ok || !s.alone(id) || !isSwift(cost) {
+	if !ok || !s.alone(id) || !fitsFast(cost) {
 		return false
 	}
 	for _, line := range h.lines {
@@ -164,9 +164,9 @@ func (s *swift) settle(id uuid.UUID, as state, cost router.Amount, events []rout
 }
 
 // settlePart takes a part from a hold that this process has open, and settles it.
-func (s *swift) settlePart(whole uuid.UUID, part *router.Hold, cost router.Amount, events []router.Event) bool {
+func (s *fastPath) settlePart(whole uuid.UUID, part *router.Hold, cost router.Amount, events []router.Event) bool {
 	w, ok := s.known.of(whole)
-	if !ok || s.seen[whole] || !s.alone(part.ID) || !isSwift(cost) || !isSwift(part.Amount) {
+	if !ok || s.seen[whole] || !s.alone(part.ID) || !fitsFast(cost) || !fitsFast(part.Amount) {
 		return false
 	}
 	row, err := rowOf(&hold{id: part.ID, state: settled, lines: w.lines, amount: cost, deadline: part.Deadline})
@@ -189,7 +189,7 @@ func (s *swift) settlePart(whole uuid.UUID, part *router.Hold, cost router.Amoun
 // its keys, and the more callers wait for a line, the shorter it is locked. A hold
 // is closed before its events are recorded, as everywhere, too: rivals that do both
 // meet at the hold.
-func (s *swift) statements(activity *Activity) []sqldb.RowsStatement {
+func (s *fastPath) statements(activity *Activity) []sqldb.RowsStatement {
 	var lines, taken [][]any
 	for id, c := range s.lines {
 		lines = append(lines, []any{
