@@ -13,11 +13,11 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Words for kinds of assignments.
+// The stored names of the kinds of assignments.
 const (
 	keyWord       = "key"
 	memberWord    = "member"
-	workspaceWord = "workspace" // of what a default guardrail covers
+	workspaceWord = "workspace" // of a workspace's default guardrail
 )
 
 func kindWord(kind guardrails.Kind) string {
@@ -27,8 +27,8 @@ func kindWord(kind guardrails.Kind) string {
 	return keyWord
 }
 
-// Assign implements [guardrails.Store]. The guardrail is locked against its
-// deletion, then the subjects in one order for everybody.
+// Assign implements [guardrails.Store]. It locks the guardrail against deletion first,
+// then the subjects in sorted order.
 func (s *Guardrails) Assign(ctx context.Context, rows []guardrails.Assignment, c router.Change) (changed int, err error) {
 	if len(rows) == 0 {
 		return 0, ctx.Err()
@@ -60,7 +60,7 @@ func (s *Guardrails) Assign(ctx context.Context, rows []guardrails.Assignment, c
 	return changed, err
 }
 
-// assign stores rows and returns how many of them changed something.
+// assign stores rows and returns how many of them were new or different.
 func assign(ctx context.Context, tx sqldb.Tx, rows []guardrails.Assignment) (int64, error) {
 	const columns = 9
 	args := make([]any, 0, columns*len(rows))

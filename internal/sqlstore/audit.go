@@ -13,18 +13,18 @@ import (
 
 var _ organization.AuditStore = (*Audit)(nil)
 
-// Audit reads the records of changes that all stores of one database write.
+// Audit reads the records of changes, which all stores of a database write.
 type Audit struct{ db sqldb.DB }
 
 // NewAudit returns the records in db.
 func NewAudit(db sqldb.DB) *Audit { return &Audit{db: db} }
 
-// errRecorded undoes the transaction in which recorded looks for a record.
-var errRecorded = errors.New("sqlstore: found out")
+// errRecorded rolls back the transaction in which recorded looks for a record.
+var errRecorded = errors.New("sqlstore: the record exists")
 
-// change runs f in one transaction and stores c with what it does, when it says
-// that it changed something. A commit of unknown outcome is cleared up: the
-// record tells whether it happened.
+// change runs f in one transaction. If f reports a change, it stores the record c in
+// the same transaction. After a commit of unknown outcome it looks for the record,
+// which exists if and only if the commit happened.
 func change(ctx context.Context, db sqldb.DB, c router.Change, f func(sqldb.Tx) (changed bool, err error)) error {
 	for {
 		err := db.Write(ctx, func(tx sqldb.Tx) error {
@@ -44,8 +44,8 @@ func change(ctx context.Context, db sqldb.DB, c router.Change, f func(sqldb.Tx) 
 	}
 }
 
-// recorded says whether the transaction that stores c happened. To store c again
-// waits for one that is still under way.
+// recorded reports whether the transaction that stores c happened. It tries to store
+// c, because that waits for a transaction that is still running.
 func recorded(ctx context.Context, db sqldb.DB, c router.Change) (done bool, err error) {
 	err = db.Write(ctx, func(tx sqldb.Tx) error {
 		stored, err := record(ctx, tx, c)
@@ -61,7 +61,7 @@ func recorded(ctx context.Context, db sqldb.DB, c router.Change) (done bool, err
 	return done, err
 }
 
-// record stores c and returns 1, or 0 where it is stored already.
+// record stores c and returns 1, or 0 if it is stored already.
 func record(ctx context.Context, tx sqldb.Tx, c router.Change) (int64, error) {
 	p := c.Actor.Principal
 	return tx.Exec(ctx, `

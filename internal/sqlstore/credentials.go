@@ -30,7 +30,7 @@ func (s *Credentials) Create(ctx context.Context, c keys.StoredCredential, recor
 		return 0, err
 	}
 	err = change(ctx, s.db, record, func(tx sqldb.Tx) (bool, error) {
-		// Rivals wait for the row.
+		// Concurrent transactions wait for this row.
 		order, err = sqldb.One(ctx, tx, nil, scanInt, `
 			INSERT INTO {credential_ranks} AS r (account, workspace, given) VALUES ($1, $2, 1)
 			ON CONFLICT (account, workspace) DO UPDATE SET given = r.given + 1
@@ -51,8 +51,7 @@ func (s *Credentials) Create(ctx context.Context, c keys.StoredCredential, recor
 	return order, nil
 }
 
-// credentialLists are the lists of c as they are stored; one that is nil comes
-// back as nil.
+// credentialLists encodes the lists of c. A nil list is decoded as nil again.
 func credentialLists(c *keys.Credential) (lists [3]string, err error) {
 	for i, list := range [...][]string{c.Models, c.KeyHashes, c.Members} {
 		if lists[i], err = encoded(list); err != nil {
@@ -79,7 +78,7 @@ func scanSealed(rows sqldb.Rows) (c keys.StoredCredential, err error) {
 
 func scanCredential(rows sqldb.Rows) (keys.Credential, error) { return scanCredentialAnd(rows) }
 
-// scanCredentialAnd scans credentialColumns and what follows them.
+// scanCredentialAnd scans credentialColumns and the columns after them.
 func scanCredentialAnd(rows sqldb.Rows, more ...any) (c keys.Credential, err error) {
 	var lists [3]string
 	var created int64
@@ -147,7 +146,8 @@ func (s *Credentials) Delete(ctx context.Context, account, id string, revision i
 	})
 }
 
-// changed says why a statement for one revision of a credential changed nothing.
+// changed returns why a statement for one revision of a credential changed n rows: nil
+// for one row, else the error that applies.
 func (s *Credentials) changed(ctx context.Context, tx sqldb.Tx, account, id string, n int64, err error) error {
 	if err != nil || n > 0 {
 		return err

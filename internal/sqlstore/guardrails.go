@@ -31,7 +31,7 @@ func (s *Guardrails) Create(ctx context.Context, g guardrails.Guardrail, c route
 		n, err := tx.Exec(ctx, `
 			INSERT INTO {guardrails} (id, account, workspace, is_default, name, settings, created_at, updated_at, revision)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-			ON CONFLICT DO NOTHING`, // of the id, or of a workspace's default
+			ON CONFLICT DO NOTHING`, // on the id, or on the default of a workspace
 			g.ID.String(), g.Account, g.Workspace, g.Default, g.Name, settings, sqldb.Micros(g.CreatedAt), sqldb.Micros(g.UpdatedAt), g.Revision)
 		if err == nil && n == 0 {
 			err = guardrails.ErrExists
@@ -55,7 +55,8 @@ func (s *Guardrails) Get(ctx context.Context, account string, id uuid.UUID) (g g
 
 func scanGuardrail(rows sqldb.Rows) (guardrails.Guardrail, error) { return scanGuardrailAfter(rows) }
 
-// scanGuardrailAfter scans what stands before guardrailColumns, and them.
+// scanGuardrailAfter scans the columns before guardrailColumns into dest, and the
+// guardrail.
 func scanGuardrailAfter(rows sqldb.Rows, dest ...any) (g guardrails.Guardrail, err error) {
 	var id, settings string
 	var created, updated int64
@@ -110,8 +111,8 @@ func (s *Guardrails) Replace(ctx context.Context, g guardrails.Guardrail, c rout
 	})
 }
 
-// uncover raises the guardrail versions of everything that a guardrail covers. It
-// locks the rows of the keys and members that are assigned to it.
+// uncover raises the guardrail versions of every owner that a guardrail covers. It
+// locks the assignments of the guardrail.
 func (s *Guardrails) uncover(ctx context.Context, tx sqldb.Tx, account string, id uuid.UUID) error {
 	lines, err := sqldb.List(ctx, tx, func(rows sqldb.Rows) (line router.Line, err error) {
 		var kind, name string
@@ -133,7 +134,7 @@ func (s *Guardrails) uncover(ctx context.Context, tx sqldb.Tx, account string, i
 	return sqlledger.RaiseGuards(ctx, s.db, tx, lines)
 }
 
-// coveredLine is that of a key or a member.
+// coveredLine returns the line of a key or a member.
 func coveredLine(account, kind, name string) router.Line {
 	if kind == memberWord {
 		return router.OwnerMember.Line(router.Principal{Account: account, Member: name}, sqlledger.Ever)
@@ -141,16 +142,17 @@ func coveredLine(account, kind, name string) router.Line {
 	return router.OwnerKey.Line(router.Principal{KeyHash: name}, sqlledger.Ever)
 }
 
-// findGuardrail returns ErrNotFound where there is no such guardrail.
+// findGuardrail returns [guardrails.ErrNotFound] if there is no such guardrail.
 func findGuardrail(ctx context.Context, tx sqldb.Tx, account string, id uuid.UUID) error {
 	_, err := sqldb.One(ctx, tx, guardrails.ErrNotFound, scanInt,
 		`SELECT revision FROM {guardrails} WHERE account = $1 AND id = $2`, account, id.String())
 	return err
 }
 
-// keepGuardrail is findGuardrail that keeps it as it is until the transaction
-// ends. A lock would not do: whoever waits for one goes on, at some isolations,
-// with what it saw before; whoever waits for a change begins again.
+// keepGuardrail is findGuardrail, and prevents changes until the transaction ends. It
+// updates the row instead of locking it: at REPEATABLE READ a transaction that waits
+// for a lock goes on with its old snapshot, while one that waits for an update is
+// retried with a new one.
 func keepGuardrail(ctx context.Context, tx sqldb.Tx, account string, id uuid.UUID) error {
 	n, err := tx.Exec(ctx, `UPDATE {guardrails} SET revision = revision WHERE account = $1 AND id = $2`, account, id.String())
 	if err == nil && n == 0 {
@@ -159,8 +161,8 @@ func keepGuardrail(ctx context.Context, tx sqldb.Tx, account string, id uuid.UUI
 	return err
 }
 
-// Delete implements [guardrails.Store]. A transaction that assigns its subjects to
-// another guardrail locks in the same order.
+// Delete implements [guardrails.Store]. It locks in the same order as a transaction
+// that assigns its subjects to another guardrail.
 func (s *Guardrails) Delete(ctx context.Context, account string, id uuid.UUID, c router.Change) error {
 	return change(ctx, s.db, c, func(tx sqldb.Tx) (bool, error) {
 		if err := keepGuardrail(ctx, tx, account, id); err != nil {
@@ -181,12 +183,12 @@ func (s *Guardrails) Delete(ctx context.Context, account string, id uuid.UUID, c
 	})
 }
 
-// raisedRow is a row of guardrailColumns that tells a version of a line's owner:
-// as a revision, of no guardrail.
+// raisedRow is a row of guardrailColumns that carries only a line's guardrail version,
+// in the place of a revision.
 const raisedRow = `'00000000-0000-0000-0000-000000000000', '', '', false, '', '{"reset":"lifetime"}', 0, 0`
 
-// Applied implements [guardrails.Store]: a few points of three indexes, and one
-// query, so that all is of one instant.
+// Applied implements [guardrails.Store]. One query reads a few entries of three
+// indexes, so that the result is one snapshot.
 func (s *Guardrails) Applied(ctx context.Context, p router.Principal) (applied guardrails.Applied, err error) {
 	lines, owners := sqlledger.GuardedLines(p), []any{"", "", ""}
 	for i, line := range lines {

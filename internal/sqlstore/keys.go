@@ -81,8 +81,8 @@ func (s *Keys) Delete(ctx context.Context, k keys.Key, c router.Change) error {
 	})
 }
 
-// changed makes what was read of k old, or says why a statement for one version of
-// it changed nothing.
+// changed raises the version of k's line if a statement for one version of k changed
+// n = 1 row. Otherwise it returns why the statement changed none.
 func (s *Keys) changed(ctx context.Context, tx sqldb.Tx, k keys.Key, n int64, err error) error {
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (s *Keys) changed(ctx context.Context, tx sqldb.Tx, k keys.Key, n int64, er
 
 // List implements [keys.Store].
 func (s *Keys) List(ctx context.Context, account string, q keys.Query) (found []keys.Key, err error) {
-	of := `workspace = $5 AND management = false` // as the index wants it
+	of := `workspace = $5 AND management = false` // the condition of a partial index
 	if q.Management {
 		of = `management AND $5 = $5`
 	}

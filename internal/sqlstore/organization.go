@@ -11,17 +11,18 @@ import (
 
 var _ organization.Store = (*Organization)(nil)
 
-// Organization keeps accounts and what belongs to them.
+// Organization keeps accounts, payments, members, workspaces and memberships.
 type Organization struct{ db sqldb.DB }
 
-// NewOrganization returns the accounts in db.
+// NewOrganization returns the organization in db.
 func NewOrganization(db sqldb.DB) *Organization { return &Organization{db: db} }
 
-// change runs f as the function change does, when the changes of the account
-// that came before are done, or returns ErrNotFound. An account stays for good.
+// change runs f as the function change does, one change of an account at a time. It
+// returns [organization.ErrNotFound] if there is no such account. Accounts are never
+// deleted.
 //
-// It changes the account's row instead of locking it: at REPEATABLE READ, who
-// merely waited would go on with what was there before the wait.
+// It updates the account's row instead of locking it: at REPEATABLE READ a
+// transaction that waits for a lock goes on with its old snapshot.
 func (s *Organization) change(ctx context.Context, account string, c router.Change, f func(sqldb.Tx) (changed bool, err error)) error {
 	return change(ctx, s.db, c, func(tx sqldb.Tx) (bool, error) {
 		err := effect(ctx, tx, organization.ErrNotFound, `UPDATE {accounts} SET version = version WHERE id = $1`, account)
@@ -32,7 +33,7 @@ func (s *Organization) change(ctx context.Context, account string, c router.Chan
 	})
 }
 
-// effect runs a statement and returns none when it changed nothing.
+// effect runs a statement and returns the error none if it changed no row.
 func effect(ctx context.Context, tx sqldb.Tx, none error, text string, args ...any) error {
 	n, err := tx.Exec(ctx, text, args...)
 	if err == nil && n == 0 {
@@ -70,7 +71,7 @@ func (s *Organization) CreateAccount(
 	})
 }
 
-// accountArgs are the values of accountColumns.
+// accountArgs returns the values of accountColumns.
 func accountArgs(a *organization.Account) ([]any, error) {
 	allowed, err := encoded(a.Allowed)
 	if err != nil {

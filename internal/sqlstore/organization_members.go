@@ -23,7 +23,7 @@ func addMember(ctx context.Context, tx sqldb.Tx, args []any) error {
 		ON CONFLICT (account, id) DO NOTHING`, args...)
 }
 
-// memberArgs are the values of memberColumns.
+// memberArgs returns the values of memberColumns.
 func memberArgs(account string, m *organization.Member) []any {
 	return []any{account, m.ID, m.Email, m.FirstName, m.LastName, string(m.Role), sqldb.Micros(m.CreatedAt), m.Version}
 }
@@ -44,7 +44,7 @@ func (s *Organization) ReplaceMember(ctx context.Context, account string, m orga
 	})
 }
 
-// there returns ErrNotFound when a query finds nothing.
+// there returns [organization.ErrNotFound] if a query has no rows.
 func there(ctx context.Context, tx sqldb.Tx, text string, args ...any) error {
 	_, err := sqldb.One(ctx, tx, organization.ErrNotFound, scanInt, text, args...)
 	return err
@@ -97,11 +97,12 @@ func (s *Organization) Members(
 	return found, total, err
 }
 
-// totalOf is the number that a query gives, or ErrNotFound when it finds nothing.
+// totalOf returns the number in the only row of a query, or
+// [organization.ErrNotFound] if it has none.
 func totalOf(ctx context.Context, tx sqldb.Tx, text string, args ...any) (int, error) {
 	n, err := sqldb.One(ctx, tx, organization.ErrNotFound, scanInt, text, args...)
 	return int(n), err
 }
 
-// atMost is a limit of which 0 is none.
+// atMost returns a LIMIT for limit, of which 0 means no limit.
 func atMost(limit int) int { return cmp.Or(max(limit, 0), math.MaxInt32) }

@@ -29,7 +29,7 @@ func (s *Organization) AddToWorkspace(
 	return added, nil
 }
 
-// changeMembers is change for a workspace that is there.
+// changeMembers is change, and requires that the workspace exists.
 func (s *Organization) changeMembers(
 	ctx context.Context, account, workspace string, c router.Change, f func(sqldb.Tx) (changed bool, err error),
 ) error {
@@ -41,7 +41,7 @@ func (s *Organization) changeMembers(
 	})
 }
 
-// addMembership returns 1, or 0 where the membership is there already.
+// addMembership returns 1, or 0 if the membership exists.
 func addMembership(ctx context.Context, tx sqldb.Tx, account, workspace string, m *organization.Membership) (int64, error) {
 	n, err := tx.Exec(ctx, `
 		INSERT INTO {memberships} (account, workspace, member, id, created_at)

@@ -21,7 +21,7 @@ func (s *Organization) CreateWorkspace(ctx context.Context, w organization.Works
 	return s.change(ctx, w.Account, c, func(tx sqldb.Tx) (bool, error) { return true, addWorkspace(ctx, tx, args) })
 }
 
-// addWorkspace returns ErrExists for an id or a slug that is taken.
+// addWorkspace returns [organization.ErrExists] if the id or the slug is taken.
 func addWorkspace(ctx context.Context, tx sqldb.Tx, args []any) error {
 	return effect(ctx, tx, organization.ErrExists, `
 		INSERT INTO {workspaces} (`+workspaceColumns+`)
@@ -29,7 +29,7 @@ func addWorkspace(ctx context.Context, tx sqldb.Tx, args []any) error {
 		ON CONFLICT DO NOTHING`, args...)
 }
 
-// workspaceArgs are the values of workspaceColumns.
+// workspaceArgs returns the values of workspaceColumns.
 func workspaceArgs(account string, w *organization.Workspace) ([]any, error) {
 	budgets, err := encoded(budgetRows(w.Budgets))
 	return []any{
@@ -58,7 +58,7 @@ func budgetRows(list []organization.Budget) []budgetRow {
 	return rows
 }
 
-// budgetsOf is what budgetRows was made from.
+// budgetsOf is the inverse of budgetRows.
 func budgetsOf(rows []budgetRow) []organization.Budget {
 	if rows == nil {
 		return nil
@@ -122,7 +122,7 @@ func (s *Organization) ReplaceWorkspace(ctx context.Context, w organization.Work
 		return err
 	}
 	return s.change(ctx, w.Account, c, func(tx sqldb.Tx) (bool, error) {
-		// Who takes a slug has changed the account's row: none is taken meanwhile.
+		// The slug cannot be taken meanwhile: that would change the account's row too.
 		n, err := tx.Exec(ctx, `
 			UPDATE {workspaces} SET slug = $3, name = $4, description = $5, created_by = $6, default_guardrail = $7,
 				default_sort = $8, budgets = $9, include_byok = $10, created_at = $11, updated_at = $12, version = version + 1

@@ -26,8 +26,8 @@ const (
 	designated = `{presets} p JOIN {preset_versions} v ON v.preset = p.id AND v.number = p.versions`
 )
 
-// AddVersion implements [presets.Store]. Rivals wait for each other at the row
-// of the preset, which hands out the numbers.
+// AddVersion implements [presets.Store]. Concurrent calls for one preset wait for its
+// row, which counts the versions.
 func (s *Presets) AddVersion(
 	ctx context.Context, p presets.Preset, v presets.Version, b presets.Bounds, c router.Change,
 ) (got presets.Preset, err error) {
@@ -74,10 +74,9 @@ func (s *Presets) AddVersion(
 	return got, err
 }
 
-// presetsWithin returns ErrFull where a workspace has more than most presets, the
-// one that was just added among them. Concurrent transactions that add one wait at
-// a row that all of them lock, because a count that does not see a rival's preset
-// would be too low.
+// presetsWithin returns [presets.ErrFull] if a workspace has more than most presets,
+// the new one included. Concurrent transactions that add a preset wait for a row that
+// all of them lock, because a count that misses a concurrent preset is too low.
 func presetsWithin(ctx context.Context, tx sqldb.Tx, account, workspace string, most int) error {
 	if _, err := tx.Exec(ctx, `UPDATE {migrations} SET name = name WHERE version = 0`); err != nil {
 		return err
@@ -89,7 +88,7 @@ func presetsWithin(ctx context.Context, tx sqldb.Tx, account, workspace string, 
 	return err
 }
 
-// sequence is the versions of a preset, from 1 to last. The oldest may be gone.
+// sequence is the range of versions of a preset, up to last. The oldest may be dropped.
 type sequence struct {
 	preset string
 	last   int
@@ -161,7 +160,7 @@ type versionRow struct {
 	presets.Version
 }
 
-// dest is where the columns of a version go.
+// dest returns the scan destinations of a version.
 func (r *versionRow) dest() []any {
 	return []any{&r.id, &r.preset, &r.Number, &r.config, &r.SystemPrompt, &r.Creator, &r.created}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/internal/sqlledger"
 )
 
-// Set returns all stores in db.
+// Set returns all stores of db.
 func Set(db sqldb.DB) store.Set {
 	used := sqlledger.NewActivity(db)
 	return store.Set{

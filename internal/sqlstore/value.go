@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// nanos is optional money as it is stored: NULL is nil.
+// nanos returns optional money as it is stored: nil is NULL.
 func nanos(u *router.USD) *int64 {
 	if u == nil {
 		return nil
@@ -15,7 +15,7 @@ func nanos(u *router.USD) *int64 {
 	return new(int64(*u))
 }
 
-// money is what nanos stored.
+// money is the inverse of nanos.
 func money(nanos *int64) *router.USD {
 	if nanos == nil {
 		return nil
@@ -23,7 +23,7 @@ func money(nanos *int64) *router.USD {
 	return new(router.USD(*nanos))
 }
 
-// text is JSON as it is stored: NULL is nil.
+// text returns JSON as it is stored: nil is NULL.
 func text(raw json.RawMessage) *string {
 	if raw == nil {
 		return nil
@@ -31,7 +31,7 @@ func text(raw json.RawMessage) *string {
 	return new(string(raw))
 }
 
-// raw is what text stored.
+// raw is the inverse of text.
 func raw(text *string) json.RawMessage {
 	if text == nil {
 		return nil
@@ -39,14 +39,14 @@ func raw(text *string) json.RawMessage {
 	return json.RawMessage(*text)
 }
 
-// encoded is a value as JSON text. It is for lists and for plain structures of
-// this package, which have no way to fail.
+// encoded returns v as JSON text. v is a list or a plain structure of this package,
+// which encoding/json always accepts.
 func encoded(v any) (string, error) {
 	b, err := json.Marshal(v)
 	return string(b), err
 }
 
-// decoded is what encoded stored.
+// decoded is the inverse of encoded.
 func decoded[T any](text string) (v T, err error) {
 	err = json.Unmarshal([]byte(text), &v)
 	return v, err
