@@ -8,15 +8,15 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// ErrUnknown is a write of which nobody knows whether it happened: the
-// connection broke while it was being committed.
+// ErrUnknown reports that a transaction may or may not have been committed: its
+// connection broke during the commit.
 var ErrUnknown = fmt.Errorf("sqldb: the outcome of the transaction is unknown (%w)", router.ErrUnavailable)
 
-// ErrAway is a transaction that did not begin, for want of a connection.
+// ErrAway reports that a transaction did not begin because there is no connection.
 var ErrAway = errors.New("sqldb: no connection to the database")
 
-// Unavailable marks what a caller is told of a database that is away, unless the
-// caller itself has gone.
+// Unavailable wraps err in [router.ErrUnavailable]. It returns err as it is when the
+// caller cancelled ctx or when err is wrapped already.
 func Unavailable(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) || errors.Is(err, router.ErrUnavailable) {
 		return err
@@ -24,8 +24,8 @@ func Unavailable(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", router.ErrUnavailable, err)
 }
 
-// Rows are what a query found. They must be closed before the next statement
-// of the same [Tx].
+// Rows is the result of a query. It must be closed before the next statement of the
+// same [Tx].
 type Rows interface {
 	Next() bool
 	Scan(dest ...any) error
@@ -33,68 +33,71 @@ type Rows interface {
 	Close()
 }
 
-// Tx runs statements. {name} in one stands for the table with that name, see
-// [Names].
+// Tx runs statements in one transaction. {name} in a statement stands for the table
+// of that name (see [Names]).
 type Tx interface {
-	// Exec returns how many rows it changed.
+	// Exec returns the number of rows that the statement changed.
 	Exec(ctx context.Context, query string, args ...any) (int64, error)
 	Query(ctx context.Context, query string, args ...any) (Rows, error)
 }
 
-// RowsStatement is a statement on many rows at once: they are the table "n" with
-// these columns, and stand where the text says {n}. Each column has a kind, as
-// in "id text" or "at bigint", and a text always comes with the same ones. A
-// query may be run in parts, so that its order holds for each part only. No rows
-// are no work.
+// RowsStatement is a statement about many rows. The rows form the table "n" with
+// the given columns; the statement refers to it as {n}. A column has a name and a
+// type, as in "id text" or "at bigint". One Text always has the same Columns. An
+// engine may run a query in several parts, so its ORDER BY holds within each part
+// only. With no Rows nothing runs.
 type RowsStatement struct {
 	Text    string
 	Columns []string
 	Rows    [][]any
-	// Scan gets each row of a query; without it, Changed is how many rows the
-	// statement must change, unless it is -1.
+	// Scan makes the statement a query and is called for each row of the result.
+	// Without Scan, Changed is the number of rows that the statement must change;
+	// -1 allows any number.
 	Scan    func(Rows) error
 	Changed int64
 }
 
-// ErrChanged is a statement that changed fewer rows than it must.
-var ErrChanged = errors.New("sqldb: rows are there, or gone, that should not be")
+// ErrChanged reports a statement that changed fewer rows than it must.
+var ErrChanged = errors.New("sqldb: a statement changed fewer rows than it must")
 
-// DB is a database. It is safe for concurrent use. Errors of one that is away, or
-// that can do nothing just now, are [router.ErrUnavailable].
+// DB is a database. It is safe for concurrent use. Its errors wrap
+// [router.ErrUnavailable] while the database cannot be reached or cannot work.
 type DB interface {
-	// Read runs f in a transaction that sees one instant.
+	// Read runs f in a transaction that sees one snapshot.
 	Read(ctx context.Context, f func(Tx) error) error
-	// ReadOne runs f, which makes one query: that sees one instant by itself.
+	// ReadOne runs f, which issues exactly one query. A single query is a
+	// consistent snapshot, so no transaction is needed.
 	ReadOne(ctx context.Context, f func(Tx) error) error
-	// Write runs f in a transaction that is on stable storage when Write returns
-	// nil, and undone when it returns an error, but for ErrUnknown. It runs f
-	// again when the database asks for it. ErrAway says that it did not begin.
+	// Write runs f in a transaction. The transaction is durable when Write returns
+	// nil. It is rolled back when Write returns an error, except ErrUnknown. Write
+	// runs f again when the database asks for a retry. ErrAway means that the
+	// transaction did not begin.
 	//
 	// A query that ends with "FOR UPDATE" locks the rows that it returns, in the
-	// order of ORDER BY.
+	// order of its ORDER BY.
 	Write(ctx context.Context, f func(Tx) error) error
-	// WriteRows is Write of statements, none of them a query, and nothing else.
+	// WriteRows runs statements, none of them a query, as one [DB.Write].
 	WriteRows(ctx context.Context, statements ...RowsStatement) error
-	// Portion is how many events one transaction adds to the roll-ups: the more,
-	// the fewer rows change for each of them, but who else writes to a file waits.
+	// Portion returns how many events one transaction folds into the roll-ups.
+	// A large portion updates fewer rows per event; other writers of a file wait
+	// longer for it.
 	Portion() int
-	// Writers is how many transactions of one process may as well write at once:
-	// 1 where they would only wait for each other, or fail for it.
+	// Writers returns how many transactions of one process may usefully write at
+	// once: 1 where concurrent transactions only wait for each other or conflict.
 	Writers() int
-	// RunRows runs statements one after the other, with as few waits for the
-	// database as it can.
+	// RunRows runs statements in order, in as few round trips as the engine needs.
 	RunRows(ctx context.Context, tx Tx, statements ...RowsStatement) error
 	// Script runs statements without arguments, separated by semicolons.
 	Script(ctx context.Context, tx Tx, statements string) error
-	// Migrated says whether the table {migrations} is there.
+	// Migrated reports whether the table {migrations} exists.
 	Migrated(ctx context.Context, tx Tx) (bool, error)
-	// Prepare makes the table {migrations} (version, name) with the row 0, and what
-	// it stands in, unless they are there.
+	// Prepare creates the table {migrations} (version, name) with the row of
+	// version 0, and the schema around it, unless they exist.
 	Prepare(ctx context.Context) error
 }
 
-// WriteIdempotent is [DB.Write] of what makes no difference when it happens twice: it
-// runs f until the outcome is known.
+// WriteIdempotent is [DB.Write] of an idempotent f: it runs f again until the
+// outcome is known or ctx ends.
 func WriteIdempotent(ctx context.Context, db DB, f func(Tx) error) error {
 	for {
 		if err := db.Write(ctx, f); ctx.Err() != nil || !errors.Is(err, ErrUnknown) {
@@ -103,17 +106,17 @@ func WriteIdempotent(ctx context.Context, db DB, f func(Tx) error) error {
 	}
 }
 
-// QueryRows runs a query on rows.
+// QueryRows runs a query about rows and calls scan for each row of the result.
 func QueryRows(ctx context.Context, db DB, tx Tx, scan func(Rows) error, text string, columns []string, rows [][]any) error {
 	return db.RunRows(ctx, tx, RowsStatement{Text: text, Columns: columns, Rows: rows, Scan: scan})
 }
 
-// ExecRows runs a statement on rows, whatever it changes.
+// ExecRows runs a statement about rows, which may change any number of rows.
 func ExecRows(ctx context.Context, db DB, tx Tx, text string, columns []string, rows [][]any) error {
 	return db.RunRows(ctx, tx, RowsStatement{Text: text, Columns: columns, Rows: rows, Changed: -1})
 }
 
-// Query runs a query and gives each row to scan.
+// Query runs a query and calls scan for each row of the result.
 func Query(ctx context.Context, tx Tx, scan func(Rows) error, text string, args ...any) error {
 	rows, err := tx.Query(ctx, text, args...)
 	if err != nil {
@@ -128,7 +131,7 @@ func Query(ctx context.Context, tx Tx, scan func(Rows) error, text string, args 
 	return rows.Err()
 }
 
-// List returns what scan makes of each row; never nil.
+// List returns the result of scan for each row. The slice is never nil.
 func List[T any](ctx context.Context, tx Tx, scan func(Rows) (T, error), text string, args ...any) ([]T, error) {
 	found := []T{}
 	err := Query(ctx, tx, func(rows Rows) error {
@@ -142,7 +145,8 @@ func List[T any](ctx context.Context, tx Tx, scan func(Rows) (T, error), text st
 	return found, nil
 }
 
-// One returns what scan makes of the first row, or missing when there is none.
+// One returns the result of scan for the first row, or the error missing when there
+// is no row. With a nil missing it returns the zero T.
 func One[T any](ctx context.Context, tx Tx, missing error, scan func(Rows) (T, error), text string, args ...any) (T, error) {
 	found, err := List(ctx, tx, scan, text, args...)
 	if err != nil || len(found) == 0 {
@@ -155,13 +159,13 @@ func One[T any](ctx context.Context, tx Tx, missing error, scan func(Rows) (T, e
 	return found[0], nil
 }
 
-// ScanText scans a row of one text.
+// ScanText scans a row of one text column.
 func ScanText(rows Rows) (s string, err error) {
 	err = rows.Scan(&s)
 	return s, err
 }
 
-// Count returns the number that a query of one row and column gives.
+// Count returns the number in a result of one row and one column.
 func Count(ctx context.Context, tx Tx, text string, args ...any) (n int, err error) {
 	err = Query(ctx, tx, func(rows Rows) error { return rows.Scan(&n) }, text, args...)
 	return n, err

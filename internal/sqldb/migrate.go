@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// The engines put their own name before both.
+// The engines put their own package name before both texts.
 var (
-	// ErrNewer is a database whose schema is of a later version of this module.
+	// ErrNewer reports a schema of a later version of this module.
 	ErrNewer = errors.New("the schema is newer than this program")
-	// ErrNotMigrated is a database without tables, or with those of an earlier
-	// version of this module.
+	// ErrNotMigrated reports a database without tables, or with the tables of an
+	// earlier version of this module.
 	ErrNotMigrated = errors.New("the schema is missing or older than this program, call Migrate first")
 )
 
-// Migrate brings the schema up to date, forward only and in one transaction: it
-// applies those of the files "NNNN_name.sql" in migrations that the database
-// has not seen, in the order of their numbers from 1 up. Several processes may
-// do so at once: one applies, the others wait. Where nothing is missing it only
-// reads, so that a role without the right to create anything may call it.
+// Migrate brings the schema up to date, forward only and in one transaction. It
+// applies the files "NNNN_name.sql" of migrations that the database has not seen, by
+// their numbers from 1 up. Several processes may call it at once: one applies, the
+// others wait. When nothing is missing it only reads, so a role without the right to
+// create tables may call it.
 func Migrate(ctx context.Context, db DB, migrations fs.FS) error {
 	if err := Check(ctx, db, migrations); !errors.Is(err, ErrNotMigrated) {
 		return err
@@ -51,12 +51,13 @@ func Migrate(ctx context.Context, db DB, migrations fs.FS) error {
 	})
 }
 
-// Check returns nil for a database whose schema is that of migrations. Others are
-// ErrNotMigrated or ErrNewer.
+// Check returns nil when the schema is exactly that of migrations, else
+// [ErrNotMigrated] or [ErrNewer].
 func Check(ctx context.Context, db DB, migrations fs.FS) error {
 	return db.Read(ctx, func(tx Tx) error { return CheckTx(ctx, db, tx, migrations) })
 }
 
+// CheckTx is [Check] within a transaction.
 func CheckTx(ctx context.Context, db DB, tx Tx, migrations fs.FS) error {
 	files, err := fs.Glob(migrations, "*.sql")
 	if err != nil {
@@ -80,7 +81,7 @@ func CheckTx(ctx context.Context, db DB, tx Tx, migrations fs.FS) error {
 	return nil
 }
 
-// version is that of the newest migration that was applied.
+// version returns the number of the newest applied migration.
 func version(ctx context.Context, tx Tx) (int, error) {
 	return Count(ctx, tx, `SELECT coalesce(max(version), 0) FROM {migrations}`)
 }
@@ -88,7 +89,7 @@ func version(ctx context.Context, tx Tx) (int, error) {
 func migrate(ctx context.Context, db DB, tx Tx, migrations fs.FS, file string, version int) error {
 	number, name, _ := strings.Cut(strings.TrimSuffix(file, ".sql"), "_")
 	if n, err := strconv.Atoi(number); err != nil || n != version {
-		return fmt.Errorf("sqldb: it should have the number %d", version)
+		return fmt.Errorf("its number should be %d", version)
 	}
 	statements, err := fs.ReadFile(migrations, file)
 	if err != nil {

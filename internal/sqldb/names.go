@@ -5,22 +5,23 @@ import (
 	"sync"
 )
 
-// marked is a table's name, or an index's, as statements write it.
+// marked matches the name of a table or an index in a statement.
 var marked = regexp.MustCompile(`\{([a-z_]{2,})\}`)
 
-// Names says what tables are called in a database that may have others: {lines}
-// in a statement stands for the table "lines". A statement that qualifies a
-// column by its table gives the table an alias. It is safe for concurrent use.
+// Names translates the names of tables, so that they cannot collide with other
+// tables of the database: {lines} in a statement becomes, for example,
+// "signalbox"."lines". A statement that qualifies a column by its table must give
+// the table an alias. Safe for concurrent use.
 type Names struct {
-	around string   // a name, with $1 for the one in braces
-	texts  sync.Map // by what they were made from
+	around string   // replacement for a name in braces; $1 is the name
+	texts  sync.Map // translated statements by their originals
 }
 
-// NewNames returns names that have these texts around them.
+// NewNames returns names with the given texts before and after each of them.
 func NewNames(before, after string) *Names { return &Names{around: before + "${1}" + after} }
 
-// In returns a statement with the names of its tables. Results are cached for good,
-// because the program has finitely many statements.
+// In returns a statement with its names translated. Results stay cached because the
+// program has finitely many statements.
 func (n *Names) In(statement string) string {
 	if made, ok := n.texts.Load(statement); ok {
 		text, _ := made.(string)
@@ -31,9 +32,9 @@ func (n *Names) In(statement string) string {
 	return text
 }
 
-// ValidName says whether s may name a schema, or stand before each table's name:
-// lower-case letters, digits and underscores that do not begin with a digit, at
-// most 48. So it needs no escaping anywhere.
+// ValidName reports whether s may be the name of a schema or the prefix of table
+// names: 1 to 48 lower-case letters, digits and underscores, no digit first. Such a
+// name needs no escaping.
 func ValidName(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < 'a' || c > 'z') && c != '_' && (i == 0 || c < '0' || c > '9') {

@@ -14,10 +14,10 @@ import (
 
 var _ activity.Store = (*Activity)(nil)
 
-// Activity keeps events, and two roll-ups of them by the day: by key and by
-// account. A transaction only lists the sums of the events that it adds;
-// [Activity.fold] adds them to the roll-ups, and until then whoever reads these
-// reads what is listed, too. Nothing is forgotten.
+// Activity keeps events and two roll-ups of them by day: by key and by account. A
+// transaction that records events only appends their sums to a list;
+// [Activity.fold] adds the lists to the roll-ups later. Readers add what is still
+// listed to what the roll-ups hold. Events are never dropped here (see [Pruner]).
 type Activity struct {
 	db       sqldb.DB
 	unfolded atomic.Int64 // events of this process since the last fold
@@ -26,8 +26,8 @@ type Activity struct {
 // NewActivity returns the activity in db.
 func NewActivity(db sqldb.DB) *Activity { return &Activity{db: db} }
 
-// eventRow is an event as it is kept with a hold. Without ID and Admitted it is
-// what a roll-up counts.
+// eventRow is an event as it is stored with a hold. Without ID and Admitted it is
+// the unit of a roll-up.
 type eventRow struct {
 	ID        string `json:"id,omitempty"`
 	Admitted  int64  `json:"admitted,omitempty"`
@@ -81,8 +81,8 @@ func decodeEvent(text string) (e router.Event, err error) {
 	return e, err
 }
 
-// Record implements [activity.Store]. What the roll-ups could not take is refused
-// here: what is listed for them must fit.
+// Record implements [activity.Store]. Events that a roll-up could not store are
+// refused here, because folding must not fail on what was listed.
 func (s *Activity) Record(ctx context.Context, events []router.Event) error {
 	if !keepsEvents(events) {
 		return errText
@@ -94,7 +94,7 @@ func (s *Activity) Record(ctx context.Context, events []router.Event) error {
 	return err
 }
 
-// record adds those events that were not recorded before, and lists only those.
+// record inserts the events that were not recorded before, and lists only those.
 func (s *Activity) record(ctx context.Context, tx sqldb.Tx, events []router.Event) error {
 	rows := eventRows(events)
 	at := make(map[string]int, len(rows))
@@ -115,8 +115,8 @@ func (s *Activity) record(ctx context.Context, tx sqldb.Tx, events []router.Even
 	return s.db.RunRows(ctx, tx, listsOf(added))
 }
 
-// statements do what record does, for events of which none was recorded before:
-// otherwise they are [sqldb.ErrChanged].
+// statements return record as statements for events that were not recorded before.
+// An event that was recorded before makes them fail with [sqldb.ErrChanged].
 func (s *Activity) statements(events []router.Event) []sqldb.RowsStatement {
 	if len(events) == 0 {
 		return nil
@@ -127,7 +127,7 @@ func (s *Activity) statements(events []router.Event) []sqldb.RowsStatement {
 	}
 }
 
-// eventRows are events as rows, each ID once: the first one counts.
+// eventRows returns events as rows. Of events with the same ID only the first counts.
 func eventRows(events []router.Event) []eventRow {
 	rows := make([]eventRow, 0, len(events))
 	seen := make(map[string]bool, len(events))
@@ -140,7 +140,7 @@ func eventRows(events []router.Event) []eventRow {
 	return rows
 }
 
-// insertable are rows as statements take them.
+// insertable returns rows as arguments of an insert.
 func insertable(rows []eventRow) [][]any {
 	all := make([][]any, len(rows))
 	for i := range rows {
@@ -149,7 +149,7 @@ func insertable(rows []eventRow) [][]any {
 	return all
 }
 
-// usage is the part of a row that has no identity.
+// usage returns the columns of a row without its ID and its instant.
 func (r *eventRow) usage() []any {
 	return []any{
 		r.Day, r.Account, r.Workspace, r.Member, r.KeyHash, r.Model, r.Permaslug, r.Endpoint, r.Provider,

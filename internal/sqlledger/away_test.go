@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// failing is a database that writes nothing.
+// failing is a database whose writes fail.
 type failing struct {
 	sqldb.DB
 
@@ -28,8 +28,8 @@ func (f *failing) Write(context.Context, func(sqldb.Tx) error) error {
 	return f.err
 }
 
-// While the database cannot be reached, those who share a transaction are told so
-// together: it is not looked for once for each of them. What it refuses is.
+// While the database cannot be reached, a batch fails as a whole: bisecting it would
+// wait for a connection again and again. What the database refuses is bisected.
 func TestTheDatabaseIsNotLookedForByEach(t *testing.T) {
 	t.Parallel()
 	for err, tries := range map[error]int{sqldb.ErrAway: 1, errors.New("one of them is poison"): 2*maxBatch - 1} {

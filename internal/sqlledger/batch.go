@@ -14,13 +14,13 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// errLost is a line that is gone: it was pruned, or the database was restored. The
-// next try looks its name up again.
-var errLost = errors.New("sqlledger: a line is missing")
+// errLost reports a line that is missing because it was pruned or the database was
+// restored. The next attempt looks its name up again.
+var errLost = errors.New("sqlledger: a line is missing: it was pruned or the database was restored")
 
-// carryOut runs a batch in one transaction and sets each operation's err; what
-// it returns is what failed all of them. Every operation goes by the id of its
-// hold, so that a batch whose outcome is unknown is simply run again.
+// carryOut runs a batch in one transaction and sets each operation's err. It returns
+// an error only when the whole transaction failed. Every operation is idempotent by
+// the ID of its hold, so a batch with an unknown outcome is run again.
 func (l *Ledger) carryOut(ctx context.Context, batch []*operation) error {
 	for careful := false; ; {
 		run := &attempt{Ledger: l, batch: batch, careful: careful}
@@ -41,20 +41,21 @@ func (l *Ledger) carryOut(ctx context.Context, batch []*operation) error {
 	}
 }
 
-// attempt is one try of a batch. The first one takes for granted what nearly
-// always is so: that no event was recorded before, and that no other process
-// makes the same hold. Where it is not so, the database changes fewer rows than
-// it must, and the next try is careful.
+// attempt is one try of a batch. The first try assumes that no event was recorded
+// before and that no other process creates the same hold. Where the assumption is
+// wrong, a statement changes fewer rows than it must, and the second try is careful:
+// it asks the database which events are new.
 type attempt struct {
 	*Ledger
 	books
 
 	batch   []*operation
 	careful bool
-	learned map[router.Line]int64 // ids of lines that were not known before
+	learned map[router.Line]int64 // ids of lines that were looked up in this attempt
 }
 
-// do loads what the batch touches, carries it out and saves what changed.
+// do loads the rows that the batch touches, applies the operations and writes the
+// rows that changed.
 func (a *attempt) do(ctx context.Context, tx sqldb.Tx) (err error) {
 	a.books = books{lines: map[int64]*account{}, holds: map[uuid.UUID]*hold{}, claims: map[router.ReplyKey]uuid.UUID{}}
 	if a.learned, err = a.nameLines(ctx, tx, a.batch); err != nil {
@@ -79,14 +80,16 @@ func (a *attempt) do(ctx context.Context, tx sqldb.Tx) (err error) {
 	return a.activity.record(ctx, tx, a.events)
 }
 
-// load locks and loads the replies, the lines and the holds that the batch touches, lines from
-// the youngest to the oldest, holds in the order of their ids. Holds that are not
-// new are locked before the lines, as by those who do not look: otherwise rivals
-// that close one hold would wait for each other in a circle. All holds are loaded
-// after them: a rival that reserves the same hold has the lines too, so that once
-// they are ours its hold is seen. Otherwise a hold could find no room beside
-// itself. Of holds that other processes made, the lines are looked up before,
-// without a lock: they never change.
+// load locks and reads the replies, the holds and the lines of the batch. All
+// transactions lock in one order, so that none deadlock: existing holds by their
+// ids, then lines from the highest id to the lowest. The fast path locks in the same
+// order.
+//
+// Holds are read after the lines are locked. A concurrent transaction that creates
+// the same hold also locks its lines, so its hold is visible here. Otherwise a hold
+// could be refused for lack of the room that it occupies itself. The lines of holds
+// that other processes created are looked up before, without a lock, because they
+// never change.
 func (a *attempt) load(ctx context.Context, tx sqldb.Tx) error {
 	touched := map[int64]bool{}
 	ids := make([][]any, 0, len(a.batch))
@@ -108,7 +111,7 @@ func (a *attempt) load(ctx context.Context, tx sqldb.Tx) error {
 	wholes := map[uuid.UUID]bool{{}: true}
 	for _, o := range a.batch {
 		add(o.id, o.asked != nil)
-		if !wholes[o.whole] { // many are parts of one
+		if !wholes[o.whole] { // many operations may split the same hold
 			wholes[o.whole] = true
 			add(o.whole, false)
 		}
@@ -151,9 +154,9 @@ func (a *attempt) load(ctx context.Context, tx sqldb.Tx) error {
 	return nil
 }
 
-// standIn puts accounts in the place of lines that were pruned, of holds that have
-// nothing on them: nobody sees what is counted there. What a batch reserves on is
-// none of them, since those lines are to be made again.
+// standIn replaces pruned lines by accounts that are not saved. Only lines of holds
+// with nothing open on them are replaced. A line that the batch reserves on is never
+// replaced: it must be created again.
 func (a *attempt) standIn() {
 	for _, h := range a.holds {
 		if h.state == open && h.amount != (router.Amount{}) {
@@ -167,12 +170,12 @@ func (a *attempt) standIn() {
 	}
 }
 
-// asksFor says whether an operation of the batch reserves on a line.
+// asksFor reports whether an operation of the batch reserves on a line.
 func (a *attempt) asksFor(line int64) bool {
 	return slices.ContainsFunc(a.batch, func(o *operation) bool { return o.asked != nil && slices.Contains(o.lineOf, line) })
 }
 
-// lookUpLines adds the lines of holds that other processes made.
+// lookUpLines adds the lines of holds that other processes created.
 func (a *attempt) lookUpLines(ctx context.Context, tx sqldb.Tx, touched map[int64]bool, holds [][]any) error {
 	return sqldb.QueryRows(ctx, a.db, tx, func(rows sqldb.Rows) error {
 		text, err := sqldb.ScanText(rows)
@@ -187,7 +190,7 @@ func (a *attempt) lookUpLines(ctx context.Context, tx sqldb.Tx, touched map[int6
 	}, linesOfHolds, idColumns(), holds)
 }
 
-// loading locks and loads lines.
+// loading returns the statement that locks and reads lines.
 func (a *attempt) loading(lines map[int64]bool) sqldb.RowsStatement {
 	ids := make([][]any, 0, len(lines))
 	for _, id := range slices.Backward(slices.Sorted(maps.Keys(lines))) {
@@ -225,7 +228,7 @@ func scanHold(rows sqldb.Rows) (*hold, error) {
 	return h, err
 }
 
-// lineList reads the ids of a hold's lines, as [textOfLines] wrote them.
+// lineList parses the line ids of a hold, as [textOfLines] writes them.
 func lineList(text string) (ids []int64, err error) {
 	for number := range strings.SplitSeq(text, ",") {
 		id, err := strconv.ParseInt(number, 10, 64)
@@ -237,7 +240,7 @@ func lineList(text string) (ids []int64, err error) {
 	return ids, nil
 }
 
-// saved is how what changed is written back.
+// saved returns the statements that write what the batch changed.
 func (b *books) saved() ([]sqldb.RowsStatement, error) {
 	var lines, fresh, old [][]any
 	for id, a := range b.lines {
@@ -267,7 +270,7 @@ func (b *books) saved() ([]sqldb.RowsStatement, error) {
 	}, nil
 }
 
-// textOfLines is how the ids of a hold's lines are kept.
+// textOfLines encodes the line ids of a hold.
 func textOfLines(ids []int64) string {
 	var text []byte
 	for i, id := range ids {

@@ -10,17 +10,17 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// state is what became of a hold. The numbers are stored.
+// state is the state of a hold. The numbers are stored.
 type state int64
 
 const (
 	open    state = 0
 	voided  state = 1
-	posted  state = 2 // by expiry, at the amount held
+	posted  state = 2 // charged by expiry, at the amount held
 	settled state = 3
 )
 
-// hold is a row. Once it is settled, amount is the cost.
+// hold is a row of {holds}. In the state settled, amount is the cost.
 type hold struct {
 	id       uuid.UUID
 	state    state
@@ -32,26 +32,27 @@ type hold struct {
 	fresh, changed bool
 }
 
-// account is a line's row.
+// account is a row of {lines}.
 type account struct {
 	router.Balance
 
-	versions versions // only read
+	versions versions // read, never written
 	changed  bool
-	gone     bool // there is no row any more
+	gone     bool // the row was pruned; see standIn
 }
 
-// books are the rows that a batch of operations touches, and the laws of
-// [router.Ledger] on them. They are plain data: nothing here waits or fails.
+// books are the rows that a batch touches, with the laws of [router.Ledger]. They
+// are plain data: no method waits or fails.
 type books struct {
 	lines  map[int64]*account
 	holds  map[uuid.UUID]*hold
-	events []router.Event                // to be recorded
-	claims map[router.ReplyKey]uuid.UUID // the holds of the calls that have them
-	kept   [][]any                       // replies to be kept
+	events []router.Event                // to record
+	claims map[router.ReplyKey]uuid.UUID // the hold that owns each claim
+	kept   [][]any                       // replies to store
 }
 
-// reserve adds what h asks for to the lines with these ids, in its order.
+// reserve adds the amount of asked to the lines with these ids, which are in the
+// order of asked.Lines.
 func (b *books) reserve(asked *router.Hold, ids []int64) error {
 	sorted := slices.Sorted(slices.Values(ids))
 	h := b.holds[asked.ID]
@@ -77,7 +78,7 @@ func (b *books) reserve(asked *router.Hold, ids []int64) error {
 	return nil
 }
 
-// fits returns the refusal of the first cap that has no room for added.
+// fits returns the refusal of the first cap without room for added, or nil.
 func (b *books) fits(asked *router.Hold, ids []int64, added router.Amount) error {
 	for i, c := range asked.Caps {
 		adds := added.Of(c.BYOK)
@@ -101,7 +102,7 @@ func (b *books) fits(asked *router.Hold, ids []int64, added router.Amount) error
 	return nil
 }
 
-// settle counts cost in place of what the hold left on its lines.
+// settle replaces what the hold has on its lines by cost.
 func (b *books) settle(id uuid.UUID, cost router.Amount, events []router.Event) error {
 	h := b.holds[id]
 	switch {
@@ -123,7 +124,7 @@ func (b *books) settle(id uuid.UUID, cost router.Amount, events []router.Event) 
 	return nil
 }
 
-// void gives an open hold back, or what was posted of one.
+// void releases an open hold, or takes back what expiry charged.
 func (b *books) void(id uuid.UUID) {
 	h := b.holds[id]
 	switch {
@@ -139,7 +140,7 @@ func (b *books) void(id uuid.UUID) {
 	h.state, h.changed = voided, true
 }
 
-// takeBack undoes what lineChange a hold has counted and recorded.
+// takeBack undoes what expiry charged and recorded for a hold.
 func (b *books) takeBack(h *hold) {
 	b.add(h, minus(router.Amount{}, h.amount), router.Amount{})
 	if h.event.ID != "" {
@@ -147,7 +148,7 @@ func (b *books) takeBack(h *hold) {
 	}
 }
 
-// expire closes an open hold that is due and says whether it was.
+// expire closes an open hold past its deadline and reports whether it did.
 func (b *books) expire(id uuid.UUID, now time.Time, policy router.Expiry) bool {
 	h := b.holds[id]
 	if h == nil || h.state != open || !h.deadline.Before(now) {
@@ -165,13 +166,13 @@ func (b *books) expire(id uuid.UUID, now time.Time, policy router.Expiry) bool {
 	return true
 }
 
-// expired says whether a hold is as expiry leaves it.
+// expired reports whether a hold is in the state in which expiry leaves it.
 func (b *books) expired(id uuid.UUID, policy router.Expiry) bool {
 	h := b.holds[id]
 	return h != nil && (policy == router.ExpireVoid && h.state == voided || policy != router.ExpireVoid && h.state == posted)
 }
 
-// add adds to all lines of a hold.
+// add adds amounts to all lines of a hold.
 func (b *books) add(h *hold, spent, held router.Amount) {
 	for _, id := range h.lines {
 		on := b.lines[id]
@@ -187,7 +188,7 @@ func minus(a, b router.Amount) router.Amount {
 	return router.Amount{Credit: a.Credit - b.Credit, Total: a.Total - b.Total}
 }
 
-// more adds and stays at the largest USD.
+// more returns a + b, at most the largest USD.
 func more(a, b router.USD) router.USD {
 	if b > 0 && a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -195,7 +196,7 @@ func more(a, b router.USD) router.USD {
 	return a + b
 }
 
-// less subtracts what is not negative and stays at the smallest USD.
+// less returns a - b for b >= 0, at least the smallest USD.
 func less(a, b router.USD) router.USD {
 	if a < math.MinInt64+b {
 		return math.MinInt64

@@ -13,47 +13,48 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// fastPath is a batch that is written without a look at what is there. Its
-// statements say what they expect: a hold that is new, or open on the lines and
-// with the amount that are known, a line with room for all that the batch adds
-// and with the limits that were read, events that were not recorded before. Where it is otherwise they fail, or
-// change fewer rows than they must; then nothing of the batch has happened, and
-// it is carried out with a look. All that it does to a line is to add and to
-// subtract, so that processes do not undo each other's work, and a line is
-// locked from there to the commit only.
+// fastPath is a batch that is written without reading first. Its statements state
+// what they expect: a new hold, or an open one with the lines and the amount that
+// this process remembers; lines with room and with versions no newer than those of
+// the limits; events that were not recorded before. Where the database differs, a
+// statement fails or changes fewer rows than it must, the transaction is rolled
+// back, and the batch is carried out with rows loaded and locked.
+//
+// Lines are only added to and subtracted from, so processes do not overwrite each
+// other's work. A line is locked from its statement, the last one, to the commit.
 type fastPath struct {
 	ids   *lineIDs
 	known *known
 
-	seen   map[uuid.UUID]bool // holds of which each operation has one to itself
+	seen   map[uuid.UUID]bool // holds that an operation of the batch opens or closes
 	fresh  [][]any
 	closed [][]any
-	taken  map[uuid.UUID]knownHold // from holds, by parts: with the lines that are known
+	taken  map[uuid.UUID]knownHold // parts taken from holds, with the lines of the whole
 	lines  map[int64]*lineChange
 	events []router.Event
-	kept   [][]any // replies, under claims that their calls must still have
+	kept   [][]any // replies to store; their calls must still own the claims
 
 	opened map[uuid.UUID]knownHold
 	gone   []uuid.UUID
 }
 
-// lineChange is what a batch does to a line.
+// lineChange is what a batch does to one line.
 type lineChange struct {
-	spent, more, less router.Amount // more and less are held
-	room              router.Amount // what may be spent and held afterwards
-	versions          versions      // that nothing may be newer than
+	spent, more, less router.Amount // to add to spent, to add to held, to subtract from held
+	room              router.Amount // upper bound of spent plus held afterwards
+	versions          versions      // upper bounds of the line's versions
 }
 
-// maxFast is the largest amount that a fast batch takes: the sum of as many as
-// there can be in one is far from what a column takes.
+// maxFast is the largest amount on the fast path. The sum over a full batch is far
+// below the largest 64-bit integer.
 const maxFast router.USD = 1 << 53
 
 func fitsFast(a router.Amount) bool {
 	return a.Credit >= 0 && a.Credit <= maxFast && a.Total >= 0 && a.Total <= maxFast
 }
 
-// runFast carries out what it can of a batch, and returns the operations that are
-// to be carried out with a look at what is there.
+// runFast carries out what it can of a batch on the fast path, and returns the
+// operations that remain.
 func (l *Ledger) runFast(ctx context.Context, batch []*operation) (rest []*operation) {
 	s := &fastPath{
 		ids: &l.ids, known: &l.known,
@@ -81,7 +82,7 @@ func (l *Ledger) runFast(ctx context.Context, batch []*operation) (rest []*opera
 	return rest
 }
 
-// alone says whether nothing else in the batch is about a hold.
+// alone reports whether no other operation of the batch touches a hold.
 func (s *fastPath) alone(id uuid.UUID) bool {
 	_, parted := s.taken[id]
 	return !s.seen[id] && !parted
@@ -96,7 +97,8 @@ func (s *fastPath) line(id int64) *lineChange {
 	return c
 }
 
-// reserve makes a hold that is new, as far as is known.
+// reserve adds a hold that this process does not know. It reports whether the fast
+// path can take the operation; the same goes for settle and settlePart.
 func (s *fastPath) reserve(o *operation) bool {
 	asked := o.asked
 	if _, there := s.known.of(o.id); there || !s.alone(o.id) || !fitsFast(asked.Amount) || len(s.ids.of(o)) > 0 {
@@ -139,7 +141,7 @@ func (s *fastPath) reserve(o *operation) bool {
 	return true
 }
 
-// settle closes a hold that this process has open: settled at cost, or voided.
+// settle closes a hold that this process has open, as settled at cost or as voided.
 func (s *fastPath) settle(id uuid.UUID, as state, cost router.Amount, events []router.Event) bool {
 	h, ok := s.known.of(id)
 	if !ok || !s.alone(id) || !fitsFast(cost) {
@@ -163,7 +165,8 @@ func (s *fastPath) settle(id uuid.UUID, as state, cost router.Amount, events []r
 	return true
 }
 
-// settlePart takes a part from a hold that this process has open, and settles it.
+// settlePart takes a part from a hold that this process has open, and settles the
+// part.
 func (s *fastPath) settlePart(whole uuid.UUID, part *router.Hold, cost router.Amount, events []router.Event) bool {
 	w, ok := s.known.of(whole)
 	if !ok || s.seen[whole] || !s.alone(part.ID) || !fitsFast(cost) || !fitsFast(part.Amount) {
@@ -184,11 +187,11 @@ func (s *fastPath) settlePart(whole uuid.UUID, part *router.Hold, cost router.Am
 	return true
 }
 
-// statements write the batch: what nobody else waits for first, and lines last,
-// the youngest first, as everywhere: those of an account are older than those of
-// its keys, and the more callers wait for a line, the shorter it is locked. A hold
-// is closed before its events are recorded, as everywhere, too: rivals that do both
-// meet at the hold.
+// statements return the batch in the lock order of the package. Rows that no other
+// call waits for come first and lines last, from the highest id to the lowest. The
+// lines of an account are older than those of its keys, so the lines that most
+// callers wait for are locked for the shortest time. Holds are closed before events
+// are recorded: concurrent transactions that do both conflict at the hold.
 func (s *fastPath) statements(activity *Activity) []sqldb.RowsStatement {
 	var lines, taken [][]any
 	for id, c := range s.lines {

@@ -8,14 +8,14 @@ import (
 	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// remembered is how long a closed hold is known after its deadline.
+// remembered is how long a closed hold stays after its deadline.
 const remembered = 24 * time.Hour
 
-// lap is how far a process has looked for holds to forget. The zero value is at
-// the front.
+// lap is the position of this process in its walk over all holds. The zero value is
+// the beginning.
 type lap struct {
 	mu    sync.Mutex
-	after string // the id of the last hold that it looked at
+	after string // the id of the last hold that was visited
 }
 
 func (l *lap) place() string {
@@ -30,14 +30,13 @@ func (l *lap) move(after string) {
 	l.after = after
 }
 
-// forget drops closed holds that nobody may ask for any more. It looks at holds in
-// the order of their ids: first from the front, because the router's ids come in
-// the order in which they are made.
+// forget drops holds that were closed long ago. It visits holds by their ids and
+// starts at the front, because the router's ids ascend in time.
 //
-// With ids in any other order, or many holds that are open for days, the front may
-// be all holds that stay. So each process goes through the others as well, at
-// least limit of them in a call, and begins again at the end: n holds are a lap of
-// n/limit calls, or fewer.
+// With other ids, or with many holds that stay open for days, all holds at the front
+// may have to stay. Therefore each process also walks over the rest: every call
+// visits at least limit holds and the walk starts again at the end. A walk over n
+// holds takes at most n/limit calls.
 func (l *Ledger) forget(ctx context.Context, now time.Time, limit int) error {
 	before := sqldb.Micros(now.Add(-remembered))
 	front, err := l.forgetFrom(ctx, "", before, limit)
@@ -45,16 +44,15 @@ func (l *Ledger) forget(ctx context.Context, now time.Time, limit int) error {
 		return err
 	}
 	after, err := l.forgetFrom(ctx, max(front, l.lap.place()), before, limit)
-	l.lap.move(after) // also when it failed: this is how far it came
+	l.lap.move(after) // also after an error: the walk got this far
 	return err
 }
 
-// forgetFrom goes from hold to hold, after an id, until it has passed limit that
-// stay. It returns the last one's id, or "" at the end. These are counted from where
-// half of the holds were over: a busy program makes more between two calls than
-// limit, and without that a lap could take longer the more there are. So it looks at
-// a few for each that it drops, and what is kept too long comes to no more than what
-// has to be kept.
+// forgetFrom visits holds after an id until limit of them had to stay. It returns
+// the id of the last one, or "" at the end. The count starts again after every step
+// in which at least half of the holds were dropped: a busy program creates more than
+// limit holds between two calls, and the walk must not slow down as they add up. So
+// the holds that stay too long are at most as many as those that must stay.
 func (l *Ledger) forgetFrom(ctx context.Context, after string, before int64, limit int) (string, error) {
 	for stay := 0; stay < limit; {
 		p, err := l.forgetNext(ctx, after, before, limit)
@@ -72,14 +70,14 @@ func (l *Ledger) forgetFrom(ctx context.Context, after string, before int64, lim
 	return after, nil
 }
 
-// passed is what a look at the next holds came to.
+// passed is the result of one step of the walk.
 type passed struct {
-	last          string // id
+	last          string // id of the last hold
 	seen, dropped int
 }
 
-// forgetNext looks at the next holds after an id, at most limit, and drops those
-// that are closed and whose deadline is before an instant.
+// forgetNext visits at most limit holds after an id and drops those that are closed
+// and whose deadline is before an instant.
 func (l *Ledger) forgetNext(ctx context.Context, after string, before int64, limit int) (p passed, err error) {
 	err = l.db.Write(ctx, func(tx sqldb.Tx) error {
 		p = passed{}

@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// However many holds are made between two sweeps, and however few a sweep closes
-// at once: those that nobody may ask for any more do not pile up.
+// However many holds are created between two calls of Expire, and however few of them
+// Expire closes at once, closed holds do not pile up.
 func TestExpireForgetsAllThatIsOver(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
@@ -41,7 +41,7 @@ func TestExpireForgetsAllThatIsOver(t *testing.T) {
 	})
 }
 
-// clogged are books of which the first holds all stay: young ones that are closed,
+// clogged are books in which all holds at the front must stay: recently closed ones
 // and open ones.
 type clogged struct {
 	books
@@ -50,7 +50,7 @@ type clogged struct {
 	open, young []router.Hold
 }
 
-// clog makes both kinds, half and half, under IDs that come before all others.
+// clog creates both kinds, half and half, with IDs before all others.
 func clog(t *testing.T, b books, holds int) *clogged {
 	t.Helper()
 	c := &clogged{books: b, made: noon()}
@@ -80,7 +80,7 @@ func (c *clogged) closed(t *testing.T, id uuid.UUID, until time.Duration) router
 	return h
 }
 
-// behind makes closed holds under random IDs.
+// behind creates closed holds with random IDs.
 func (c *clogged) behind(t *testing.T, holds int, until time.Duration) (made []router.Hold) {
 	t.Helper()
 	for range holds {
@@ -111,8 +111,8 @@ func (c *clogged) left(t *testing.T, holds []router.Hold) (n int) {
 	return n
 }
 
-// However many holds stay at the front, and in whatever order IDs come: a lap of
-// Expires forgets what is over behind them, and nothing else.
+// However many holds stay at the front, and in any order of IDs, a lap of calls of
+// Expire forgets every hold that may be forgotten, and no other.
 func TestExpireForgetsBehindWhatStays(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
@@ -135,7 +135,7 @@ func TestExpireForgetsBehindWhatStays(t *testing.T) {
 	})
 }
 
-// A busy program makes more holds between two Expires than are looked at in one.
+// A busy program creates more holds between two calls of Expire than one call visits.
 func TestExpireGoesOnWhereMostIsOver(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
@@ -156,7 +156,7 @@ func TestExpireGoesOnWhereMostIsOver(t *testing.T) {
 	})
 }
 
-// A hold that is over and was never closed stays, whatever goes beside it.
+// A hold past its deadline that was never closed stays.
 func TestExpireForgetsNothingThatIsOpen(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
@@ -183,8 +183,8 @@ func TestExpireForgetsNothingWithoutALimit(t *testing.T) {
 	})
 }
 
-// Programs, and goroutines of one, that forget at once do not stand in each
-// other's way.
+// Processes, and goroutines of one process, that forget at the same time do not block
+// each other.
 func TestManyExpireAtOnce(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
@@ -215,7 +215,7 @@ func TestManyExpireAtOnce(t *testing.T) {
 	})
 }
 
-// Of events with one ID, the first is kept, and that is what the rollups count.
+// Of events with one ID, the first is kept and counted by the roll-ups.
 func TestOneIDTwiceInABatch(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
@@ -231,8 +231,8 @@ func TestOneIDTwiceInABatch(t *testing.T) {
 	})
 }
 
-// A machine that slept for days finds its clock far ahead: the calls that were
-// under way can still be settled at what they cost.
+// After a machine has slept for days its clock is far ahead. Calls that were in flight
+// can still be settled at their cost.
 func TestExpireForgetsNothingThatItCloses(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {

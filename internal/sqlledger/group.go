@@ -8,35 +8,37 @@ import (
 	"sync"
 )
 
-// errBroken is what callers are told whose leader did not come back from run.
-var errBroken = errors.New("sqlledger: the transaction was given up half-way")
+// errBroken is the error of every operation in a batch whose run panicked.
+var errBroken = errors.New("sqlledger: the transaction was abandoned because its leader panicked")
 
 const (
-	// most is how many operations share a transaction at most.
+	// maxBatch is the largest number of operations in one transaction.
 	maxBatch = 256
-	// enough is how many are worth a transaction beside another one: with fewer,
-	// what it costs by itself is more than what is won.
+	// minBatch is the number of waiting operations that justifies a second
+	// transaction beside a running one. Below it the transaction costs more than
+	// the parallel run saves.
 	minBatch = 32
 )
 
-// group lets operations that arrive together share a transaction. There is no
-// goroutine behind it: the first caller leads, which means that it runs what has
-// gathered, its own operation among it, and then hands over to the first of
-// those who came meanwhile. The zero value needs run.
+// group lets concurrent operations share a transaction. It has no goroutine of its
+// own. The first caller becomes the leader: it runs the waiting operations, its own
+// among them, and then makes the first of the callers that arrived meanwhile the next
+// leader. The zero value needs run.
 type group struct {
-	// run carries a batch out and sets each operation's err.
+	// run carries a batch out and sets the err of each operation.
 	run func(batch []*operation)
-	// width is how many batches may run at once, and at least one. There is more
-	// than one when enough operations wait.
+	// width is the number of batches that may run at once, at least 1. More than one
+	// runs only when minBatch operations wait.
 	width int
 
 	mu      sync.Mutex
-	waiting []*operation // all in no batch
+	waiting []*operation // not yet in a batch
 	leaders int
 }
 
-// submit carries one operation out. When ctx ends before it is in a batch, it never
-// happens; afterwards its outcome is waited for.
+// submit carries one operation out and returns its error. When ctx ends before the
+// operation is in a batch, the operation does not happen; afterwards submit waits for
+// the outcome.
 func (g *group) submit(ctx context.Context, o *operation) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -66,16 +68,16 @@ func (g *group) submit(ctx context.Context, o *operation) error {
 	}
 }
 
-// leads runs a batch, tells everybody and hands over.
+// leads runs a batch, reports the results and hands over.
 func (g *group) leads(batch []*operation) {
 	ran := false
-	defer func() { g.tell(batch, ran) }() // also when run panics: nobody is left waiting
+	defer func() { g.tell(batch, ran) }() // deferred, so that a panic of run leaves no caller waiting
 	g.run(batch)
 	ran = true
 }
 
-// tell gives everybody of a batch their result, and hands over, but not before
-// those who have come right back could join the next batch.
+// tell wakes the callers of a batch and hands over. Before it hands over it yields,
+// so that callers with another operation can join the next batch.
 func (g *group) tell(batch []*operation, ran bool) {
 	for _, o := range batch {
 		if !ran {
@@ -91,8 +93,9 @@ func (g *group) tell(batch []*operation, ran bool) {
 	g.handOver()
 }
 
-// handOver gives those who wait, as a batch, to the first of them to lead, or
-// leaves too few of them to another leader; with g.mu locked.
+// handOver makes the first waiting caller the leader of the next batch. When fewer
+// than minBatch wait and another leader is active, it leaves them to that one. The
+// caller holds g.mu.
 func (g *group) handOver() {
 	switch {
 	case len(g.waiting) == 0:
@@ -107,7 +110,7 @@ func (g *group) handOver() {
 	batch[0].lead <- batch
 }
 
-// withdraw takes an operation back that is in no batch yet.
+// withdraw removes an operation that is in no batch yet, and reports whether it did.
 func (g *group) withdraw(o *operation) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// gate is a group whose batches run when the test says so.
+// gate is a group whose batches end when the test says so.
 type gate struct {
 	group
 
@@ -36,8 +36,8 @@ func newGate(t *testing.T) *gate {
 	return g
 }
 
-// call starts a call, waits until it waits, and returns its operation and where
-// its error comes.
+// call starts a call, waits until it blocks, and returns its operation and the channel
+// of its error.
 func (g *gate) call(ctx context.Context) (*operation, chan error) {
 	o, ended := &operation{}, make(chan error, 1)
 	go func() { ended <- g.submit(ctx, o) }()
@@ -45,13 +45,13 @@ func (g *gate) call(ctx context.Context) (*operation, chan error) {
 	return o, ended
 }
 
-// end lets the batch that runs end.
+// end lets the running batch end with err.
 func (g *gate) end(err error) {
 	g.open <- err
 	synctest.Wait()
 }
 
-// idle requires that nobody leads or waits.
+// idle requires that no caller leads or waits.
 func (g *gate) idle() {
 	g.t.Helper()
 	assert.Zero(g.t, g.leaders)
@@ -127,7 +127,7 @@ func TestGroupLetsCallersGo(t *testing.T) {
 	})
 }
 
-// A caller whose batch runs under another's lead waits for it, too.
+// A caller whose operation is in a running batch waits for it after its context ends.
 func TestGroupFollowerGivesUpInABatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -148,8 +148,8 @@ func TestGroupFollowerGivesUpInABatch(t *testing.T) {
 	})
 }
 
-// Who gives up when a batch has been handed to it leads it all the same: others
-// are in it.
+// A caller whose context ends after it became the leader still runs the batch, because
+// it holds operations of other callers.
 func TestGroupAskedToLeadGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -175,8 +175,8 @@ func TestGroupAskedToLeadGivesUp(t *testing.T) {
 	})
 }
 
-// Two batches run at once where that is allowed and there are enough operations for both,
-// and never three.
+// Two batches run at once if the width allows it and enough operations wait; never
+// three.
 func TestGroupOfTwo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -212,8 +212,7 @@ func TestGroupOfTwo(t *testing.T) {
 	})
 }
 
-// A panic is its caller's; nobody else waits for ever, or is told that all is
-// well.
+// A panic reaches its own caller. The other callers of the batch get an error.
 func TestGroupSurvivesAPanic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -243,8 +242,8 @@ func TestGroupSurvivesAPanic(t *testing.T) {
 	})
 }
 
-// Callers of all kinds, many at once: what is told is what happened, and nobody
-// is left behind.
+// Under many concurrent callers each gets the result of its own operation, and none is
+// left waiting.
 func TestGroupUnderStress(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{1, 2} {

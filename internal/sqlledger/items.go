@@ -36,7 +36,7 @@ func (s *Activity) Items(ctx context.Context, r activity.Range) (items []activit
 	return mergedItems(items), err
 }
 
-// listed are the events that the roll-ups do not count yet.
+// listed returns the events that the roll-ups do not count yet.
 func (s *Activity) listed(ctx context.Context, tx sqldb.Tx, r activity.Range) (items []activity.Item, err error) {
 	var lists eventLists
 	if err := sqldb.Query(ctx, tx, lists.scan, theLists+` WHERE account = $1`, r.Account); err != nil {
@@ -49,7 +49,7 @@ func (s *Activity) listed(ctx context.Context, tx sqldb.Tx, r activity.Range) (i
 	if err != nil {
 		return nil, err
 	}
-	from := max(r.From, horizon) // what is listed of a day that was dropped is not shown either
+	from := max(r.From, horizon) // listed events of a pruned day are not shown
 	for i := range lists.sums {
 		row := &lists.sums[i]
 		if row.Day < from || row.Day > r.To || r.KeyHash != "" && row.KeyHash != r.KeyHash || r.Member != "" && row.Member != r.Member {
@@ -64,7 +64,7 @@ func (s *Activity) listed(ctx context.Context, tx sqldb.Tx, r activity.Range) (i
 	return items, nil
 }
 
-// mergedItems adds up items that differ in their figures only.
+// mergedItems adds up items that differ only in their figures.
 func mergedItems(items []activity.Item) []activity.Item {
 	at := make(map[activity.Item]int, len(items))
 	merged := items[:0]
@@ -98,7 +98,7 @@ func scanItem(rows sqldb.Rows) (activity.Item, error) {
 	return r.item()
 }
 
-// item is the part of a row that callers are shown.
+// item returns a row as callers of Items see it.
 func (r *eventRow) item() (i activity.Item, err error) {
 	i = activity.Item{
 		Date: r.Day, Model: r.Model, Permaslug: r.Permaslug, Provider: r.Provider, Workspace: r.Workspace,

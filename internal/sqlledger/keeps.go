@@ -6,15 +6,16 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// maxKey is how many bytes the texts of one row may have together: they are
-// keys of indexes, of which PostgreSQL takes some 2,700.
+// maxKey is the largest total size, in bytes, of the texts of one row. They are keys
+// of indexes, and PostgreSQL allows about 2,700 bytes for those.
 const maxKey = 2000
 
-// errText is a hold or an event that cannot be stored. It is refused before it
-// is in a transaction with those of other callers.
-var errText = fmt.Errorf("sqlledger: a text is too long, or has a byte that no text may have (%w)", router.ErrFinal)
+// errText reports a hold or an event whose texts cannot be stored. It is returned
+// before the operation joins a batch, so that other callers' operations do not fail
+// with it.
+var errText = fmt.Errorf("sqlledger: a text is too long, is not UTF-8 or contains a zero byte (%w)", router.ErrFinal)
 
-// keepsHold says whether the texts of a hold can be stored.
+// keepsHold reports whether the texts of a hold can be stored.
 func keepsHold(h *router.Hold) bool {
 	for _, line := range h.Lines {
 		if !keeps(line.Owner, line.Window) {
@@ -38,7 +39,7 @@ func keepsEvent(e *router.Event) bool {
 	return keeps(e.ID) && keeps(p.Account, p.Workspace, p.Member, p.KeyHash, e.Model, e.Permaslug, e.Provider)
 }
 
-// keeps says whether texts fit into one key.
+// keeps reports whether texts can be stored and together fit into one key.
 func keeps(texts ...string) bool {
 	size := 0
 	for _, text := range texts {

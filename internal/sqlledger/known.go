@@ -10,25 +10,26 @@ import (
 )
 
 const (
-	knownHolds = 100_000 // open holds that are remembered: some forty million bytes
-	knownTight = 10_000  // lines without room that are remembered
+	knownHolds = 100_000 // open holds to remember: about 40 MB
+	knownFull  = 10_000  // full lines to remember
 )
 
-// knownHold is an open hold as this process left it.
+// knownHold is an open hold as this process last wrote it.
 type knownHold struct {
 	lines  []int64 // sorted; they never change
 	amount router.Amount
 }
 
-// known is what a process remembers, so that it need not read it. It is a guess:
-// another process may have changed it since. The zero value knows nothing.
+// known is what this process remembers of its holds, so that the fast path need not
+// read them. Another process may have changed a hold since, so it is only a guess.
+// The zero value remembers nothing.
 type known struct {
 	mu    sync.Mutex
-	holds map[uuid.UUID]knownHold // those that this process has open
-	tight map[router.Line]bool    // lines that had no room the last time
+	holds map[uuid.UUID]knownHold // open holds of this process
+	full  map[router.Line]bool    // lines that refused the last hold
 }
 
-// learn remembers what became of the rows of a batch, which is committed.
+// learn remembers the holds of a committed batch.
 func (k *known) learn(b *books, batch []*operation) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -46,23 +47,23 @@ func (k *known) learn(b *books, batch []*operation) {
 	}
 }
 
-// learnRefusal remembers which lines refuse.
+// learnRefusal remembers which line refused an operation, or that none did.
 func (k *known) learnRefusal(o *operation) {
 	if o.err == nil {
 		for _, c := range o.asked.Caps {
-			delete(k.tight, c.Line)
+			delete(k.full, c.Line)
 		}
 		return
 	}
 	if refusal, ok := errors.AsType[*router.LimitError](o.err); ok {
-		if k.tight == nil || len(k.tight) >= knownTight {
-			k.tight = make(map[router.Line]bool)
+		if k.full == nil || len(k.full) >= knownFull {
+			k.full = make(map[router.Line]bool)
 		}
-		k.tight[o.asked.Caps[refusal.Cap].Line] = true
+		k.full[o.asked.Caps[refusal.Cap].Line] = true
 	}
 }
 
-// learnFast remembers what a fast batch did, which is committed.
+// learnFast remembers the holds of a committed fast batch.
 func (k *known) learnFast(s *fastPath) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -94,7 +95,7 @@ func (k *known) forget() {
 	k.holds = nil
 }
 
-// of returns a hold that this process has open, as far as it knows.
+// of returns a hold that this process believes to be open.
 func (k *known) of(id uuid.UUID) (knownHold, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -102,9 +103,9 @@ func (k *known) of(id uuid.UUID) (knownHold, bool) {
 	return h, ok
 }
 
-// refuses says whether a line had no room the last time.
+// refuses reports whether a line refused the last hold.
 func (k *known) refuses(line router.Line) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.tight[line]
+	return k.full[line]
 }

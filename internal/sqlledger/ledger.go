@@ -14,14 +14,14 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// batchTime is what a transaction of several callers may take, whoever of them
-// has stopped waiting.
+// batchTime bounds a transaction. It belongs to the batch: a caller that stops
+// waiting does not cancel the work of the others.
 const batchTime = 10 * time.Second
 
 var (
-	errHold = fmt.Errorf("sqlledger: a hold needs lines, no two alike, and amounts of which the credit is at most the total (%w)",
+	errHold = fmt.Errorf("sqlledger: a hold needs at least one line, no line twice, and 0 <= credit <= total (%w)",
 		router.ErrFinal)
-	errBeyond = errors.New("sqlledger: the hold is more than a line can count")
+	errBeyond = errors.New("sqlledger: the sum held on a line would exceed the largest USD")
 )
 
 var (
@@ -29,8 +29,8 @@ var (
 	_ router.Recorder = (*Ledger)(nil)
 )
 
-// Ledger keeps the books, and the activity of what is settled. Spending beyond
-// the largest USD stays at the largest USD.
+// Ledger implements [router.Ledger], with its optional interfaces, in SQL. Spending
+// that would pass the largest USD stays at the largest USD.
 type Ledger struct {
 	db       sqldb.DB
 	ids      lineIDs
@@ -40,26 +40,27 @@ type Ledger struct {
 	activity *Activity
 }
 
-// NewLedger returns the ledger in db, which records to the activity there.
+// NewLedger returns the ledger in db. It records events to activity, which must be
+// in the same db.
 func NewLedger(db sqldb.DB, activity *Activity) *Ledger {
 	l := &Ledger{db: db, activity: activity}
 	l.group.run, l.group.width = l.runBatch, db.Writers()
 	return l
 }
 
-// operation is one call of a method that changes something.
+// operation is one call of a method that writes.
 type operation struct {
 	id     uuid.UUID
-	whole  uuid.UUID    // the hold that is to be split, or zero
+	whole  uuid.UUID    // the hold to split, or zero
 	asked  *router.Hold // of Reserve, else nil
 	kept   *router.Kept // of SettleKept, else nil
 	apply  func(b *books, o *operation) error
-	fast   func(s *fastPath, o *operation) bool // adds it, or else it is to be carried out by do; nil never adds
+	fast   func(s *fastPath, o *operation) bool // adds it to the fast path, or returns false; nil is false
 	lineOf []int64                              // the ids of asked.Lines
-	unsure bool                                 // whether it was done before, by a transaction of unknown outcome
+	unsure bool                                 // a transaction of unknown outcome may have applied it
 	err    error
 
-	lead chan []*operation // gives it a batch to run; it is the first of it
+	lead chan []*operation // receives a batch that this operation's caller must run
 	done chan struct{}     // closed when err is set
 }
 
@@ -78,10 +79,10 @@ func (l *Ledger) Reserve(ctx context.Context, h router.Hold) error {
 	})
 }
 
-// after is the first instant not before t that can be stored.
+// after rounds t up to the microsecond, the unit in which instants are stored.
 func after(t time.Time) time.Time { return t.Add(time.Microsecond - 1).Truncate(time.Microsecond) }
 
-// alike says whether two of a few lines are equal.
+// alike reports whether two of a few lines are equal.
 func alike(lines []router.Line) bool {
 	for i, line := range lines {
 		if slices.Contains(lines[:i], line) {
@@ -108,7 +109,7 @@ func (l *Ledger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amoun
 	})
 }
 
-// record carries out an operation with which events are recorded.
+// record carries out an operation that records events.
 func (l *Ledger) record(ctx context.Context, events int, o *operation) error {
 	err := l.group.submit(ctx, o)
 	if err == nil {
@@ -132,22 +133,21 @@ func (l *Ledger) Void(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// runBatch carries out what several callers want, and tells each what became of
-// its own.
+// runBatch carries out a batch and sets the err of each operation.
 func (l *Ledger) runBatch(batch []*operation) {
-	ctx, cancel := context.WithTimeout(context.Background(), batchTime) // none of the callers' decides for all
+	ctx, cancel := context.WithTimeout(context.Background(), batchTime) // see batchTime
 	defer cancel()
 	if rest := l.runFast(ctx, batch); len(rest) > 0 {
 		l.bisect(ctx, rest)
 	}
 }
 
-// bisect carries a batch out and sets each operation's err. Where it fails as a
-// whole its halves are tried, so that what the database refuses of one
-// operation fails that one alone; but not where nobody is there to refuse it.
+// bisect carries a batch out and sets the err of each operation. When the whole
+// transaction fails, it tries both halves, so that an operation that the database
+// refuses fails alone. It does not bisect when the database cannot be reached.
 func (l *Ledger) bisect(ctx context.Context, batch []*operation) {
 	err := l.carryOut(ctx, batch)
-	if err != nil && ctx.Err() != nil { // the time was the batch's, whatever its callers have
+	if err != nil && ctx.Err() != nil { // the batch ran out of time, not its callers
 		err = sqldb.Unavailable(ctx, err)
 	}
 	switch half := len(batch) / 2; {
@@ -162,14 +162,14 @@ func (l *Ledger) bisect(ctx context.Context, batch []*operation) {
 	}
 }
 
-// Expire implements [router.Ledger]. It forgets first: however long after its
-// deadline a hold is closed, it can be settled until the next Expire.
+// Expire implements [router.Ledger]. It forgets old holds first, so that a hold that
+// is closed long after its deadline can still be settled until the next Expire.
 func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy router.Expiry) (int, error) {
 	var due []string
 	now = after(now)
 	failed := cmp.Or(l.forget(ctx, now, limit), l.forgetReplies(ctx, now, limit))
 	if errors.Is(failed, sqldb.ErrUnknown) {
-		failed = nil // what is left goes the next time
+		failed = nil // the next Expire drops what is left
 	}
 	err := l.db.ReadOne(ctx, func(tx sqldb.Tx) (err error) {
 		due, err = sqldb.List(ctx, tx, sqldb.ScanText, dueHolds, sqldb.Micros(now), max(limit, 0))
@@ -179,7 +179,7 @@ func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 		return 0, err
 	}
 	closed := 0
-	for part := range slices.Chunk(due, maxBatch) { // what fails keeps no other hold open
+	for part := range slices.Chunk(due, maxBatch) { // a part that fails does not stop the others
 		n, err := l.expire(ctx, part, now, policy)
 		closed, failed = closed+n, cmp.Or(failed, err)
 	}
@@ -188,7 +188,7 @@ func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 }
 
 func (l *Ledger) expire(ctx context.Context, due []string, now time.Time, policy router.Expiry) (int, error) {
-	expired := make([]bool, len(due)) // in any run: one that happened may not have said so
+	expired := make([]bool, len(due)) // set by any run, also by one whose outcome was unknown
 	batch := make([]*operation, len(due))
 	for i, text := range due {
 		id, err := uuid.Parse(text)

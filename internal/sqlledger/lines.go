@@ -11,17 +11,17 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// knownLines is how many names of lines are remembered: some ten million bytes.
+// knownLines is the number of line names to remember: about 10 MB.
 const knownLines = 100_000
 
-// lineIDs remembers the numbers of lines, which never change. The zero value
-// knows none.
+// lineIDs remembers the ids of lines, which never change. The zero value remembers
+// none.
 type lineIDs struct {
 	mu    sync.RWMutex
 	known map[router.Line]int64
 }
 
-// learn remembers ids, which are committed.
+// learn remembers committed ids.
 func (l *lineIDs) learn(ids map[router.Line]int64) {
 	if len(ids) == 0 {
 		return
@@ -29,7 +29,7 @@ func (l *lineIDs) learn(ids map[router.Line]int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known == nil || len(l.known)+len(ids) > knownLines {
-		l.known = make(map[router.Line]int64) // it fills again soon enough
+		l.known = make(map[router.Line]int64) // start again: the lines in use are learned again with the next batches
 	}
 	maps.Copy(l.known, ids)
 }
@@ -41,7 +41,7 @@ func (l *lineIDs) forget() {
 	l.known = nil
 }
 
-// of gives an operation the ids of its lines and returns those not known.
+// of sets the line ids of an operation and returns the lines whose ids are unknown.
 func (l *lineIDs) of(o *operation) (unknown []router.Line) {
 	o.lineOf = o.lineOf[:0]
 	l.mu.RLock()
@@ -56,8 +56,8 @@ func (l *lineIDs) of(o *operation) (unknown []router.Line) {
 	return unknown
 }
 
-// nameLines gives each operation the ids of its lines, and makes lines that are
-// used for the first time. It returns the ids that were not known.
+// nameLines sets the line ids of each operation and creates lines that are used for
+// the first time. It returns the ids that were unknown.
 func (l *Ledger) nameLines(ctx context.Context, tx sqldb.Tx, batch []*operation) (map[router.Line]int64, error) {
 	var unknown []router.Line
 	for _, o := range batch {
@@ -85,8 +85,8 @@ func (l *Ledger) nameLines(ctx context.Context, tx sqldb.Tx, batch []*operation)
 	return learned, nil
 }
 
-// lineIDsOf returns the ids of lines, and makes those that are missing. All
-// processes make them in one order, so that none waits for another in a circle.
+// lineIDsOf returns the ids of lines and creates the missing ones. All processes
+// create lines in one order, so that they do not deadlock.
 func lineIDsOf(ctx context.Context, db sqldb.DB, tx sqldb.Tx, names []router.Line) (map[router.Line]int64, error) {
 	slices.SortFunc(names, func(a, b router.Line) int {
 		return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Window, b.Window))

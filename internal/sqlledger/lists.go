@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// listsOf lists what the roll-ups do not count of events yet, that of each
-// account by itself.
+// listsOf returns the statement that appends events to the lists that the roll-ups
+// do not count yet: one list for each account.
 func listsOf(events []eventRow) sqldb.RowsStatement {
 	of := map[string][]*eventRow{}
 	for i := range events {
@@ -25,10 +25,10 @@ func listsOf(events []eventRow) sqldb.RowsStatement {
 	return lists
 }
 
-// eventList is what a transaction has recorded of an account.
+// eventList is a list: the sums of what one transaction recorded for one account.
 type eventList struct {
 	id, size int64
-	events   int64 // how many there really are
+	events   int64 // counted in the sums; size is the stored count
 	sums     []eventRow
 }
 
@@ -43,9 +43,9 @@ func scanList(rows sqldb.Rows) (l eventList, err error) {
 	return l, err
 }
 
-// eventLists are several together.
+// eventLists collects several lists.
 type eventLists struct {
-	lists  [][]any // their ids
+	lists  [][]any // ids, as rows
 	events int64
 	sums   []eventRow
 }
@@ -57,7 +57,7 @@ func (all *eventLists) scan(rows sqldb.Rows) error {
 	return err
 }
 
-// someLists are the ids of the oldest lists, as many as hold so many events.
+// someLists returns the ids of the oldest lists, enough of them for most events.
 func someLists(ctx context.Context, tx sqldb.Tx, most int) (lists [][]any, err error) {
 	events := 0
 	err = sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {

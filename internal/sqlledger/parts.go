@@ -8,13 +8,12 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Split makes a part of a hold a hold of its own, with the ID, the deadline and
-// the event of part, on the lines of whole; what is set aside in all stays the
-// same, so no cap is asked. Whole keeps the rest. Of a hold that has less than
-// the part's Amount the part is what is there, and of one that is closed it is
-// closed, too: of what expiry posted a part stays posted until it is settled. A
-// hold that is there under the part's ID stays as it is. An unknown whole is
-// [router.ErrNoHold].
+// Split moves part of a hold into a new hold with the ID, the deadline and the event
+// of part, on the same lines. The total that is held does not change, so no cap is
+// checked. If whole has less than part.Amount, the new hold gets what is left. If
+// whole is closed, the new hold is closed too; if expiry charged whole, the part
+// stays charged until it is settled. A hold that exists under part.ID stays as it is.
+// Split returns [router.ErrNoHold] if whole is unknown.
 func (l *Ledger) Split(ctx context.Context, whole uuid.UUID, part router.Hold) error {
 	if err := checkPart(&part); err != nil {
 		return err
@@ -25,7 +24,8 @@ func (l *Ledger) Split(ctx context.Context, whole uuid.UUID, part router.Hold) e
 	})
 }
 
-// SettlePart is Split and SettleWith of the part in one transaction.
+// SettlePart is [Ledger.Split] followed by [Ledger.SettleWith] of the part, in one
+// transaction.
 func (l *Ledger) SettlePart(
 	ctx context.Context, whole uuid.UUID, part router.Hold, cost router.Amount, events []router.Event,
 ) error {
@@ -47,8 +47,8 @@ func (l *Ledger) SettlePart(
 	})
 }
 
-// checkPart says why a part cannot be split off, and makes its deadline one that
-// can be stored.
+// checkPart returns why a part cannot be split off, or nil. It rounds the deadline up
+// to what can be stored.
 func checkPart(part *router.Hold) error {
 	switch {
 	case part.Amount.Credit < 0 || part.Amount.Credit > part.Amount.Total:
@@ -60,7 +60,7 @@ func checkPart(part *router.Hold) error {
 	return nil
 }
 
-// split makes part a hold of its own, unless there is one under its id.
+// split moves part into a hold of its own, unless a hold with its ID exists.
 func (b *books) split(whole uuid.UUID, part *router.Hold) error {
 	w := b.holds[whole]
 	switch {
@@ -76,7 +76,7 @@ func (b *books) split(whole uuid.UUID, part *router.Hold) error {
 	case open, posted:
 		total := min(part.Amount.Total, w.amount.Total)
 		rest := w.amount.Total - total
-		// What stays must have no more credit than it has in total.
+		// The rest must not have more credit than total.
 		credit := max(min(part.Amount.Credit, w.amount.Credit), w.amount.Credit-rest)
 		h.amount = router.Amount{Credit: credit, Total: total}
 		w.amount, w.changed = minus(w.amount, h.amount), true
@@ -91,8 +91,8 @@ func (b *books) split(whole uuid.UUID, part *router.Hold) error {
 	return nil
 }
 
-// ofPart is what stands recorded of a part of a hold that expiry has posted: its
-// cost is within that of the whole, whose counts stay with the whole.
+// ofPart returns the event for a part of a hold that expiry charged. The part's cost
+// is within the event of whole, and the counts stay with whole.
 func ofPart(whole router.Event, part uuid.UUID) router.Event {
 	if whole.ID == "" {
 		return router.Event{}

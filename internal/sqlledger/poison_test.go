@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/store/lease"
 )
 
-// What no roll-up can take is refused when it is recorded: left for later it
-// would keep everything behind it from being moved, for ever.
+// An event that a roll-up cannot store is refused when it is recorded. In a list it
+// would block folding for ever.
 func TestRecordRefusesWhatNoRollUpTakes(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
@@ -30,7 +30,7 @@ func TestRecordRefusesWhatNoRollUpTakes(t *testing.T) {
 	})
 }
 
-// What can never be stored is refused for good: nobody asks again.
+// What cannot be stored is refused with an error that forbids a retry.
 func TestWhatCannotBeStoredIsRefusedForGood(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
@@ -48,7 +48,7 @@ func TestWhatCannotBeStoredIsRefusedForGood(t *testing.T) {
 	})
 }
 
-// longText is long also when it is compressed.
+// longText returns a text that stays long when it is compressed.
 func longText() string {
 	var text strings.Builder
 	for state := uint64(1); text.Len() < 1<<14; {

@@ -25,7 +25,7 @@ const (
 	nextEvents = `SELECT id, day, account, workspace, member, key_hash, credit, total FROM {events}
 		WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3`
 	dropEvents = `DELETE FROM {events} WHERE id IN (SELECT n.id FROM {n})`
-	// What is summed up of a day that is over is not read any more.
+	// Rows of the roll-ups go with the first event of their day: readers skip pruned days.
 	dropByKey     = `DELETE FROM {usage_by_key} WHERE (account, key_hash, day) IN (SELECT n.account, n.key_hash, n.day FROM {n})`
 	dropByAccount = `DELETE FROM {usage_by_account} WHERE (account, day) IN (SELECT n.account, n.day FROM {n})`
 	carry         = `INSERT INTO {carried} AS u (owner, win, credit, total)
@@ -43,37 +43,38 @@ const (
 
 var _ store.Pruner = (*Pruner)(nil)
 
-// Pruner drops what is old. Before it drops anything it stores the first day that
-// is kept. Reports and [Verify] leave out all days before that one, so they are
-// also right between two portions.
+// Pruner implements [store.Pruner]. It first stores the horizon, the first day that
+// is kept. Reports and [Verify] skip all days before the horizon, so they are right
+// between two portions as well.
 type Pruner struct {
 	db       sqldb.DB
 	activity *Activity
 }
 
-// NewPruner returns the pruner of db, whose activity it adds to the roll-ups first.
+// NewPruner returns the pruner of db. It folds the lists of activity, which must be in
+// the same db, before it prunes events.
 func NewPruner(db sqldb.DB, activity *Activity) *Pruner { return &Pruner{db: db, activity: activity} }
 
-// scanFactor is how many rows a portion looks at for each that it may drop: reading a row
-// costs far less than dropping it.
+// scanFactor is how many rows a portion reads for each row that it may drop. Reading a
+// row costs far less than dropping one.
 const scanFactor = 8
 
-// The kinds of rows, in the order in which a lap goes through them.
+// The kinds of rows, in the order of a lap.
 const (
 	placeEvents  = "events"
 	placeLines   = "lines"
 	placeChanges = "changes"
 )
 
-// place is how far a lap has come. It ends at the row that was the last of its kind
-// when the lap came to that kind, so that it ends however much is written meanwhile.
+// place is a position in a lap. Until is the last row of the kind at the moment when
+// the lap came to that kind, so that the lap ends however much is written meanwhile.
 type place struct {
 	Kind  string `json:"kind"`
-	After string `json:"after"` // the key of the row that was scanFactor at last
-	Until string `json:"until"` // the key of the last one; "" when it was not scanFactor up
+	After string `json:"after"` // the key of the last row that was read
+	Until string `json:"until"` // the key of the last row to read; "" until it is looked up
 }
 
-// placeOf reads a place. What is none is the beginning.
+// placeOf parses a place. A text that is no place is the beginning of a lap.
 func placeOf(text string) (at place) {
 	if err := json.Unmarshal([]byte(text), &at); err != nil || at.Kind == "" {
 		return place{}
@@ -81,7 +82,7 @@ func placeOf(text string) (at place) {
 	return at
 }
 
-// end is the key of the last row, which a statement finds at the beginning.
+// end returns the key of the last row to read. It looks the key up once for each kind.
 func (p place) end(ctx context.Context, tx sqldb.Tx, last string) (string, error) {
 	if p.Until != "" {
 		return p.Until, nil
@@ -92,7 +93,7 @@ func (p place) end(ctx context.Context, tx sqldb.Tx, last string) (string, error
 func (p place) String() string {
 	text, err := json.Marshal(p)
 	if err != nil {
-		return "" // three texts have no error
+		return "" // unreachable: three strings always have JSON
 	}
 	return string(text)
 }
@@ -110,7 +111,7 @@ func (p *Pruner) Prune(ctx context.Context, before time.Time, from string, limit
 	default:
 		if at.Kind != placeEvents {
 			at = place{Kind: placeEvents}
-			if err := p.activity.fold(ctx, math.MaxInt); err != nil { // what is added later would stay
+			if err := p.activity.fold(ctx, math.MaxInt); err != nil { // sums folded after their day was pruned would stay for ever
 				return store.Pruned{}, err
 			}
 		}
@@ -121,7 +122,8 @@ func (p *Pruner) Prune(ctx context.Context, before time.Time, from string, limit
 		if _, err := tx.Exec(ctx, setHorizon, router.Daily.Window(before)); err != nil {
 			return err
 		}
-		// A rival's horizon may be later. Lines and what is carried to them go by one.
+		// Another process may have set a later horizon. Lines and what is carried to
+		// them must use the same one.
 		horizon, err := sqldb.One(ctx, tx, nil, sqldb.ScanText, theHorizon)
 		if err != nil {
 			return err
@@ -130,7 +132,7 @@ func (p *Pruner) Prune(ctx context.Context, before time.Time, from string, limit
 		return err
 	})
 	switch {
-	case errors.Is(err, sqldb.ErrChanged): // a rival drops the same: once more from here, which is not the end of a lap
+	case errors.Is(err, sqldb.ErrChanged): // another process drops the same rows: go on from the same place
 		return store.Pruned{Next: at.String()}, nil
 	case err != nil:
 		return store.Pruned{}, err
@@ -142,18 +144,18 @@ func (p *Pruner) Prune(ctx context.Context, before time.Time, from string, limit
 	return store.Pruned{Next: place{Kind: next}.String(), Dropped: got.dropped}, nil
 }
 
-// portion is how far one transaction came.
+// portion is the result of one transaction.
 type portion struct {
 	seen, dropped int
 	last, until   string // keys
 }
 
-// pruning goes through one portion, by the first day that is kept.
+// pruning prunes one portion. horizon is the first day that is kept.
 type pruning func(ctx context.Context, tx sqldb.Tx, at place, horizon string, limit int) (portion, error)
 
-// events drops events of days before the horizon, with all that is summed up of
-// these days for their keys and accounts, and carries what they have added to
-// lines of windows that are not over.
+// events drops events of days before the horizon, with the roll-ups of these days for
+// the same keys and accounts. What the events added to lines of windows that are not
+// over is carried to those lines.
 func (p *Pruner) events(ctx context.Context, tx sqldb.Tx, at place, horizon string, limit int) (got portion, err error) {
 	if got.until, err = at.end(ctx, tx, lastEvent); err != nil {
 		return got, err
@@ -163,7 +165,7 @@ func (p *Pruner) events(ctx context.Context, tx sqldb.Tx, at place, horizon stri
 	byKey, byAccount := map[[3]string]bool{}, map[[2]string]bool{}
 	err = sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
 		if len(ids) == limit {
-			return nil // the next portion's
+			return nil // left to the next portion
 		}
 		var day string
 		var of router.Principal
@@ -198,9 +200,9 @@ func (p *Pruner) events(ctx context.Context, tx sqldb.Tx, at place, horizon stri
 		})
 }
 
-// lines drops lines of windows that ended before the horizon, and what was carried
-// to them. One that something is held on stays until a later lap. Holds that are
-// closed, and are known for a day yet, may be on lines that are gone.
+// lines drops lines of windows that ended before the horizon, and what was carried to
+// them. A line with an open hold stays until a later lap. Closed holds, which stay for
+// a day, may refer to lines that are gone.
 func (p *Pruner) lines(ctx context.Context, tx sqldb.Tx, at place, horizon string, limit int) (got portion, err error) {
 	if got.until, err = at.end(ctx, tx, lastLine); err != nil {
 		return got, err
@@ -209,7 +211,7 @@ func (p *Pruner) lines(ctx context.Context, tx sqldb.Tx, at place, horizon strin
 	var ids, names [][]any
 	err = sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
 		if len(ids) == limit {
-			return nil // the next portion's
+			return nil // left to the next portion
 		}
 		var id int64
 		var owner, window string
@@ -231,7 +233,7 @@ func (p *Pruner) lines(ctx context.Context, tx sqldb.Tx, at place, horizon strin
 		sqldb.RowsStatement{Text: dropCarried, Columns: []string{"owner text", "win text"}, Rows: names, Changed: -1})
 }
 
-// changes drops records of changes before an instant.
+// changes returns the pruning of audit records before an instant.
 func (p *Pruner) changes(before time.Time) pruning {
 	return func(ctx context.Context, tx sqldb.Tx, at place, _ string, limit int) (got portion, err error) {
 		if got.until, err = at.end(ctx, tx, lastChange); err != nil {
@@ -240,7 +242,7 @@ func (p *Pruner) changes(before time.Time) pruning {
 		var numbers [][]any
 		err = sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
 			if len(numbers) == limit {
-				return nil // the next portion's
+				return nil // left to the next portion
 			}
 			var seq, when int64
 			if err := rows.Scan(&seq, &when); err != nil {
@@ -259,18 +261,18 @@ func (p *Pruner) changes(before time.Time) pruning {
 	}
 }
 
-// number reads a key that is one; 0, before all of them, for what is none.
+// number parses a numeric key. Any other text is 0, which is before all keys.
 func number(key string) int64 {
 	n, _ := strconv.ParseInt(key, 10, 64)
 	return n
 }
 
-// linesOf are the lines on which a day's spending of a principal is counted.
+// linesOf yields the lines on which a day's spending of a principal is counted.
 func linesOf(of router.Principal, day string) func(yield func(router.Line) bool) {
 	return func(yield func(router.Line) bool) {
 		date, err := time.Parse(time.DateOnly, day)
 		if err != nil {
-			return // no event of ours has such a day
+			return // not a day that this package wrote
 		}
 		for _, owner := range []router.Owner{router.OwnerAccount, router.OwnerWorkspace, router.OwnerMember, router.OwnerKey} {
 			for _, window := range windowsOf(day, date) {
@@ -282,8 +284,8 @@ func linesOf(of router.Principal, day string) func(yield func(router.Line) bool)
 	}
 }
 
-// isOver returns whether a window, by its name, ended before a day began. Names of
-// one kind are in the order of time.
+// isOver returns a function that reports whether a window, given by its name, ended
+// before day. Names of one kind of window sort by time.
 func isOver(day string) func(window string) bool {
 	var names [router.Daily + 1]string
 	if date, err := time.Parse(time.DateOnly, day); err == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// The books add up before, between any two portions and after; and what is wrong
-// with what is left is still found.
+// The sums are right before, between and after portions, and an error in the rows that
+// are left is still found.
 func TestVerifyWhilePruning(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
@@ -53,8 +53,8 @@ func TestVerifyWhilePruning(t *testing.T) {
 	})
 }
 
-// What expiry posted is taken back, corrected and settled for the first time after
-// its lines were dropped, and its first event or the last one: the books add up.
+// A hold that expiry charged may be voided, corrected or settled after its lines were
+// pruned: the sums stay right.
 func TestVerifyWhatIsClosedAfterItsLinesAreGone(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
@@ -93,7 +93,7 @@ func TestVerifyWhatIsClosedAfterItsLinesAreGone(t *testing.T) {
 			require.NoError(t, recorder.SettleWith(t.Context(), h.ID, router.Amount{Credit: 2, Total: 2}, []router.Event{used(h, 2)}))
 			addsUp()
 		}
-		// One batch has it all: what is gone, and the same lines again.
+		// One batch with pruned lines and the same lines created again.
 		var all sync.WaitGroup
 		all.Go(func() { assert.NoError(t, b.Ledger.Void(t.Context(), holds[2].ID)) })
 		for range 8 {
@@ -108,8 +108,7 @@ func TestVerifyWhatIsClosedAfterItsLinesAreGone(t *testing.T) {
 	})
 }
 
-// What is listed for the roll-ups of a day that was dropped is not shown, and does not
-// come back with them.
+// Listed events of a pruned day are not shown, and folding does not bring them back.
 func TestListsOfDroppedDays(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {

@@ -14,7 +14,7 @@ import (
 
 var _ router.Replies = (*Ledger)(nil)
 
-// The statements of replies. What has no reply yet is in flight until its deadline.
+// The statements of replies. A row without a reply is in flight until its deadline.
 const (
 	byReplyKey = ` WHERE account = $1 AND key_hash = $2 AND idem = $3`
 	theReply   = `SELECT digest, hold, made, deadline, reply FROM {replies}` + byReplyKey + ` FOR UPDATE`
@@ -23,12 +23,13 @@ const (
 	takeReply = `UPDATE {replies} SET digest = $4, hold = $5, made = $6, deadline = $7, reply = NULL` + byReplyKey
 	keepReply = `UPDATE {replies} SET reply = $4` + byReplyKey
 	dropReply = `DELETE FROM {replies}` + byReplyKey + ` AND hold = $4 AND reply IS NULL`
-	// boundReplies drops what is older than the n-th newest of an API key.
+	// boundReplies drops the replies of an API key beyond the n newest.
 	boundReplies = `DELETE FROM {replies} WHERE account = $1 AND key_hash = $2 AND made < (
 			SELECT made FROM {replies} WHERE account = $1 AND key_hash = $2 ORDER BY made DESC LIMIT 1 OFFSET $3)
 		AND (reply IS NOT NULL OR deadline < $4)`
-	// forgetReplies says twice what it drops: a row that was locked is looked at
-	// again, but not by the inner query, and somebody may have claimed it anew.
+	// forgetReplies states its condition twice. A row that was locked is checked again
+	// after the wait, but only against the outer condition, and a new call may have
+	// claimed it meanwhile.
 	forgetReplies = `DELETE FROM {replies} WHERE (account, key_hash, idem) IN (SELECT account, key_hash, idem FROM {replies}
 			WHERE made <= $1 AND (reply IS NOT NULL OR deadline < $2) ORDER BY made LIMIT $3)
 		AND made <= $1 AND (reply IS NOT NULL OR deadline < $2)`
@@ -36,7 +37,7 @@ const (
 	loadReplies = `SELECT r.account, r.key_hash, r.idem, r.hold FROM {replies} AS r
 		WHERE (r.account, r.key_hash, r.idem) IN (SELECT n.account, n.key_hash, n.idem FROM {n})
 		ORDER BY r.account, r.key_hash, r.idem FOR UPDATE`
-	// keepReplies keeps the replies of calls that still have their claims.
+	// keepReplies stores the replies of calls that still own their claims.
 	keepReplies = `UPDATE {replies} AS r SET reply = coalesce(r.reply, n.reply) FROM {n}
 		WHERE r.account = n.account AND r.key_hash = n.key_hash AND r.idem = n.idem AND r.hold = n.hold`
 )
@@ -48,12 +49,12 @@ func rowOfReply(k *router.Kept) []any {
 	return []any{k.Key.Account, k.Key.KeyHash, k.Key.Key, k.Hold.String(), string(k.Reply)}
 }
 
-// keepsReply says whether a reply can be stored.
+// keepsReply reports whether a reply can be stored.
 func keepsReply(k *router.Kept) bool {
 	return len(k.Reply) > 0 && router.Storable(string(k.Reply)) && keeps(k.Key.Account, k.Key.KeyHash, k.Key.Key)
 }
 
-// reply is a row.
+// reply is a row of {replies}.
 type reply struct {
 	digest         string
 	hold           uuid.UUID
@@ -71,14 +72,14 @@ func scanReply(rows sqldb.Rows) (r reply, err error) {
 
 func (r *reply) inFlight(now time.Time) bool { return r.text == nil && r.deadline >= sqldb.Micros(now) }
 
-// over says whether the row counts as none.
+// over reports whether the row is too old to count.
 func (r *reply) over(now time.Time) bool {
 	return !r.inFlight(now) && r.made <= sqldb.Micros(now.Add(-router.RepliesKept))
 }
 
 var errNoReply = errors.New("sqlledger: no reply")
 
-// findReply locks and returns a row, or errNoReply.
+// findReply locks and returns a row. The error is errNoReply when there is none.
 func findReply(ctx context.Context, tx sqldb.Tx, k router.ReplyKey) (reply, error) {
 	return sqldb.One(ctx, tx, errNoReply, scanReply, theReply, k.Account, k.KeyHash, k.Key)
 }
@@ -91,7 +92,7 @@ func (l *Ledger) Claim(ctx context.Context, c router.Claim) (got router.Claimed,
 	err = sqldb.WriteIdempotent(ctx, l.db, func(tx sqldb.Tx) error {
 		for {
 			got, err = claim(ctx, tx, &c)
-			if !errors.Is(err, sqldb.ErrChanged) { // else a rival made the row at this instant
+			if !errors.Is(err, sqldb.ErrChanged) { // otherwise a concurrent call created the row: try again
 				return err
 			}
 		}
@@ -132,9 +133,9 @@ func claim(ctx context.Context, tx sqldb.Tx, c *router.Claim) (router.Claimed, e
 	return router.Claimed{Hold: c.Hold}, err
 }
 
-// bounds says whether a claim counts how many its API key has. That reads all of
-// them: of many, each claim does it with a chance of one in 32, by its random ID, so
-// that a few dozen stay beyond the bound.
+// bounds reports whether a claim drops replies beyond the bound of its API key. That
+// reads all replies of the key. With a large bound only one claim in 32 does it,
+// chosen by its random ID, so a key may exceed its bound by a few dozen replies.
 func bounds(c *router.Claim) bool { return c.Most < 1000 || c.Hold[len(c.Hold)-1]%32 == 0 }
 
 // SettleKept implements [router.Replies].
@@ -155,8 +156,8 @@ func (l *Ledger) SettleKept(ctx context.Context, k router.Kept, cost router.Amou
 	})
 }
 
-// settleKept settles, unless another call has the claim, and keeps the reply, unless
-// nobody has it.
+// settleKept settles and stores the reply. It returns [router.ErrConflict] if another
+// call owns the claim; without a claim it settles and stores no reply.
 func (b *books) settleKept(k *router.Kept, cost router.Amount, events []router.Event) error {
 	hold, claimed := b.claims[k.Key]
 	if claimed && hold != k.Hold {
@@ -169,8 +170,8 @@ func (b *books) settleKept(k *router.Kept, cost router.Amount, events []router.E
 	return err
 }
 
-// loadingReplies locks and loads who has the claims that the batch keeps replies
-// under.
+// loadingReplies returns the statement that locks the claims of the batch and reads
+// which hold owns each of them.
 func (a *attempt) loadingReplies() sqldb.RowsStatement {
 	seen := map[router.ReplyKey]bool{}
 	var rows [][]any
@@ -216,7 +217,7 @@ func (l *Ledger) Keep(ctx context.Context, k router.Kept) error {
 // Release implements [router.Replies].
 func (l *Ledger) Release(ctx context.Context, of router.ReplyKey, hold uuid.UUID) error {
 	if !keeps(of.Account, of.KeyHash, of.Key) {
-		return nil // nothing can be there
+		return nil // such a claim cannot exist
 	}
 	return sqldb.WriteIdempotent(ctx, l.db, func(tx sqldb.Tx) error {
 		_, err := tx.Exec(ctx, dropReply, of.Account, of.KeyHash, of.Key, hold.String())
@@ -224,9 +225,9 @@ func (l *Ledger) Release(ctx context.Context, of router.ReplyKey, hold uuid.UUID
 	})
 }
 
-// forgetReplies drops replies and claims that count as none, at most limit of them
-// in a transaction. It goes on until they are gone: a busy program keeps more
-// between two calls than limit.
+// forgetReplies drops replies and claims that are too old to count, at most limit in
+// one transaction. It goes on until none is left, because a busy program stores more
+// than limit between two calls.
 func (l *Ledger) forgetReplies(ctx context.Context, now time.Time, limit int) error {
 	limit = max(limit, 1)
 	for {

@@ -8,30 +8,30 @@ import (
 	"strings"
 )
 
-// errTally is a list of sums that no tally has written.
-var errTally = errors.New("sqlledger: a list of sums cannot be read")
+// errTally reports a list of sums that a tally did not write.
+var errTally = errors.New("sqlledger: a list of new events is malformed")
 
-// tally adds up what a transaction records of one account, as the roll-ups count
-// it: events that differ in their figures only are one sum. Its text is JSON that
-// says each text once:
+// tally sums up what one transaction records for one account, in the units of the
+// roll-ups: events that differ only in their figures are one sum. It is stored as
+// JSON that contains each text once:
 //
 //	{"events":9,"texts":["2026-11-21","home",…],"sums":[[0,1,…,9,4500,180,0,0,9000,9000],…]}
 //
-// A sum is the places of its texts, in the order of [eventRow.texts], and its
+// A sum is the indexes of its texts, in the order of [eventRow.texts], followed by its
 // figures, in the order of [eventRow.figures].
 type tally struct {
 	events int64
 	texts  []string
-	places map[string]int  // of texts
-	last   [tallyTexts]int // the places of the last event's
+	places map[string]int  // index in texts
+	last   [tallyTexts]int // indexes of the last event's texts
 	sums   []tallySum
-	of     map[[tallyTexts]int]int // the sums of texts
+	of     map[[tallyTexts]int]int // index in sums, by the indexes of its texts
 }
 
 const (
 	tallyTexts   = 8
 	tallyFigures = 7
-	tallyLeast   = 2 * (1 + tallyTexts + tallyFigures) // the size of a sum's text
+	tallyLeast   = 2 * (1 + tallyTexts + tallyFigures) // bytes of the shortest sum
 )
 
 type tallySum struct {
@@ -39,12 +39,12 @@ type tallySum struct {
 	figures [tallyFigures]int64
 }
 
-// texts are what events of one account have in common that are one sum.
+// texts returns the fields that events of one sum have in common.
 func (r *eventRow) texts() [tallyTexts]*string {
 	return [...]*string{&r.Day, &r.Workspace, &r.Member, &r.KeyHash, &r.Model, &r.Permaslug, &r.Endpoint, &r.Provider}
 }
 
-// figures are what is added up.
+// figures returns the fields that are added up.
 func (r *eventRow) figures() [tallyFigures]*int64 {
 	return [...]*int64{&r.Requests, &r.Prompt, &r.Completion, &r.Reasoning, &r.Cached, &r.Credit, &r.Total}
 }
@@ -78,7 +78,8 @@ func (t *tally) add(row *eventRow) {
 	}
 }
 
-// place finds a text, which often is the last event's, or adds it.
+// place returns the index of a text and adds the text if it is new. It tries last
+// first, because successive events often have the same text.
 func (t *tally) place(text string, last int) int {
 	if last < len(t.texts) && t.texts[last] == text {
 		return last
@@ -129,10 +130,10 @@ func (s *tallySum) append(b []byte) []byte {
 	return append(b, ']')
 }
 
-// appendQuoted appends a text, which is UTF-8, as JSON.
+// appendQuoted appends a text, which must be valid UTF-8, as JSON.
 func appendQuoted(b []byte, text string) []byte {
 	b = append(b, '"')
-	plain := 0 // from here on nothing is escaped
+	plain := 0 // start of the bytes that were not copied yet
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c == '"' || c == '\\' {
 			b = fmt.Appendf(append(b, text[plain:i]...), `\u%04x`, c)
@@ -142,7 +143,7 @@ func appendQuoted(b []byte, text string) []byte {
 	return append(append(b, text[plain:]...), '"')
 }
 
-// tallied reads the text of an account's tally: how many events, and their sums.
+// tallied parses the tally of an account: the number of its events, and their sums.
 func tallied(text, account string) (events int64, sums []eventRow, err error) {
 	r := tallyReader{text: text}
 	r.expect(`{"events":`)
@@ -165,7 +166,7 @@ func tallied(text, account string) (events int64, sums []eventRow, err error) {
 	}
 	r.expect("}")
 	if r.at < len(text) {
-		r.fail("there is more than one value")
+		r.fail("text after the end of the list")
 	}
 	if r.err != nil {
 		return 0, nil, r.err
@@ -173,7 +174,7 @@ func tallied(text, account string) (events int64, sums []eventRow, err error) {
 	return events, sums, nil
 }
 
-// tallyReader reads from left to right, nothing more from the first error on.
+// tallyReader parses from left to right and stops at the first error.
 type tallyReader struct {
 	text string
 	at   int
@@ -186,7 +187,7 @@ func (r *tallyReader) fail(why string) {
 	}
 }
 
-// take says whether s is next, and is behind it then.
+// take consumes s if it is next, and reports whether it was.
 func (r *tallyReader) take(s string) bool {
 	if r.err != nil || !strings.HasPrefix(r.text[r.at:], s) {
 		return false
@@ -197,7 +198,7 @@ func (r *tallyReader) take(s string) bool {
 
 func (r *tallyReader) expect(s string) {
 	if !r.take(s) {
-		r.fail("there should be " + s)
+		r.fail("expected " + s)
 	}
 }
 
@@ -217,11 +218,11 @@ func (r *tallyReader) sum(account string, texts []string) eventRow {
 	return row
 }
 
-// one reads the place of a text, and returns that.
+// one parses the index of a text and returns the text.
 func (r *tallyReader) one(texts []string) string {
 	at := r.number()
 	if at < 0 || at >= int64(len(texts)) {
-		r.fail(fmt.Sprintf("there are %d texts, none at %d", len(texts), at))
+		r.fail(fmt.Sprintf("no text %d among %d", at, len(texts)))
 		return ""
 	}
 	return texts[at]
@@ -238,7 +239,7 @@ func (r *tallyReader) number() int64 {
 	}
 	n, err := strconv.ParseInt(rest[:size], 10, 64)
 	if digits := strings.TrimPrefix(rest[:size], "-"); err != nil || len(digits) > 1 && digits[0] == '0' {
-		r.fail("there should be a number of 64 bits")
+		r.fail("expected a 64-bit integer")
 		return 0
 	}
 	r.at += size
@@ -266,10 +267,10 @@ func (r *tallyReader) quoted() (text string) {
 			escaped = true
 			i++
 		case c < ' ':
-			r.fail("a text has a control character")
+			r.fail("control character in a text")
 			return ""
 		}
 	}
-	r.fail("a text has no end")
+	r.fail("unterminated text")
 	return ""
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// talliesOf reads the lists of events: how many each account has, and their sums.
+// talliesOf parses the lists of events: the number of events by account, and the sums.
 func talliesOf(t require.TestingT, events []eventRow) (counts map[string]int64, all []eventRow) {
 	counts = map[string]int64{}
 	for _, row := range listsOf(events).Rows {
@@ -32,7 +32,7 @@ func talliesOf(t require.TestingT, events []eventRow) (counts map[string]int64, 
 	return counts, all
 }
 
-// drawnRow draws an event's row, often alike in its texts.
+// drawnRow draws an event's row. Texts often repeat.
 func drawnRow() *rapid.Generator[eventRow] {
 	texts := rapid.OneOf(
 		rapid.SampledFrom([]string{"", "a", `"`, `\`, `\"`, "\n", "\x01", "\x7f", "a,b", "]}", "Ä", "\u2028", "\ufffd", "\U0001f6a6", "<&>", `\u0041`}),
@@ -54,7 +54,7 @@ func drawnRow() *rapid.Generator[eventRow] {
 	})
 }
 
-// A list says what one would get who added up the events that it is of.
+// A list contains the sums of its events.
 func TestListsSayTheSumsOfTheirEvents(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -75,7 +75,7 @@ func TestListsSayTheSumsOfTheirEvents(t *testing.T) {
 	})
 }
 
-// The texts of all columns and all figures are where they belong.
+// Texts and figures come back in their own columns.
 func TestTallyKeepsColumnsApart(t *testing.T) {
 	t.Parallel()
 	row := eventRow{
@@ -99,26 +99,26 @@ func TestTalliedRefuses(t *testing.T) {
 	_, _, err := tallied(valid(sum+","+sum), "acme")
 	require.NoError(t, err)
 	for text, want := range map[string]string{
-		"":                                         `byte 0: there should be {"events":`,
-		"null":                                     `byte 0: there should be {"events":`,
-		`{"events":`:                               "byte 10: there should be a number of 64 bits",
-		`{"events":01,"texts":[]`:                  "byte 10: there should be a number of 64 bits",
-		`{"events":9223372036854775808`:            "byte 10: there should be a number of 64 bits",
-		`{"events":1,"texts":["a`:                  "byte 22: a text has no end",
-		`{"events":1,"texts":["a\`:                 "byte 22: a text has no end",
+		"":                                         `byte 0: expected {"events":`,
+		"null":                                     `byte 0: expected {"events":`,
+		`{"events":`:                               "byte 10: expected a 64-bit integer",
+		`{"events":01,"texts":[]`:                  "byte 10: expected a 64-bit integer",
+		`{"events":9223372036854775808`:            "byte 10: expected a 64-bit integer",
+		`{"events":1,"texts":["a`:                  "byte 22: unterminated text",
+		`{"events":1,"texts":["a\`:                 "byte 22: unterminated text",
 		`{"events":1,"texts":["\x"]`:               "byte 22: invalid character 'x' in string escape code",
-		"{\"events\":1,\"texts\":[\"\n":            "byte 22: a text has a control character",
-		`{"events":1,"texts":["a",]`:               `byte 25: there should be "`,
-		`{"events":1,"texts":["a""b"]`:             "byte 24: there should be ,",
-		`{"events":1,"texts":["a"]}`:               `byte 25: there should be ,"sums":[`,
-		valid(sum + ","):                           "byte 66: there should be [",
-		valid("[]"):                                "byte 35: there should be a number of 64 bits",
-		valid("[0,0,0,0,0,0,0,1,1,2,3,4,5,6,7]"):   "byte 50: there are 1 texts, none at 1",
-		valid("[0,0,0,0,-1,0,0,0,1,2,3,4,5,6,7]"):  "byte 45: there are 1 texts, none at -1",
-		valid("[0,0,0,0,0,0,0,0,1,2,3,4,5,6]"):     "byte 62: there should be ,",
-		valid("[0,0,0,0,0,0,0,0,1,2,3,4,5,6,7,8]"): "byte 64: there should be ]",
-		valid("[0,0,0,0,0,0,0,0,1,2,3,4,5,6,1.5]"): "byte 64: there should be ]",
-		valid(sum) + " ":                           "byte 67: there is more than one value",
+		"{\"events\":1,\"texts\":[\"\n":            "byte 22: control character in a text",
+		`{"events":1,"texts":["a",]`:               `byte 25: expected "`,
+		`{"events":1,"texts":["a""b"]`:             "byte 24: expected ,",
+		`{"events":1,"texts":["a"]}`:               `byte 25: expected ,"sums":[`,
+		valid(sum + ","):                           "byte 66: expected [",
+		valid("[]"):                                "byte 35: expected a 64-bit integer",
+		valid("[0,0,0,0,0,0,0,1,1,2,3,4,5,6,7]"):   "byte 50: no text 1 among 1",
+		valid("[0,0,0,0,-1,0,0,0,1,2,3,4,5,6,7]"):  "byte 45: no text -1 among 1",
+		valid("[0,0,0,0,0,0,0,0,1,2,3,4,5,6]"):     "byte 62: expected ,",
+		valid("[0,0,0,0,0,0,0,0,1,2,3,4,5,6,7,8]"): "byte 64: expected ]",
+		valid("[0,0,0,0,0,0,0,0,1,2,3,4,5,6,1.5]"): "byte 64: expected ]",
+		valid(sum) + " ":                           "byte 67: text after the end of the list",
 	} {
 		events, sums, err := tallied(text, "acme")
 		require.ErrorIs(t, err, errTally, text)
@@ -128,7 +128,7 @@ func TestTalliedRefuses(t *testing.T) {
 	}
 }
 
-// What is read is JSON, and says the same to whoever reads that.
+// A text that the parser accepts is JSON with the same meaning.
 func FuzzTallied(f *testing.F) {
 	f.Add(`{"events":2,"texts":["day","a\"b","Ä"],"sums":[[0,1,2,0,1,2,0,1,1,2,3,-4,5,6,7],[0,0,0,0,0,0,0,0,9223372036854775807,0,0,0,0,0,-9223372036854775808]]}`)
 	f.Add(`{"events":0,"texts":[],"sums":[]}`)
@@ -162,7 +162,7 @@ func FuzzTallied(f *testing.F) {
 	})
 }
 
-// benchRows are what a transaction of a hundred calls of so many keys records.
+// benchRows returns what a transaction of a hundred calls records for a number of keys.
 func benchRows(keys int) []eventRow {
 	var events []router.Event
 	for i := range 100 {
@@ -180,8 +180,8 @@ func benchRows(keys int) []eventRow {
 	return eventRows(events)
 }
 
-// BenchmarkTally writes and reads a list of a hundred events. It collects garbage
-// as examples/server does.
+// BenchmarkTally writes and parses a list of a hundred events, with the garbage
+// collector's target of examples/server.
 func BenchmarkTally(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	for _, keys := range []int{1, 1000} {

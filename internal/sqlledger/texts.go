@@ -1,7 +1,7 @@
 package sqlledger
 
-// The statements of the ledger and of the activity. Where they say {n} stand the
-// rows that they are about; see [sqldb.RowsStatement].
+// The statements of the ledger and of the activity. {n} stands for the rows of a
+// statement; see [sqldb.RowsStatement].
 const (
 	loadHolds = `SELECT id, state, lines, credit, total, deadline, event FROM {holds}
 		WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
@@ -13,7 +13,8 @@ const (
 	saveHolds = `UPDATE {holds} AS holds SET state = n.state, credit = n.credit, total = n.total, deadline = n.deadline, event = n.event
 		FROM {n} WHERE holds.id = n.id`
 	dueHolds = `SELECT id FROM {holds} WHERE state = 0 AND deadline < $1 ORDER BY deadline LIMIT $2`
-	// nextHolds are the last of them, how many they are and how many of them are over.
+	// nextHolds returns the last of the next holds, their number, and how many of
+	// them may be dropped.
 	nextHolds = `SELECT coalesce(max(id), ''), count(*), count(CASE WHEN state <> 0 AND deadline < $3 THEN 1 END)
 		FROM (SELECT id, state, deadline FROM {holds} WHERE id > $1 ORDER BY id LIMIT $2) AS next`
 	forgetHolds = `DELETE FROM {holds} WHERE id > $1 AND id <= $2 AND state <> 0 AND deadline < $3`
@@ -27,9 +28,9 @@ const (
 			held_credit = n.held_credit, held_total = n.held_total
 		FROM {n} WHERE lines.id = n.id`
 	raiseGuards = `UPDATE {lines} AS lines SET guards = guards + 1 FROM {n} WHERE lines.id = n.id`
-	// changeLines adds where there is room and no limit has changed. Sums of what is
-	// spent stay at the largest USD; where another one would pass it, no row is
-	// changed.
+	// changeLines changes a line only if it has room and its versions are not newer.
+	// Sums of what is spent stay at the largest USD. Where what is held would pass
+	// it, no row changes.
 	changeLines = `UPDATE {lines} AS lines SET
 			spent_credit = lines.spent_credit + CASE WHEN n.spent_credit > 9223372036854775807 - lines.spent_credit
 				THEN 9223372036854775807 - lines.spent_credit ELSE n.spent_credit END,
@@ -41,22 +42,22 @@ const (
 			AND n.room_credit - lines.spent_credit - lines.held_credit >= n.spent_credit - n.less_credit + n.more_credit
 			AND n.room_total - lines.spent_total - lines.held_total >= n.spent_total - n.less_total + n.more_total
 			AND lines.version <= n.version AND lines.guards <= n.guards`
-	// closeHolds closes open holds that are as they are known. The lines of one
-	// are others when it was forgotten since, and its ID used once more. That the
-	// state is 0 it does not say: PostgreSQL would look in the index of those that
-	// are, which was small when the plan was made.
+	// closeHolds closes open holds that are as this process remembers them. It
+	// compares the lines because a forgotten ID may have been used again. It says
+	// "state < 1" in place of "state = 0": for the latter PostgreSQL would choose the
+	// partial index of open holds, which was small when the plan was made.
 	closeHolds = `UPDATE {holds} AS holds SET state = n.state, credit = n.credit, total = n.total, event = NULL
 		FROM {n} WHERE holds.id = n.id AND holds.state < 1 AND holds.credit = n.was_credit AND holds.total = n.was_total
 			AND holds.lines = n.was_lines`
-	// takeParts takes parts from open holds on the lines that are known, that have
-	// them and whose rest has no more credit than it has in total.
+	// takeParts takes parts from open holds that are as this process remembers them
+	// and have enough. The rest must not have more credit than total.
 	takeParts = `UPDATE {holds} AS holds SET credit = holds.credit - n.credit, total = holds.total - n.total
 		FROM {n} WHERE holds.id = n.id AND holds.state < 1 AND n.total <= holds.total AND n.credit <= holds.credit
 			AND holds.credit - n.credit <= holds.total - n.total AND holds.lines = n.was_lines`
 	balances = `SELECT n.at, spent_credit, spent_total, held_credit, held_total
 		FROM {n} JOIN {lines} AS lines ON lines.owner = n.owner AND lines.win = n.win`
 
-	// unlessThere costs PostgreSQL a look before each row and a record after it.
+	// unlessThere costs PostgreSQL a lookup before each row and a log record after it.
 	unlessThere = ` ON CONFLICT (id) DO NOTHING`
 
 	figures   = `requests, prompt, completion, reasoning, cached, credit, total`
@@ -64,7 +65,7 @@ const (
 	newEvents = `INSERT INTO {events} (` + eventText + `) SELECT ` + eventText + ` FROM {n} WHERE true ORDER BY id`
 	addEvents = newEvents + unlessThere
 	usage     = `day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + figures
-	// Lists of what the roll-ups do not count yet.
+	// The lists of events that the roll-ups do not count yet.
 	addLists  = `INSERT INTO {events_new} (account, size, events) SELECT account, size, events FROM {n} WHERE true`
 	oldLists  = `SELECT id, size FROM {events_new} ORDER BY id LIMIT $1`
 	theLists  = `SELECT id, size, account, events FROM {events_new}`
@@ -80,7 +81,7 @@ const (
 		ON CONFLICT (` + byAccount + `) DO UPDATE SET `
 )
 
-// The columns of {n}.
+// The columns of {n}, by statement.
 func idColumns() []string     { return []string{"id text"} }
 func numberColumns() []string { return []string{"id bigint"} }
 func lineColumns() []string   { return []string{"at bigint", "owner text", "win text"} }

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// foldAt is how many events a process records before it adds some itself, where
-	// nobody calls Expire: whoever reads a roll-up reads all that are listed.
+	// foldAt is how many events a process records before it folds some itself, for
+	// programs that do not call Expire. Every read of a roll-up reads all lists.
 	foldAt = 16384
-	// foldMost is how many events are added at a time, by Expire and by others: who
-	// adds them has more to do, and there may always be new ones.
+	// foldMost and foldOthers bound how many events Expire and other callers fold at
+	// a time. Other callers have work of their own, and new events may keep coming.
 	foldMost, foldOthers = 64 * foldAt, 2 * foldAt
 )
 
-// sums adds up rows that differ in their figures only.
+// sums adds up rows that differ only in their figures.
 type sums map[eventRow]*eventRow
 
 func (s sums) add(row eventRow) {
@@ -43,7 +43,7 @@ func (s sums) rows() [][]any {
 	return rows
 }
 
-// addUp adds, and stays within what a column takes.
+// addUp returns a + b, clamped to the range of a column.
 func addUp(a, b int64) int64 {
 	switch {
 	case b > 0 && a > math.MaxInt64-b:
@@ -54,16 +54,16 @@ func addUp(a, b int64) int64 {
 	return a + b
 }
 
-// recorded is told how many events a caller has recorded, and folds now and then,
-// in that caller's time: nobody else's call is to wait for it. What fails goes
-// the next time.
+// recorded counts the n events that a caller has recorded, and folds every foldAt of
+// them. The caller that reaches the number waits for the fold; no other call does. If
+// the fold fails, a later one catches up.
 func (s *Activity) recorded(ctx context.Context, n int) {
 	if all := s.unfolded.Add(int64(n)); all >= foldAt && s.unfolded.CompareAndSwap(all, 0) {
 		_ = s.fold(ctx, foldOthers)
 	}
 }
 
-// fold adds listed events to the roll-ups, oldest first, and at most so many.
+// fold adds listed events to the roll-ups, oldest first, at most the given number.
 func (s *Activity) fold(ctx context.Context, events int) error {
 	for range events / s.db.Portion() {
 		found := 0
@@ -73,7 +73,7 @@ func (s *Activity) fold(ctx context.Context, events int) error {
 		})
 		switch {
 		case errors.Is(err, sqldb.ErrUnknown):
-			return nil // what is left goes the next time
+			return nil // a later fold finds what is left
 		case err != nil || found < s.db.Portion():
 			return err
 		}
@@ -86,7 +86,7 @@ func (s *Activity) foldSome(ctx context.Context, tx sqldb.Tx) (int, error) {
 	if err != nil || len(oldest) == 0 {
 		return 0, err
 	}
-	var taken eventLists // those that no rival has taken
+	var taken eventLists // lists that no concurrent transaction has folded
 	if err := sqldb.QueryRows(ctx, s.db, tx, taken.scan, loadLists, numberColumns(), oldest); err != nil {
 		return 0, err
 	}
@@ -102,7 +102,7 @@ func (s *Activity) foldSome(ctx context.Context, tx sqldb.Tx) (int, error) {
 		sqldb.RowsStatement{Text: addByAccount + added(figures), Columns: usageColumns(), Rows: byAccount.rows(), Changed: -1})
 }
 
-// added is [addUp] in SQL, of figures of the table "u".
+// added returns [addUp] in SQL, for figures of the table "u".
 func added(figures string) string {
 	const each = `$ = CASE
 		WHEN u.$ > 9223372036854775807 - CASE WHEN excluded.$ > 0 THEN excluded.$ ELSE 0 END THEN 9223372036854775807

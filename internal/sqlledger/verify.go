@@ -11,18 +11,17 @@ import (
 	"github.com/signalbox/signalbox/store"
 )
 
-// mostDifferences is how many are listed: of a database that is wrong all over
-// nobody reads them all.
+// mostDifferences bounds the list of differences. More than that would not be read.
 const mostDifferences = 10_000
 
-// Verify computes all sums anew, at one instant, and says where they differ from
-// those that are kept. It changes nothing. What is kept in memory grows with the
-// open holds, with the days of one owner and with the events that the roll-ups do
-// not count yet, not with all events.
+// Verify computes all sums from the events, the open holds and the payments of one
+// snapshot, and returns where they differ from the stored sums. It changes nothing.
+// Its memory grows with the open holds, the days of one owner and the events that are
+// not folded yet, not with all events.
 //
-// What it cannot know: what became of a hold that is closed, and spending that
-// was never recorded, that of callers without an account. A sum beyond the
-// largest USD is an error of the database.
+// It cannot check closed holds. It reports spending of callers without an account,
+// because no event records it. A sum beyond the largest USD is an error of the
+// database.
 func Verify(ctx context.Context, db sqldb.DB, migrations fs.FS) (found store.Verified, err error) {
 	err = db.Read(ctx, func(tx sqldb.Tx) error {
 		if err := sqldb.CheckTx(ctx, db, tx, migrations); err != nil {
@@ -40,10 +39,10 @@ func Verify(ctx context.Context, db sqldb.DB, migrations fs.FS) (found store.Ver
 type verifier struct {
 	db      sqldb.DB
 	found   store.Verified
-	windows map[string][router.Daily + 1]string // of each day with events
-	held    map[int64]router.Amount             // by open holds, on each line
+	windows map[string][router.Daily + 1]string // by day with events
+	held    map[int64]router.Amount             // by open holds, by line id
 	listed  listed
-	pruned  string // the first day that is kept
+	pruned  string // the horizon: the first day that is kept
 }
 
 func (v *verifier) verify(ctx context.Context, tx sqldb.Tx) error {
@@ -55,14 +54,15 @@ func (v *verifier) verify(ctx context.Context, tx sqldb.Tx) error {
 	return nil
 }
 
-// differ notes a difference.
+// differ adds a difference.
 func (v *verifier) differ(what, where, stored, computed string) {
 	if len(v.found.Differences) < mostDifferences {
 		v.found.Differences = append(v.found.Differences, store.Difference{What: what, Where: where, Stored: stored, Computed: computed})
 	}
 }
 
-// days checks that events are filed under their day, and names its windows.
+// days checks that events are stored under the day of their instant, and computes the
+// windows of each day.
 func (v *verifier) days(ctx context.Context, tx sqldb.Tx) error {
 	v.windows = map[string][router.Daily + 1]string{}
 	return sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
@@ -73,7 +73,7 @@ func (v *verifier) days(ctx context.Context, tx sqldb.Tx) error {
 			return err
 		}
 		v.found.Events += events
-		for _, at := range []int64{first, last} { // days follow each other, so all between are of the same
+		for _, at := range []int64{first, last} { // events between them are of the same day
 			if really := router.Daily.Window(sqldb.Instant(at)); really != day {
 				v.differ("day", fmt.Sprintf("events admitted=%d", at), day, really)
 				break
@@ -84,8 +84,8 @@ func (v *verifier) days(ctx context.Context, tx sqldb.Tx) error {
 	}, `SELECT day, count(*), min(admitted), max(admitted) FROM {events} GROUP BY day ORDER BY day`)
 }
 
-// windowsOf names the windows that a day is in, and those of an instant of it
-// where it is no date.
+// windowsOf names the windows that contain a day. If day is no date, it uses the
+// instant of.
 func windowsOf(day string, of time.Time) (names [router.Daily + 1]string) {
 	if date, err := time.Parse(time.DateOnly, day); err == nil {
 		of = date
@@ -96,7 +96,7 @@ func windowsOf(day string, of time.Time) (names [router.Daily + 1]string) {
 	return names
 }
 
-// openHolds adds up what open holds hold on each line.
+// openHolds adds up what open holds occupy on each line.
 func (v *verifier) openHolds(ctx context.Context, tx sqldb.Tx) error {
 	v.held = map[int64]router.Amount{}
 	return sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
@@ -112,7 +112,7 @@ func (v *verifier) openHolds(ctx context.Context, tx sqldb.Tx) error {
 	}, `SELECT id, state, lines, credit, total, deadline, event FROM {holds} WHERE state = 0`)
 }
 
-// horizon reads before which day nothing is kept.
+// horizon reads the first day that is kept.
 func (v *verifier) horizon(ctx context.Context, tx sqldb.Tx) (err error) {
 	v.pruned, err = sqldb.One(ctx, tx, nil, sqldb.ScanText, theHorizon)
 	return err

@@ -7,8 +7,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// credits compares what accounts are said to have paid in with their payments. It
-// joins nothing, so that it finds payments whose account is gone.
+// credits compares the stored credits of accounts with the sums of their payments. It
+// joins nothing, so it also finds payments of an account that does not exist.
 func (v *verifier) credits(ctx context.Context, tx sqldb.Tx) error {
 	return sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
 		var account string

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// pay makes an account and pays into it.
+// pay creates an account and its payments.
 func (b *books) pay(t *testing.T, account string, payments ...router.USD) {
 	t.Helper()
 	change := func() router.Change { return router.Change{ID: uuid.New(), At: noon(), Account: account} }
@@ -27,7 +27,7 @@ func (b *books) pay(t *testing.T, account string, payments ...router.USD) {
 	}
 }
 
-// What accounts have paid in is what their payments add up to.
+// The credits of an account are the sum of its payments.
 func TestVerifyCredits(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {

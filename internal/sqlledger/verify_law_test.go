@@ -13,9 +13,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Whatever happens to calls, whoever makes them: the books are what events and
-// open holds add up to. Owners' names, which Go makes for lines and SQL for
-// events, are among it.
+// In every history the stored sums are what the events and the open holds add up to.
+// The names of owners are part of the check: Go makes them for lines, SQL for events.
 func TestVerifyAgreesWithEveryHistory(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
@@ -34,7 +33,7 @@ func TestVerifyAgreesWithEveryHistory(t *testing.T) {
 	})
 }
 
-// history is what happened in a run.
+// history is the state of one run.
 type history struct {
 	books
 
@@ -45,7 +44,7 @@ type history struct {
 	ids    uint64
 }
 
-// oddly draws a text that is hard to quote, or none.
+// oddly draws a text that is hard to quote, or the empty text.
 func oddly() *rapid.Generator[string] {
 	return rapid.SampledFrom([]string{"", "a", "a/b", "b", "Ä", "a'b", `"`, "$1", "?1", "%", "{n}", ":", "a b", "--", "\\", "\n", "ß", "ss", "A"})
 }
@@ -61,7 +60,7 @@ func (h *history) reserve(t *rapid.T) {
 	h.holds = append(h.holds, hold)
 }
 
-// newID is an id that no other hold has; its first byte is drawn.
+// newID returns an ID that no other hold has. Its first byte is drawn.
 func (h *history) newID(t *rapid.T) uuid.UUID {
 	h.ids++
 	id := uuid.UUID{rapid.Byte().Draw(t, "id")}
@@ -71,7 +70,7 @@ func (h *history) newID(t *rapid.T) uuid.UUID {
 
 func amount(t *rapid.T) router.USD { return router.USD(rapid.Int64Range(1, 1<<40).Draw(t, "amount")) }
 
-// any draws a hold, open or not.
+// any draws a hold, open or closed.
 func (h *history) any(t *rapid.T) router.Hold {
 	if len(h.holds) == 0 {
 		t.Skip("no hold")
@@ -79,8 +78,7 @@ func (h *history) any(t *rapid.T) router.Hold {
 	return rapid.SampledFrom(h.holds).Draw(t, "hold")
 }
 
-// settleOne settles a hold, which may have been settled before, at a cost that is
-// its id's.
+// settleOne settles a hold, possibly again. The cost depends on its ID only.
 func (h *history) settleOne(t *rapid.T) {
 	hold := h.any(t)
 	cost := router.USD(hold.ID[0]) * router.Dollar / 100
@@ -110,7 +108,7 @@ func (h *history) expire(t *rapid.T) {
 	}
 }
 
-// free records what cost nothing, without a hold.
+// free records a call that cost nothing, without a hold.
 func (h *history) free(t *rapid.T) {
 	e := used(holdOf(h.newID(t), someone(), h.now, 1), 0)
 	e.Principal.Account = "free"

@@ -10,9 +10,9 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// booksOfOwners gives, owner by owner, the lines with what is kept on them, and
-// what events of each day add up to (the line's id is 0 then), and those that were
-// dropped (it is -1). The owners are named as [router.Owner.Line] does it.
+// booksOfOwners returns, ordered by owner, three kinds of rows: lines with their
+// balances; sums of events by day, with id 0; and sums of pruned events, with id -1.
+// The names of owners are those of [router.Owner.Line].
 const booksOfOwners = `WITH spent AS (
 		SELECT day, account, workspace, member, key_hash, sum(credit) AS credit, sum(total) AS total
 		FROM {events} GROUP BY day, account, workspace, member, key_hash)
@@ -33,7 +33,7 @@ const booksOfOwners = `WITH spent AS (
 func (v *verifier) lines(ctx context.Context, tx sqldb.Tx) error {
 	of := ownersBooks{}
 	err := sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
-		var owner, at string // a line's window, or a day
+		var owner, at string // at is a window, or a day for id 0
 		var id int64
 		var kept router.Balance
 		if err := rows.Scan(&owner, &id, &at, &kept.Spent.Credit, &kept.Spent.Total, &kept.Held.Credit, &kept.Held.Total); err != nil {
@@ -71,7 +71,7 @@ func (v *verifier) lines(ctx context.Context, tx sqldb.Tx) error {
 	return nil
 }
 
-// ownersBooks are what is spent in each window of one owner.
+// ownersBooks is what one owner has spent, by window.
 type ownersBooks struct {
 	owner            string
 	stored, computed map[string]router.Amount

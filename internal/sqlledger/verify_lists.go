@@ -7,10 +7,11 @@ import (
 	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// listed is what the roll-ups do not count yet.
+// listed is the events that the roll-ups do not count yet.
 type listed []eventRow
 
-// by adds it up by the columns of a key: how many rows there are, then their figures.
+// by adds the events up by the columns of a key. Each sum begins with the number of
+// rows, followed by the figures.
 func (l listed) by(names []string) map[string][]int64 {
 	sums := map[string][]int64{}
 	for i := range l {
@@ -36,8 +37,8 @@ func (l listed) by(names []string) map[string][]int64 {
 	return sums
 }
 
-// lists reads what is listed. What is wrong with its sums shows when they are
-// compared with all events.
+// lists reads the lists. Wrong sums in a list show up later, in the comparison with
+// all events.
 func (v *verifier) lists(ctx context.Context, tx sqldb.Tx) error {
 	return sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
 		l, err := scanList(rows)

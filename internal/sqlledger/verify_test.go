@@ -31,7 +31,7 @@ type books struct {
 	open   func(ctx context.Context) (store.Set, error)
 }
 
-// empty makes the books empty again, and stores that remember nothing of them.
+// empty deletes all rows and opens the stores again, so that nothing is remembered.
 func (b *books) empty(t *testing.T) {
 	t.Helper()
 	for _, table := range []string{"events", "events_new", "usage_by_key", "usage_by_account", "lines", "holds"} {
@@ -82,7 +82,7 @@ func onPostgres(t testing.TB) books {
 	}
 }
 
-// fold adds what settlements have listed to the roll-ups.
+// fold adds the listed events to the roll-ups.
 func (b *books) fold(t *testing.T) {
 	t.Helper()
 	_, err := b.Ledger.Expire(t.Context(), time.Time{}, 0, router.ExpireVoid)
@@ -113,7 +113,7 @@ func (b *books) settle(ctx context.Context, p router.Principal, at time.Time, co
 	return recorder.SettleWith(ctx, h.ID, router.Amount{Credit: cost, Total: cost}, []router.Event{used(h, cost)})
 }
 
-// holdOf is a hold as the router makes it: on every line of a principal.
+// holdOf returns a hold as the router makes it: on every line of a principal.
 func holdOf(id uuid.UUID, p router.Principal, at time.Time, amount router.USD) router.Hold {
 	h := router.Hold{
 		ID: id, Amount: router.Amount{Credit: amount, Total: amount}, Deadline: at.Add(time.Minute),
@@ -132,7 +132,7 @@ func holdOf(id uuid.UUID, p router.Principal, at time.Time, amount router.USD) r
 	return h
 }
 
-// used is what the call of a hold used.
+// used returns the event of the call of a hold.
 func used(h router.Hold, cost router.USD) router.Event {
 	e := h.Event
 	e.ID = "gen-dec-" + h.ID.String() + "/0"
@@ -172,8 +172,8 @@ func TestVerifyNamesOwnersAsTheRouterDoes(t *testing.T) {
 	})
 }
 
-// history spends a dollar on two days of a year's turn, and leaves one hold of
-// two dollars open.
+// history spends a dollar on each of two days around a turn of the year, and leaves a
+// hold of two dollars open.
 func (b *books) history(t *testing.T) {
 	t.Helper()
 	require.NoError(t, b.settle(t.Context(), someone(), noon(), router.Dollar))
@@ -181,7 +181,7 @@ func (b *books) history(t *testing.T) {
 	require.NoError(t, b.Ledger.Reserve(t.Context(), holdOf(uuid.New(), someone(), noon(), 2*router.Dollar)))
 }
 
-// What is changed, lost or added by another hand, in each table.
+// Rows that are changed, deleted or inserted behind the stores' back, in each table.
 func TestVerifyFinds(t *testing.T) {
 	t.Parallel()
 	const (
@@ -319,7 +319,7 @@ func TestVerifyCounts(t *testing.T) {
 	})
 }
 
-// Of a database that is wrong all over not every row is listed.
+// Of a database in which everything is wrong only mostDifferences rows are listed.
 func TestVerifyListsOnlySoMany(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b books) {
@@ -333,7 +333,7 @@ func TestVerifyListsOnlySoMany(t *testing.T) {
 	})
 }
 
-// A schema that is not that of this program is not judged.
+// A schema of another version is not verified.
 func TestVerifyRefusesOtherSchemas(t *testing.T) {
 	t.Parallel()
 	for statement, want := range map[string]string{

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-const nothing = "nothing" // of a row that is not there
+const nothing = "nothing" // stands for a row that does not exist
 
 // byKey compares the roll-up by key with the events.
 func (v *verifier) byKey(ctx context.Context, tx sqldb.Tx) error {
@@ -23,14 +23,13 @@ func (v *verifier) byAccount(ctx context.Context, tx sqldb.Tx) error {
 	return v.usage(ctx, tx, "usage_by_account", byAccount)
 }
 
-// usage compares a table of sums, and what is listed for it, with the events,
-// grouped by the columns that are its key: each row of the one is there for rows
-// of the other.
+// usage compares a roll-up, together with the lists, with the events grouped by its
+// key. Each row must have events and each group of events a row.
 func (v *verifier) usage(ctx context.Context, tx sqldb.Tx, table, key string) error {
 	names, values := strings.Split(key, ", "), strings.Split(figures, ", ")
 	listed := v.listed.by(names)
 	dest, texts, sums := destinations(len(names), 2+2*len(values))
-	kept, events := sums[:1+len(values)], sums[1+len(values):] // how many rows, then their figures
+	kept, events := sums[:1+len(values)], sums[1+len(values):] // each: number of rows, then the figures
 	err := sqldb.Query(ctx, tx, func(rows sqldb.Rows) error {
 		if err := rows.Scan(dest...); err != nil {
 			return err
@@ -47,7 +46,7 @@ func (v *verifier) usage(ctx context.Context, tx sqldb.Tx, table, key string) er
 		v.differ(table, at, stored, computed)
 		return nil
 	}, usageQuery(table, key, values), v.pruned)
-	for _, at := range slices.Sorted(maps.Keys(listed)) { // of these the table alone has all there is
+	for _, at := range slices.Sorted(maps.Keys(listed)) { // keys without a difference between roll-up and events
 		if of := listed[at]; slices.Max(of[1:]) != 0 || slices.Min(of[1:]) != 0 {
 			v.differ(table+", to be added", at, strings.Join(figuresOf(values, of), " "), nothing)
 		}
@@ -55,9 +54,9 @@ func (v *verifier) usage(ctx context.Context, tx sqldb.Tx, table, key string) er
 	return err
 }
 
-// usageQuery adds up the rows of a table ("kept" is 1), apart from those of the
-// events (0), and returns the sums that are not the same. It joins nothing, so
-// that it finds what is missing on either side.
+// usageQuery sums up the rows of a roll-up ("kept" is 1) and the events ("kept" is 0)
+// by key, and returns the keys whose sums differ. It joins nothing, so it finds what is
+// missing on either side.
 func usageQuery(table, key string, values []string) string {
 	var kept, found, differ []string
 	for _, f := range values {
@@ -73,7 +72,7 @@ func usageQuery(table, key string, values []string) string {
 		ORDER BY ` + key
 }
 
-// destinations are for scanning texts and then numbers.
+// destinations returns scan destinations for texts followed by numbers.
 func destinations(texts, numbers int) (dest []any, t []string, n []int64) {
 	t, n = make([]string, texts), make([]int64, numbers)
 	for i := range t {
@@ -85,8 +84,8 @@ func destinations(texts, numbers int) (dest []any, t []string, n []int64) {
 	return dest, t, n
 }
 
-// figuresOf are figures as people read them, of which the first is how many rows
-// they are of; none of no rows.
+// figuresOf formats figures. figures[0] is the number of rows they are summed from;
+// without rows the result is nil.
 func figuresOf(names []string, figures []int64) []string {
 	if figures[0] == 0 {
 		return nil
@@ -102,7 +101,7 @@ func figuresOf(names []string, figures []int64) []string {
 	return texts
 }
 
-// differing keeps of two lists of figures those that differ.
+// differing returns the figures of both lists that differ.
 func differing(stored, computed []string) (s, c string) {
 	if stored == nil {
 		return nothing, strings.Join(computed, " ")
@@ -119,7 +118,7 @@ func differing(stored, computed []string) (s, c string) {
 	return strings.Join(some, " "), strings.Join(others, " ")
 }
 
-// where names a row by its key.
+// where describes a row by its key.
 func where(names, texts []string) string {
 	var b strings.Builder
 	for i, name := range names {

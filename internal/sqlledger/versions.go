@@ -10,17 +10,17 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// ever is the window of the lines that have versions.
+// Ever is the window of the lines that have versions.
 const Ever = "ever"
 
-// versions are those of a line's owner: of its record, and of the guardrails that
-// cover it.
+// versions are the versions of an owner's record and of the guardrails that cover the
+// owner. They are stored on the owner's line.
 type versions struct{ record, guards int64 }
 
-// anyVersions are those that nothing is newer than.
+// anyVersions returns versions that no line exceeds.
 func anyVersions() versions { return versions{math.MaxInt64, math.MaxInt64} }
 
-// of returns the version that a check goes by.
+// of returns the version that a check compares.
 func (v *versions) of(c router.Check) *int64 {
 	if c == router.CheckGuardrail {
 		return &v.guards
@@ -28,11 +28,12 @@ func (v *versions) of(c router.Check) *int64 {
 	return &v.record
 }
 
-// RaiseVersion raises the version of an owner's record to n. Once the transaction is
-// committed, limits that were read before are stale.
+// RaiseVersion raises the version of an owner's record to n, if it is lower. Once the
+// transaction is committed, holds that state an older version are refused as stale. The
+// zero Line is ignored.
 func RaiseVersion(ctx context.Context, tx sqldb.Tx, owner router.Line, n int64) error {
 	if owner == (router.Line{}) {
-		return nil // nobody spends as that
+		return nil // no spending is counted for such an owner
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO {lines} AS lines (owner, win, version) VALUES ($1, $2, $3)
 		ON CONFLICT (owner, win) DO UPDATE SET
@@ -41,9 +42,9 @@ func RaiseVersion(ctx context.Context, tx sqldb.Tx, owner router.Line, n int64) 
 	return err
 }
 
-// RaiseGuards raises the versions of the guardrails that cover the owners of
-// lines. It creates and locks the lines in the order of all other transactions, so
-// that none deadlock.
+// RaiseGuards raises the guardrail versions of lines by one and ignores the zero Line.
+// It creates and locks the lines in the lock order of the ledger, so that it does not
+// deadlock with other transactions.
 func RaiseGuards(ctx context.Context, db sqldb.DB, tx sqldb.Tx, lines []router.Line) error {
 	lines = slices.DeleteFunc(lines, func(line router.Line) bool { return line == router.Line{} })
 	if len(lines) == 0 {
@@ -62,7 +63,7 @@ func RaiseGuards(ctx context.Context, db sqldb.DB, tx sqldb.Tx, lines []router.L
 		sqldb.RowsStatement{Text: raiseGuards, Columns: numberColumns(), Rows: rows, Changed: int64(len(rows))})
 }
 
-// GuardedLines names the lines of a principal's workspace, member and key.
+// GuardedLines returns the lines of a principal's workspace, member and key.
 func GuardedLines(p router.Principal) []router.Line {
 	lines := make([]router.Line, 0, 3)
 	for _, o := range []router.Owner{router.OwnerWorkspace, router.OwnerMember, router.OwnerKey} {
@@ -73,7 +74,8 @@ func GuardedLines(p router.Principal) []router.Line {
 	return lines
 }
 
-// stale returns the refusal of a hold by limits that are old, or nil.
+// stale returns a [router.StaleError] if a hold states versions that are older than
+// those of its lines, or nil.
 func (b *books) stale(asked *router.Hold, ids []int64) error {
 	var old []int
 	for i, v := range asked.Versions {
