@@ -50,7 +50,7 @@ var onlyIn = map[string][]string{
 	"golang.org/x/sys":                  {"internal/uselite"},
 	"math/rand":                         {},                    // math/rand/v2 is another path
 	"log":                               {"router/routertest"}, // an http.Server's own log; log/slog is another path
-	"flag":                              {"examples/...", "internal/modelpack", "internal/pgtest"},
+	"flag":                              {"examples/...", "internal/modelpack", "internal/pgtest", "store/storetest"},
 	"os/exec":                           {"examples/...", "internal/modelpack", "internal/pgtest", "internal/sdktest"},
 }
 

@@ -20,10 +20,11 @@ import (
 func ledgerHistories(t *testing.T, open Open) {
 	t.Helper()
 	b := open(t).Ledger // of all histories: to make stores takes a while
-	histories := uint32(0)
-	rapid.Check(t, func(rt *rapid.T) {
-		histories++
-		m := &ledgerModel{number: histories, on: make(map[router.Line]router.Balance), holds: make(map[uuid.UUID]*modelHold)}
+	number := uint32(0)
+	histories(t, func(t *testing.T, rt *rapid.T) {
+		t.Helper()
+		number++
+		m := &ledgerModel{number: number, on: make(map[router.Line]router.Balance), holds: make(map[uuid.UUID]*modelHold)}
 		defer m.close(t, b)
 		rt.Repeat(map[string]func(*rapid.T){
 			"reserve": func(rt *rapid.T) {

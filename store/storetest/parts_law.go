@@ -25,7 +25,8 @@ func partHistories(t *testing.T, open Open) {
 	base, ok := set.Ledger.(lease.Base)
 	require.True(t, ok)
 	number := uint32(0)
-	rapid.Check(t, func(rt *rapid.T) {
+	histories(t, func(t *testing.T, rt *rapid.T) {
+		t.Helper()
 		number++
 		h := &partHistory{Base: base, t: t, number: number, shown: set.Activity}
 		rt.Repeat(map[string]func(*rapid.T){

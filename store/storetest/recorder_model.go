@@ -21,11 +21,12 @@ func recorderHistories(t *testing.T, open Open) {
 	set := open(t) // of all histories: to make stores takes a while
 	recorder, ok := set.Ledger.(router.Recorder)
 	require.True(t, ok)
-	histories := uint32(0)
-	rapid.Check(t, func(rt *rapid.T) {
-		histories++
+	number := uint32(0)
+	histories(t, func(t *testing.T, rt *rapid.T) {
+		t.Helper()
+		number++
 		m := &recorderModel{
-			ledgerModel: ledgerModel{number: histories, on: make(map[router.Line]router.Balance), holds: make(map[uuid.UUID]*modelHold)},
+			ledgerModel: ledgerModel{number: number, on: make(map[router.Line]router.Balance), holds: make(map[uuid.UUID]*modelHold)},
 			onHold:      make(map[uuid.UUID]router.Event), events: make(map[string]router.Event),
 		}
 		defer m.close(t, set.Ledger)
