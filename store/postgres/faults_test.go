@@ -7,14 +7,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -230,7 +228,7 @@ func TestConformanceUnderFaults(t *testing.T) {
 		t.Helper()
 		set, err := postgres.NewWith(t.Context(), pool, f.wrap)
 		require.NoError(t, err)
-		empty(t, pool)
+		empty(t, pool, pgtest.Schema(pool))
 		return set
 	})
 	for _, each := range []fault{
@@ -238,15 +236,4 @@ func TestConformanceUnderFaults(t *testing.T) {
 	} {
 		assert.Positive(t, f.struck[each], each)
 	}
-}
-
-// empty empties every table, which is faster than another database.
-func empty(t *testing.T, pool *pgxpool.Pool) {
-	t.Helper()
-	rows, err := pool.Query(t.Context(), `SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'migrations'`)
-	require.NoError(t, err)
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	require.NoError(t, err)
-	_, err = pool.Exec(t.Context(), "TRUNCATE "+strings.Join(tables, ", ")+" RESTART IDENTITY")
-	require.NoError(t, err)
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -72,16 +73,38 @@ func (d *fickle) Write(ctx context.Context, f func(sqldb.Tx) error) error {
 	return err
 }
 
-// What a store does may be done several times, with one result.
+// A store's transaction may run several times, with one result. The pool has a single
+// connection, so that it is shown as well that no store waits for itself.
 func TestConformanceOfRepetition(t *testing.T) {
 	t.Parallel()
+	storetest.Run(t, func(t *testing.T) store.Set {
+		t.Helper()
+		pool, err := sql.Open("sqlite", ":memory:")
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, pool.Close()) })
+		pool.SetMaxOpenConns(1)
+		return repeating(t, pool)
+	})
+}
+
+// Several connections run transactions again at the same time.
+func TestConformanceOfConcurrentRepetition(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("SIGNALBOX_TEST_FULL") != "1" {
+		t.Skip("SIGNALBOX_TEST_FULL is not 1")
+	}
 	storetest.Run(t, func(t *testing.T) store.Set {
 		t.Helper()
 		pool, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "signalbox.db"))
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, pool.Close()) })
-		_, err = New(t.Context(), pool, Config{})
-		require.NoError(t, err)
-		return sqlstore.Set(&fickle{DB: newDB(pool, DefaultPrefix)})
+		return repeating(t, pool)
 	})
+}
+
+func repeating(t *testing.T, pool *sql.DB) store.Set {
+	t.Helper()
+	_, err := New(t.Context(), pool, Config{})
+	require.NoError(t, err)
+	return sqlstore.Set(&fickle{DB: newDB(pool, DefaultPrefix)})
 }
