@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/store/sqlite"
 )
 
-// A commit that SQLite refuses leaves no transaction open for the next user of
-// the connection: the driver sees to it.
+// After a commit that SQLite refuses, the connection has no open transaction: the driver
+// rolls back.
 func TestWriteAfterARefusedCommit(t *testing.T) {
 	t.Parallel()
 	pool := open(t, ":memory:")
@@ -37,7 +37,7 @@ func TestWriteAfterARefusedCommit(t *testing.T) {
 	assert.Equal(t, 1, children)
 }
 
-// A ledger whose database was restored under it finds its way.
+// A ledger continues after its database was replaced by a restored one.
 func TestLedgerOfARestoredDatabase(t *testing.T) {
 	t.Parallel()
 	pool := open(t, ":memory:")

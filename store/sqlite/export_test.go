@@ -6,5 +6,5 @@ import (
 	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// DB is a pool as the stores use it, for writing rows without them.
+// DB returns a pool as the stores use it.
 func DB(pool *sql.DB) sqldb.DB { return newDB(pool, DefaultPrefix) }

@@ -8,10 +8,10 @@ import (
 	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// fault is how a database fails.
+// fault is a way in which a database fails.
 type fault struct {
 	what   string
-	onward bool // it does not recover
+	onward bool // every later operation fails too
 }
 
 const (
@@ -37,15 +37,15 @@ func everyFault() []fault {
 
 var errFault = errors.New("the disk is on fire")
 
-// failing is a database that fails the n-th time.
+// failing is a database of which the n-th operation fails.
 type failing struct {
 	sqldb.DB
 	fault
 
-	n, seen int // one caller at a time
+	n, seen int // not synchronized: for one caller at a time
 }
 
-// strikes says whether a fault comes now.
+// strikes reports whether an operation of this kind fails now.
 func (f *failing) strikes(what string) bool {
 	if what != f.what {
 		return false

@@ -21,7 +21,7 @@ import (
 	"github.com/signalbox/signalbox/store/sqlite"
 )
 
-// looking counts how often holds are looked at.
+// looking counts the statements that read holds.
 type looking struct {
 	sqldb.DB
 
@@ -38,8 +38,8 @@ func (d *looking) RunRows(ctx context.Context, tx sqldb.Tx, statements ...sqldb.
 	return d.DB.RunRows(ctx, tx, statements...)
 }
 
-// newLooking returns a ledger whose looks are counted, and that of another
-// process.
+// newLooking returns a ledger whose reads are counted, and the ledger of another process
+// on the same file.
 func newLooking(t *testing.T) (ledger, other lease.Base, db *looking) {
 	t.Helper()
 	pool, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "signalbox.db"))
@@ -57,9 +57,9 @@ func newLooking(t *testing.T) (ledger, other lease.Base, db *looking) {
 
 func amount(of router.USD) router.Amount { return router.Amount{Credit: of, Total: of} }
 
-// Calls are admitted and closed without a look at what is there, unless that is
-// not as this process left it, or has no room.
-func TestCallsWithoutALook(t *testing.T) {
+// The fast path reads no hold. It is left when a hold is not as this process wrote it,
+// or a line has no room.
+func TestFastPathReadsNoHolds(t *testing.T) {
 	t.Parallel()
 	ledger, other, db := newLooking(t)
 	line := router.Line{Owner: "key:k", Window: "ever"}
@@ -76,7 +76,7 @@ func TestCallsWithoutALook(t *testing.T) {
 		var refusal *router.LimitError
 		require.ErrorAs(t, err, &refusal)
 	}
-	require.NoError(t, ledger.Reserve(ctx, hold(1, 1))) // makes the line
+	require.NoError(t, ledger.Reserve(ctx, hold(1, 1))) // creates the line
 	for _, step := range []struct {
 		what  string
 		do    func()
@@ -122,9 +122,9 @@ func TestCallsWithoutALook(t *testing.T) {
 	assert.Equal(t, []router.Balance{{Spent: amount(2 + 3 + 1), Held: amount(1 + 3 + 1 + 1)}}, on)
 }
 
-// A settlement of a part waits for the rows of its lines, and looks at the hold
-// only when that is not as it should be.
-func TestPartsAreSettledWithoutALookAtTheirHold(t *testing.T) {
+// Settling a part takes the fast path unless the whole hold is not as this process wrote
+// it.
+func TestPartsAreSettledOnTheFastPath(t *testing.T) {
 	t.Parallel()
 	ledger, other, db := newLooking(t)
 	line := router.Line{Owner: "key:k", Window: "ever"}
@@ -139,8 +139,8 @@ func TestPartsAreSettledWithoutALookAtTheirHold(t *testing.T) {
 		spent, held router.USD
 	}{
 		{4, 3, false, 3, 6},
-		{2, 9, false, 12, 4}, // above its hold
-		{5, 1, true, 13, 0},  // more than there is
+		{2, 9, false, 12, 4}, // costs more than the part
+		{5, 1, true, 13, 0},  // the part is more than what is left
 		{0, 1, false, 14, 0},
 	} {
 		db.looks.Store(0)

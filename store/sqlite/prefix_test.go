@@ -33,7 +33,7 @@ func TestOpenCreatesNothing(t *testing.T) {
 	assert.Zero(t, tables)
 }
 
-// Two services may share a file.
+// Several services may share a file.
 func TestPrefixesAreSeparate(t *testing.T) {
 	t.Parallel()
 	pool := open(t, filepath.Join(t.TempDir(), "signalbox.db"))

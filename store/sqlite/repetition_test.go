@@ -20,8 +20,7 @@ import (
 	"github.com/signalbox/signalbox/store/storetest"
 )
 
-// fickle is a database that asks for transactions again, and that often does
-// not know what became of one.
+// fickle is a database that runs transactions again and often reports an unknown outcome.
 type fickle struct {
 	sqldb.DB
 	writes atomic.Uint64
@@ -49,7 +48,7 @@ func (d *fickle) WriteRows(ctx context.Context, statements ...sqldb.RowsStatemen
 
 // Write implements [sqldb.DB].
 func (d *fickle) Write(ctx context.Context, f func(sqldb.Tx) error) error {
-	const golden = 0x9e3779b97f4a7c15 // spreads the count evenly, and yet without a pattern
+	const golden = 0x9e3779b97f4a7c15 // the golden ratio: spreads the faults evenly, without a short period
 	const again, forgotten, lost = 1, 2, 3
 	fault := d.writes.Add(1) * golden >> 62
 	if fault == again || fault == lost {

@@ -8,8 +8,8 @@ import (
 	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// steps are the numbers of rows that statements are made for, largest first:
-// few, so that all of them stay prepared.
+// steps are the numbers of rows for which statements exist, largest first. They are few,
+// so that all statements stay prepared.
 const steps = "\x40\x10\x04\x01" // 64, 16, 4, 1
 
 // RunRows implements [sqldb.DB].
@@ -57,7 +57,7 @@ func scanAll(ctx context.Context, t sqldb.Tx, scan func(sqldb.Rows) error, text 
 	return found.Err()
 }
 
-// inSteps hands rows to run, as many at once as there is a statement for.
+// inSteps passes rows to run, each time as many as the largest step allows.
 func (d *db) inSteps(text string, columns []string, rows [][]any, run func(text string, args []any) error) error {
 	for len(rows) > 0 {
 		n := 1
@@ -79,7 +79,7 @@ func (d *db) inSteps(text string, columns []string, rows [][]any, run func(text 
 	return nil
 }
 
-// expansions remembers texts for numbers of rows. The zero value knows none.
+// expansions caches texts by their numbers of rows. The zero value is empty.
 type expansions struct {
 	mu    sync.RWMutex
 	known map[expansion]string
@@ -108,9 +108,9 @@ func (e *expansions) text(text string, columns []string, rows int) string {
 	return expanded
 }
 
-// table is a subquery "n" of rows whose values are all parameters, in the order in
-// which they stand: those with numbers have names, which are looked for one by
-// one. A union names its columns; VALUES would not.
+// table returns a subquery "n" with one SELECT for each row, joined by UNION ALL. A
+// SELECT can name its columns; VALUES cannot. The parameters are positional: SQLite
+// looks up numbered parameters by name, one by one, for each row.
 func table(columns []string, rows int) string {
 	var b strings.Builder
 	b.WriteString("(")

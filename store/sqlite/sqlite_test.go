@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/store/storetest"
 )
 
-// open opens the database in a file.
+// open opens the database in a file, until the test ends.
 func open(tb testing.TB, file string) *sql.DB {
 	tb.Helper()
 	pool, err := sql.Open("sqlite", file)
