@@ -14,8 +14,8 @@ import (
 
 const someConns = 4
 
-// unlooked is a pool of some connections that are not looked at before they are
-// used, as those are not that were used within the last second.
+// unlooked returns a pool that does not check its connections before use, as a pool does
+// not check those that it used within the last second.
 func unlooked(t *testing.T) *pgxpool.Pool {
 	t.Helper()
 	cfg := pgtest.Pool(t, pgtest.Config{}).Config()
@@ -27,8 +27,8 @@ func unlooked(t *testing.T) *pgxpool.Pool {
 	return pool
 }
 
-// killAll ends all connections of a pool, on the server's side, and makes as many
-// as it may have before.
+// killAll terminates all sessions of a pool on the server, after opening as many as the
+// pool may have.
 func killAll(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	var held []*pgxpool.Conn
@@ -60,8 +60,8 @@ func selects(ctx context.Context, t sqldb.Tx, text string) error {
 	return rows.Err()
 }
 
-// A server that was started anew has left a pool of dead connections. Nobody who
-// reads notices.
+// After a restart of the server a pool has only dead connections. Reads succeed all the
+// same.
 func TestReadsOutliveDeadConnections(t *testing.T) {
 	t.Parallel()
 	pool := unlooked(t)
@@ -81,8 +81,8 @@ func TestReadsOutliveDeadConnections(t *testing.T) {
 	}
 }
 
-// Who reads what ends every connection is told so in the end, and whoever has
-// hung up, or reads nonsense, at once. What is written is never done twice.
+// A read that kills every connection fails in the end. A read whose context ended, or whose
+// query is wrong, fails at once. A write is never run twice.
 func TestNotEverythingIsReadAgain(t *testing.T) {
 	t.Parallel()
 	pool := unlooked(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/store/postgres"
 )
 
-// slowFold keeps whoever adds to the roll-ups until it is told to go on.
+// slowFold is a database in which folding waits for the test.
 type slowFold struct {
 	sqldb.DB
 
@@ -33,8 +33,8 @@ func (d *slowFold) RunRows(ctx context.Context, tx sqldb.Tx, statements ...sqldb
 	return d.DB.RunRows(ctx, tx, statements...)
 }
 
-// Whoever has settled adds what is listed to the roll-ups in its own time: the
-// calls of others do not wait for it.
+// The caller that reaches the number of events to fold waits for the fold; other callers
+// do not.
 func TestNobodyWaitsForAFold(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})

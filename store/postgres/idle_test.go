@@ -17,7 +17,7 @@ import (
 
 const touches = "UPDATE {migrations} SET name = name"
 
-// ended are the ways in which a transaction ends other than well.
+// ended returns the ways in which a transaction fails.
 func ended(cancel func()) map[string]func(ctx context.Context, t sqldb.Tx) error {
 	exec := func(ctx context.Context, t sqldb.Tx, text string) error {
 		_, err := t.Exec(ctx, text)
@@ -74,8 +74,8 @@ func ended(cancel func()) map[string]func(ctx context.Context, t sqldb.Tx) error
 	}
 }
 
-// However a transaction ends, whoever is next gets a connection that is in none,
-// with none of its settings, and nobody waits for what it locked.
+// However a transaction ends, its connection has no open transaction and no settings left,
+// and its locks are released.
 func TestNoConnectionIsLeftInATransaction(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"cache_statement", "exec", "simple_protocol"} {
@@ -114,8 +114,8 @@ func TestNoConnectionIsLeftInATransaction(t *testing.T) {
 	}
 }
 
-// afterwards sees that the next transaction begins, and that the connection has
-// no settings of the one before.
+// afterwards requires that the next transaction begins on a connection without settings of
+// the one before.
 func afterwards(t *testing.T, pool *pgxpool.Pool, d *db, what string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

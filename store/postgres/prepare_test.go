@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// A database that has no settings of the planner is used without them.
+// A database without the planner's settings is used without them.
 func TestDatabaseWithoutSettings(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
@@ -39,8 +39,7 @@ func TestDatabaseWithoutSettings(t *testing.T) {
 	assert.Equal(t, 1, refused)
 }
 
-// Two batches at once would fail for each other where a transaction must not see
-// what was committed after it began.
+// Above READ COMMITTED two concurrent batches would conflict, so one runs at a time.
 func TestWritersByIsolation(t *testing.T) {
 	t.Parallel()
 	for isolation, want := range map[string]int{"read committed": 2, "repeatable read": 1, "serializable": 1} {
@@ -51,8 +50,8 @@ func TestWritersByIsolation(t *testing.T) {
 	}
 }
 
-// A query by itself needs no transaction; but where it would be kept apart from
-// those that write, it has one that is not.
+// A single query needs no transaction. Under strict isolation it has one that is read-only
+// and not serializable.
 func TestOneQueryByIsolation(t *testing.T) {
 	t.Parallel()
 	for isolation, want := range map[string][]string{
@@ -90,7 +89,7 @@ func TestUndone(t *testing.T) {
 	} {
 		assert.Equal(t, want, undone(&pgconn.PgError{Severity: "ERROR", Code: code}), code)
 	}
-	// It ended while it committed: the log was full, or could not be synced.
+	// The session ended during the commit: the disk was full or could not be synced.
 	for _, severity := range []string{"FATAL", "PANIC"} {
 		assert.False(t, undone(&pgconn.PgError{Severity: severity, Code: "58030"}))
 		assert.False(t, undone(&pgconn.PgError{Severity: "anders", SeverityUnlocalized: severity, Code: "53100"}))
@@ -99,7 +98,7 @@ func TestUndone(t *testing.T) {
 	assert.False(t, undone(context.DeadlineExceeded))
 }
 
-// stuck is a transaction that a server does not answer any more.
+// stuck is a transaction on a server that does not answer.
 type stuck struct{ session }
 
 // IsClosed implements session.
@@ -111,7 +110,7 @@ func (stuck) Rollback(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Nobody waits for ever for a server to undo what the caller has given up.
+// A rollback on a server that does not answer ends after rollbackTime.
 func TestRollbackOfASilentServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -122,8 +121,8 @@ func TestRollbackOfASilentServer(t *testing.T) {
 	})
 }
 
-// A process that is stopped in the middle of a transaction, or that nobody can
-// reach any more, does not keep what it has locked from others.
+// The locks of a process that stalls, or cannot be reached, in the middle of a transaction
+// are released.
 func TestStalledProcess(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})

@@ -12,10 +12,10 @@ import (
 	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-var errTx = errors.New("postgres: a transaction of another database")
+var errTx = errors.New("postgres: the transaction belongs to another database")
 
-// RunRows implements [sqldb.DB]: it sends all statements, then reads all
-// answers.
+// RunRows implements [sqldb.DB]. It sends all statements in one batch and then reads the
+// results.
 func (d *db) RunRows(ctx context.Context, t sqldb.Tx, statements ...sqldb.RowsStatement) error {
 	ours, ok := t.(*inTx)
 	if !ok {
@@ -28,10 +28,9 @@ func (d *db) RunRows(ctx context.Context, t sqldb.Tx, statements ...sqldb.RowsSt
 	return ours.SendBatch(ctx, batch).Close()
 }
 
-// WriteRows implements [sqldb.DB]. All that it sends goes at once, the commit
-// with it: that is one wait for the server less, for those as well who wait for a
-// row that it changes. Whether each statement changed what it must, the server
-// sees itself.
+// WriteRows implements [sqldb.DB]. The whole transaction, with its commit, is one batch.
+// That saves a round trip to this process, and to the processes that wait for its rows.
+// The server itself checks how many rows each statement changed.
 func (d *db) WriteRows(ctx context.Context, statements ...sqldb.RowsStatement) error {
 	return d.retry(ctx, func() error {
 		batch, err := d.batchOf(statements, true)
@@ -53,8 +52,8 @@ func (d *db) WriteRows(ctx context.Context, statements ...sqldb.RowsStatement) e
 	})
 }
 
-// batchOf are statements with their rows. Of those that are checked the server
-// makes an error where they change fewer than they must.
+// batchOf returns statements with their rows as a batch. If checked, a statement fails on
+// the server when it changes fewer rows than it must.
 func (d *db) batchOf(statements []sqldb.RowsStatement, checked bool) (*pgx.Batch, error) {
 	batch := &pgx.Batch{}
 	for i := range statements {
@@ -75,7 +74,7 @@ func (d *db) batchOf(statements []sqldb.RowsStatement, checked bool) (*pgx.Batch
 	return batch, nil
 }
 
-// answer says what becomes of the answer to a statement.
+// answer registers what to do with the result of a statement.
 func answer(queued *pgx.QueuedQuery, s *sqldb.RowsStatement) {
 	if s.Scan == nil {
 		queued.Exec(func(done pgconn.CommandTag) error {
@@ -96,14 +95,14 @@ func answer(queued *pgx.QueuedQuery, s *sqldb.RowsStatement) {
 	})
 }
 
-// statement is a text of the package sqldb, and whether it is checked.
+// statement is the key of an expanded text.
 type statement struct {
 	text    string
 	checked bool
 }
 
-// text is the text of a statement with the table of its rows. There are finitely
-// many, and each is always about the same columns.
+// text returns the text of a statement with its table "n". Texts stay cached: the program
+// has finitely many, and each always has the same columns.
 func (d *db) text(s *sqldb.RowsStatement, checked bool) string {
 	key := statement{s.Text, checked}
 	if known, ok := d.texts.Load(key); ok {
@@ -119,9 +118,9 @@ func (d *db) text(s *sqldb.RowsStatement, checked bool) string {
 	return text
 }
 
-// table is "n", of one array for each column. The arrays are taken apart in the
-// list of what is selected: among the tables, PostgreSQL would write their rows
-// down first.
+// table returns a subquery "n" with one array parameter for each column. It unnests the
+// arrays in the SELECT list. In the FROM list PostgreSQL would materialize all rows before
+// the first one is used.
 func table(columns []string) string {
 	selected := make([]string, len(columns))
 	for i, column := range columns {
@@ -131,8 +130,8 @@ func table(columns []string) string {
 	return "(SELECT " + strings.Join(selected, ", ") + ") AS n"
 }
 
-// isChanged says whether a statement changed fewer rows than it must.
+// isChanged reports whether a checked statement changed fewer rows than it must.
 func isChanged(err error) bool {
 	failed, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && failed.Code == "22012" // division by zero
+	return ok && failed.Code == "22012" // division by zero, as text provokes it
 }

@@ -98,8 +98,8 @@ func TestOpenCreatesNothing(t *testing.T) {
 	assert.Zero(t, schemas)
 }
 
-// An administrator who makes the schema spares the role that migrates the right to
-// make any.
+// In a schema that an administrator has created, the role that migrates needs no right to
+// create schemas.
 func TestMigrateInASchemaThatIsThere(t *testing.T) {
 	t.Parallel()
 	service := role(t)
@@ -114,7 +114,7 @@ func TestMigrateInASchemaThatIsThere(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Two services may share a database.
+// Several services may share a database.
 func TestSchemasAreSeparate(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{OwnDatabase: true})
@@ -145,8 +145,8 @@ func TestSchemaNames(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// A schema in which somebody else has a type of a table's name is refused, and not
-// tried for ever.
+// A schema that has a type with the name of a table is refused after a bounded number of
+// attempts.
 func TestTypesInTheWayAreToldOf(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
