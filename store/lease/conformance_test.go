@@ -49,8 +49,8 @@ func node(tb testing.TB, set store.Set, cfg lease.Config) *lease.Ledger {
 	return l
 }
 
-// quiet gives back what no call has before it tells balances, so that they are
-// those of the calls alone.
+// quiet gives the free part of all slices back before it returns balances, so that these are
+// the balances of the calls alone.
 type quiet struct{ *lease.Ledger }
 
 func (q quiet) Balances(ctx context.Context, lines []router.Line) ([]router.Balance, error) {
