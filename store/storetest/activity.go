@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// activityEvent is an event of account acme at noon of a day.
+// activityEvent returns an event of account acme at noon of a day.
 func activityEvent(id, day string, p router.Principal) router.Event {
 	at, err := time.Parse(time.DateOnly, day)
 	if err != nil {

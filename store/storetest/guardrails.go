@@ -17,13 +17,13 @@ import (
 	"github.com/signalbox/signalbox/store"
 )
 
-// guardrailsIn are the workspaces that the tests of guardrails use.
+// The workspaces of the tests of guardrails.
 const (
 	guardrailsIn   = "0198a000-0000-7000-8000-000000000001"
 	guardrailsElse = "0198a000-0000-7000-8000-000000000002"
 )
 
-// someGuardrail is one with every field set.
+// someGuardrail returns a guardrail with every field set.
 func someGuardrail(n byte) guardrails.Guardrail {
 	at := time.Date(2026, 11, 21, 12, 0, int(n), 0, time.UTC)
 	return guardrails.Guardrail{
@@ -77,7 +77,7 @@ func testGuardrails(t *testing.T, open Open) {
 	}
 }
 
-// applied is what applies, without the versions, of which there need be none.
+// applied returns what applies, without the versions, which a store need not have.
 func applied(ctx context.Context, s guardrails.Store, p router.Principal) (guardrails.Applied, error) {
 	a, err := s.Applied(ctx, p)
 	a.Versions = nil

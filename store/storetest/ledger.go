@@ -58,10 +58,10 @@ type books struct {
 	router.Ledger
 
 	t *testing.T
-	n uint64 // of ids made
+	n uint64 // IDs made so far
 }
 
-// noon is when holds of the tests end.
+// noon is the deadline of the tests' holds.
 func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 func lineOf(owner string) router.Line { return router.Line{Owner: owner, Window: "2026-11"} }
@@ -70,7 +70,7 @@ func amount(credit, total router.USD) router.Amount {
 	return router.Amount{Credit: credit, Total: total}
 }
 
-// hold asks for an amount on lines a and b.
+// hold returns a hold of an amount on the lines a and b.
 func (b *books) hold(credit, total router.USD, caps ...router.Cap) router.Hold {
 	b.n++
 	h := router.Hold{
@@ -84,7 +84,7 @@ func capOn(owner string, most router.USD) router.Cap {
 	return router.Cap{Line: lineOf(owner), Max: most}
 }
 
-// reserve reserves what fits.
+// reserve reserves a hold, which must be accepted.
 func (b *books) reserve(h router.Hold) uuid.UUID {
 	b.t.Helper()
 	require.NoError(b.t, b.Reserve(b.t.Context(), h))
@@ -103,7 +103,7 @@ func (b *books) refused(h router.Hold, index int, left router.USD) {
 	assert.Equal(b.t, router.LimitError{Cap: index, Left: left}, *refused)
 }
 
-// stands requires what stands on both lines.
+// stands requires the same balance on both lines.
 func (b *books) stands(spent, held router.Amount) {
 	b.t.Helper()
 	list, err := b.Balances(b.t.Context(), []router.Line{lineOf("a"), lineOf("b")})

@@ -48,13 +48,12 @@ func testOrganization(t *testing.T, open Open) {
 
 var orgNoon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// orgChange is the record of a change to account.
+// orgChange returns a record of a change to account.
 func orgChange(account string) router.Change {
 	return router.Change{ID: uuid.New(), At: orgNoon, Account: account, Action: "create", Kind: "thing", Object: "t"}
 }
 
-// orgSeed makes account a with member ann and workspace w1, and account b with
-// bob and w2.
+// orgSeed creates account a with member ann and workspace w1, and account b with bob and w2.
 func orgSeed(t *testing.T, s organization.Store) {
 	t.Helper()
 	for account, own := range map[string][2]string{"a": {"ann", "w1"}, "b": {"bob", "w2"}} {

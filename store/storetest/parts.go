@@ -50,7 +50,7 @@ func testParts(t *testing.T, open Open) {
 	t.Run("to settle a part is to split it off and to settle it", func(t *testing.T) { partHistories(t, open) })
 }
 
-// parts is an empty base, and what tests it as a recorder.
+// parts is an empty base under test.
 type parts struct {
 	lease.Base
 
@@ -106,7 +106,7 @@ func (p *parts) atMost() {
 
 func (p *parts) creditWithinTotal() {
 	whole := p.reserve(p.hold(9, 10))
-	part := p.of(whole, 0, 4) // of the 6 that stay, all may be credit
+	part := p.of(whole, 0, 4) // the 6 that stay may be credit
 	p.giveBack(part)
 	p.stands(amount(0, 0), amount(6, 6))
 	p.giveBack(whole)

@@ -55,7 +55,7 @@ func (a *archive) someone() router.Principal {
 	return router.Principal{Account: "acme", Workspace: "w", KeyHash: "k", Member: "ann"}
 }
 
-// lines are those that count a day's calls.
+// lines returns the lines that count the calls of a day.
 func (a *archive) lines(day time.Time) (lines []router.Line) {
 	for _, owner := range []router.Owner{router.OwnerAccount, router.OwnerWorkspace, router.OwnerMember, router.OwnerKey} {
 		for i := range router.Daily + 1 {
@@ -65,7 +65,7 @@ func (a *archive) lines(day time.Time) (lines []router.Line) {
 	return lines
 }
 
-// reserve holds 2 nano-dollars of a call of a day.
+// reserve reserves a hold of 2 nano-dollars for a call of a day.
 func (a *archive) reserve(day time.Time) (uuid.UUID, router.Event) {
 	a.t.Helper()
 	a.calls++
@@ -88,7 +88,7 @@ func (a *archive) settle(hold uuid.UUID, e router.Event) {
 	require.NoError(a.t, a.recorder.SettleWith(a.t.Context(), hold, e.Cost, []router.Event{e}))
 }
 
-// spent is what stands on the account's line of a window.
+// spent returns what the account has spent in a window.
 func (a *archive) spent(window string) router.USD {
 	a.t.Helper()
 	b, err := a.set.Ledger.Balances(a.t.Context(), []router.Line{router.OwnerAccount.Line(a.someone(), window)})
@@ -96,7 +96,7 @@ func (a *archive) spent(window string) router.USD {
 	return b[0].Spent.Credit
 }
 
-// requests are the calls that activity shows of some days.
+// requests returns the number of calls that activity shows for some days.
 func (a *archive) requests(from, to string) (n int64) {
 	a.t.Helper()
 	for _, of := range []activity.Range{{}, {KeyHash: "k"}, {Member: "ann"}} {
@@ -195,9 +195,9 @@ func (a *archive) keepsHolds() {
 	assert.Zero(a.t, a.spent("2026-11-21"))
 }
 
-// closesLate prunes before a day that is over is forgotten: holds of it may be
-// settled for the first time, corrected and taken back. Nobody sees its lines any
-// more; those that are not over count it, whenever its events are dropped.
+// closesLate prunes while closed holds of the pruned day may still be settled for the first
+// time, corrected or voided. Their lines are gone. Lines of windows that are not over must
+// count them, whenever their events are pruned.
 func (a *archive) closesLate() {
 	ctx := a.t.Context()
 	postedThenVoid, _ := a.reserve(noon())
@@ -210,7 +210,7 @@ func (a *archive) closesLate() {
 	assert.Equal(a.t, router.USD(4), a.spent("ever"))
 	a.prune(noon().AddDate(1, 0, 0), 2, nil)
 	assert.Equal(a.t, router.USD(4), a.spent("ever"))
-	for range 2 { // the same again is a no-op
+	for range 2 { // the second time changes nothing
 		require.NoError(a.t, a.set.Ledger.Void(ctx, postedThenVoid))
 		a.settle(postedThenSettled, e1)
 		a.settle(voidedThenSettled, e2)
@@ -219,7 +219,7 @@ func (a *archive) closesLate() {
 	}
 	a.prune(noon().AddDate(1, 0, 0), 2, nil)
 	assert.Equal(a.t, router.USD(2), a.spent("ever"))
-	a.call(noon()) // lines that were dropped begin anew
+	a.call(noon()) // pruned lines start again at zero
 	assert.Equal(a.t, router.USD(3), a.spent("ever"))
 	assert.Equal(a.t, router.USD(1), a.spent("2026-11-21"))
 }
@@ -234,10 +234,10 @@ func (a *archive) laps() {
 	require.NoError(a.t, err)
 }
 
-// outruns writes after each portion more than one looks at, behind everything that
-// is there.
+// outruns writes, after each portion, more rows than a portion visits, all of them behind the
+// existing ones.
 func (a *archive) outruns() {
-	a.calls = 1_000_000 // so that the names of events have the order of time
+	a.calls = 1_000_000 // so that the IDs of events sort by time
 	a.call(noon().AddDate(0, 0, -1))
 	portions := 0
 	a.prune(noon(), 1, func() {

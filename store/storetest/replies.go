@@ -59,7 +59,7 @@ type desk struct {
 	router.Replies
 }
 
-// claimOf is a claim of acme's key k at noon, with a hold of its own.
+// claimOf returns a claim of acme's key k at noon, with a new hold.
 func (d *desk) claimOf(key string) router.Claim {
 	return router.Claim{
 		Key: router.ReplyKey{Account: "acme", KeyHash: "k", Key: key}, Digest: [32]byte{1},
@@ -74,14 +74,14 @@ func (d *desk) claims(c router.Claim, want router.Claimed) {
 	assert.Equal(d.t, want, got)
 }
 
-// granted claims what is free.
+// grants requires that a claim is granted.
 func (d *desk) grants(c router.Claim) router.Claim {
 	d.t.Helper()
 	d.claims(c, router.Claimed{Hold: c.Hold})
 	return c
 }
 
-// holds reserves 3 for a claim's call.
+// holds reserves 3 for the call of a claim.
 func (d *desk) holds(c router.Claim) {
 	d.t.Helper()
 	h := d.hold(3, 3)
@@ -98,7 +98,7 @@ func (d *desk) settles(c router.Claim, text string, cost router.Amount) {
 	require.NoError(d.t, d.SettleKept(d.t.Context(), replyOf(c, text), cost, nil))
 }
 
-// finds requires a reply for whoever asks like c.
+// finds requires that a call with the same key and digest as c gets a reply.
 func (d *desk) finds(c router.Claim, hold uuid.UUID, text string) {
 	d.t.Helper()
 	c.Hold = uuid.New()
@@ -191,7 +191,7 @@ func (d *desk) expiry() {
 	assert.Equal(d.t, 2, d.there("young", "flying"))
 }
 
-// there says how many keys are not free at noon, and leaves them so.
+// there returns how many of the keys are claimed at noon. It changes nothing.
 func (d *desk) there(keys ...string) (n int) {
 	d.t.Helper()
 	for _, key := range keys {

@@ -87,7 +87,7 @@ func (d *desk) dead() {
 	d.claims(third, router.Claimed{Hold: second.Hold})
 }
 
-// take gives a claim that is dead to another call.
+// take gives a dead claim to another call.
 func (d *desk) take(first router.Claim) router.Claim {
 	d.t.Helper()
 	c := first

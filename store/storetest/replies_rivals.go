@@ -51,8 +51,8 @@ func (d *desk) rivalHeirs() {
 	assert.EqualValues(d.t, 1, won.Load())
 }
 
-// rivalTakers: a call settles at the instant in which another one takes its claim.
-// Whoever is first, the caller is charged once.
+// rivalTakers settle a call while another one takes its claim. In any order, the caller is
+// charged once.
 func (d *desk) rivalTakers() {
 	spent := router.USD(0)
 	for i := range 32 {
@@ -75,7 +75,7 @@ func (d *desk) rivalTakers() {
 	}
 }
 
-// heir takes a dead claim and settles, unless there is a reply by then.
+// heir takes a dead claim and settles, unless it finds a reply.
 func (d *desk) heir(ctx context.Context, dead uuid.UUID, c router.Claim) error {
 	if err := d.Void(ctx, dead); err != nil {
 		return err
