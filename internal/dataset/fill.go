@@ -12,10 +12,10 @@ import (
 	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// atOnce is how many keys are written in one transaction.
+// atOnce is the number of keys in one transaction.
 const atOnce = 100_000
 
-// Fill writes the data to a database that has the schema and nothing else.
+// Fill writes the data to a migrated, empty database.
 func (d *Data) Fill(ctx context.Context, db sqldb.DB) error {
 	if err := d.fillAccounts(ctx, db); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (d *Data) fillAccounts(ctx context.Context, db sqldb.DB) error {
 	return write(ctx, db, accounts, places)
 }
 
-// fillKeys writes the keys in the order of their hashes.
+// fillKeys writes the keys sorted by hash.
 func (d *Data) fillKeys(ctx context.Context, db sqldb.DB) error {
 	type key struct {
 		hash   [32]byte
@@ -123,8 +123,8 @@ func usageColumns() []string {
 	}
 }
 
-// fillUsage writes what an account used. The database makes the events from the
-// rows of the rollup by key: one for each request.
+// fillUsage writes the activity of an account. The database generates the events from the rows of
+// the roll-up by key, one for each request.
 func (d *Data) fillUsage(ctx context.Context, db sqldb.DB, account int, list []usage, most int) error {
 	if len(list) == 0 {
 		return nil
