@@ -2,9 +2,8 @@ package sqlstore
 
 import (
 	"github.com/signalbox/signalbox/internal/sqldb"
-	"github.com/signalbox/signalbox/store"
-
 	"github.com/signalbox/signalbox/internal/sqlledger"
+	"github.com/signalbox/signalbox/store"
 )
 
 // Set returns all stores of db.
