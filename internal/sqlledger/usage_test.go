@@ -25,7 +25,7 @@ func (b *books) items(t *testing.T, r activity.Range) []activity.Item {
 	return items
 }
 
-// left says whether there are events that the roll-ups do not count yet.
+// left reports whether there are events that the roll-ups do not count yet.
 func (b *books) left(t *testing.T) bool {
 	t.Helper()
 	err := b.exec(t.Context(), `INSERT INTO {events_new} (id, account, size, events) SELECT id, account, size, events FROM {events_new}`)
