@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"time"
 
 	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/router"
@@ -82,18 +81,6 @@ func (v *verifier) days(ctx context.Context, tx sqldb.Tx) error {
 		v.windows[day] = windowsOf(day, sqldb.Instant(first))
 		return nil
 	}, `SELECT day, count(*), min(admitted), max(admitted) FROM {events} GROUP BY day ORDER BY day`)
-}
-
-// windowsOf names the windows that contain a day. If day is no date, it uses the
-// instant of.
-func windowsOf(day string, of time.Time) (names [router.Daily + 1]string) {
-	if date, err := time.Parse(time.DateOnly, day); err == nil {
-		of = date
-	}
-	for i := range names {
-		names[i] = router.Interval(i).Window(of)
-	}
-	return names
 }
 
 // openHolds adds up what open holds occupy on each line.
