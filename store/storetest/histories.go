@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -31,9 +32,10 @@ func histories(t *testing.T, law func(t *testing.T, rt *rapid.T)) {
 	}
 	t.Logf("SIGNALBOX_TEST_SEED=%d", seed)
 	draw := rand.New(rand.NewPCG(seed, 0))
-	for n := range checks() {
+	all := checks()
+	for n := range all {
 		var input []byte
-		for range growth * (n + 1) {
+		for range words(n, all) {
 			input = binary.LittleEndian.AppendUint64(input, draw.Uint64())
 		}
 		if !t.Run(fmt.Sprintf("history %d", n+1), func(t *testing.T) {
@@ -44,17 +46,22 @@ func histories(t *testing.T, law func(t *testing.T, rt *rapid.T)) {
 	}
 }
 
-// growth is how many random words each history has more than the one before: enough for
-// a few steps. A history that uses up its words ends there, and its subtest is skipped
-// if it passed so far.
-const growth = 64
+// words returns how many random words the n-th of all histories has. They rise
+// geometrically, from a few steps to far more than an average history needs. A history that
+// uses up its words ends there, and its subtest is skipped if it passed so far.
+func words(n, all int) int {
+	const fewest, most = 64, 6400
+	return int(fewest * math.Pow(most/fewest, float64(n)/float64(max(all-1, 1))))
+}
 
-// checks returns the number of histories.
+// checks returns the number of histories: fewer in -short mode, as rapid does.
 func checks() int {
-	const byDefault = 100 // as rapid
-	n := byDefault
+	n := 100 // rapid's default
 	if f := flag.Lookup("rapid.checks"); f != nil {
 		n, _ = strconv.Atoi(f.Value.String()) // the flag has parsed it
+	}
+	if testing.Short() {
+		n /= 5
 	}
 	return n
 }
