@@ -97,11 +97,10 @@ func (g *group) tell(batch []*operation, ran bool) {
 // than minBatch wait and another leader is active, it leaves them to that one. The
 // caller holds g.mu.
 func (g *group) handOver() {
-	switch {
-	case len(g.waiting) == 0:
-		g.waiting = nil
-		fallthrough
-	case g.leaders > 1 && len(g.waiting) < minBatch:
+	if len(g.waiting) == 0 {
+		g.waiting = nil // frees the array
+	}
+	if len(g.waiting) == 0 || g.leaders > 1 && len(g.waiting) < minBatch {
 		g.leaders--
 		return
 	}

@@ -101,6 +101,10 @@ type statement struct {
 	checked bool
 }
 
+// failure is an expression that fails, by a division by zero, because PostgreSQL has none that
+// raises an error. With constants only it would fail in every plan.
+const failure = "1 / (count(*) - count(*))"
+
 // text returns the text of a statement with its table "n". Texts stay cached: the program
 // has finitely many, and each always has the same columns.
 func (d *db) text(s *sqldb.RowsStatement, checked bool) string {
@@ -111,8 +115,8 @@ func (d *db) text(s *sqldb.RowsStatement, checked bool) string {
 	}
 	text := strings.Replace(d.names.In(s.Text), "{n}", table(s.Columns), 1)
 	if checked {
-		text = fmt.Sprintf("WITH changed AS (%s RETURNING 1) SELECT CASE count(*) WHEN CAST($%d AS bigint) THEN 0 "+
-			"ELSE 1 / (count(*) - count(*)) END FROM changed", text, len(s.Columns)+1)
+		text = fmt.Sprintf("WITH changed AS (%s RETURNING 1) SELECT CASE count(*) WHEN CAST($%d AS bigint) THEN 0 ELSE %s END FROM changed",
+			text, len(s.Columns)+1, failure)
 	}
 	d.texts.Store(key, text)
 	return text
@@ -133,5 +137,5 @@ func table(columns []string) string {
 // isChanged reports whether a checked statement changed fewer rows than it must.
 func isChanged(err error) bool {
 	failed, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && failed.Code == "22012" // division by zero, as text provokes it
+	return ok && failed.Code == "22012" // division by zero; see failure
 }

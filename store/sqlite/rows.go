@@ -8,10 +8,6 @@ import (
 	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// steps are the numbers of rows for which statements exist, largest first. They are few,
-// so that all statements stay prepared.
-const steps = "\x40\x10\x04\x01" // 64, 16, 4, 1
-
 // RunRows implements [sqldb.DB].
 func (d *db) RunRows(ctx context.Context, t sqldb.Tx, statements ...sqldb.RowsStatement) error {
 	for i := range statements {
@@ -57,16 +53,10 @@ func scanAll(ctx context.Context, t sqldb.Tx, scan func(sqldb.Rows) error, text 
 	return found.Err()
 }
 
-// inSteps passes rows to run, each time as many as the largest step allows.
+// inSteps passes rows to run, each time as many as [step] allows.
 func (d *db) inSteps(text string, columns []string, rows [][]any, run func(text string, args []any) error) error {
 	for len(rows) > 0 {
-		n := 1
-		for _, step := range []byte(steps) {
-			if int(step) <= len(rows) {
-				n = int(step)
-				break
-			}
-		}
+		n := step(len(rows))
 		args := make([]any, 0, n*len(columns))
 		for _, row := range rows[:n] {
 			args = append(args, row...)
@@ -77,6 +67,20 @@ func (d *db) inSteps(text string, columns []string, rows [][]any, run func(text 
 		rows = rows[n:]
 	}
 	return nil
+}
+
+// step returns how many of the remaining rows one statement takes. The sizes are few, so
+// that all statements stay prepared.
+func step(remaining int) int {
+	switch {
+	case remaining >= 64:
+		return 64
+	case remaining >= 16:
+		return 16
+	case remaining >= 4:
+		return 4
+	}
+	return 1
 }
 
 // expansions caches texts by their numbers of rows. The zero value is empty.
@@ -119,8 +123,11 @@ func table(columns []string, rows int) string {
 			b.WriteString(" UNION ALL ")
 		}
 		for i, column := range columns {
-			b.WriteString([]string{"SELECT ", ", "}[min(i, 1)])
-			b.WriteString("?")
+			if i == 0 {
+				b.WriteString("SELECT ?")
+			} else {
+				b.WriteString(", ?")
+			}
 			if row == 0 {
 				name, _, _ := strings.Cut(column, " ")
 				b.WriteString(" AS " + name)
