@@ -32,11 +32,11 @@ func testLimits(t *testing.T, open Open) {
 		t.Run("a hold by limits that are old is refused: "+name, func(t *testing.T) { newLimits(t, open).stale(change) })
 	}
 	for name, test := range map[string]func(*limits){
-		"a limit is looked at after its version":     (*limits).versionFirst,
-		"a raise looks at no version":                (*limits).raise,
-		"what changes of others is none of a hold's": (*limits).others,
-		"a version of no line is not looked at":      (*limits).noLine,
-		"no rival passes a limit that has changed":   (*limits).rivals,
+		"versions are compared before limits":                (*limits).versionFirst,
+		"a raise compares no version":                        (*limits).raise,
+		"changes of other owners do not make a hold stale":   (*limits).others,
+		"a version without a line of the hold is ignored":    (*limits).noLine,
+		"no concurrent hold passes a limit that has changed": (*limits).rivals,
 	} {
 		t.Run(name, func(t *testing.T) { test(newLimits(t, open)) })
 	}

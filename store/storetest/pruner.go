@@ -23,16 +23,16 @@ func testPruner(t *testing.T, open Open) {
 		t.Skip("there is no Pruner, or no Ledger that records")
 	}
 	for name, test := range map[string]func(*archive){
-		"what is older is dropped, what is not stays":            (*archive).drops,
-		"what limits look at stays, between two portions, too":   (*archive).keepsLines,
-		"what is held on a line stays until it is settled":       (*archive).keepsHolds,
-		"what is closed after its lines are gone still counts":   (*archive).closesLate,
-		"a lap ends, and another one begins":                     (*archive).laps,
-		"a lap ends however much is written meanwhile":           (*archive).outruns,
-		"a later instant drops more, an earlier one brings back": (*archive).advances,
-		"records of changes are dropped":                         (*archive).changes,
-		"rivals drop each row once":                              (*archive).rivals,
-		"it honours its context":                                 (*archive).over,
+		"older data is dropped, the rest stays":                          (*archive).drops,
+		"what limits depend on stays, also between two portions":         (*archive).keepsLines,
+		"a line with an open hold stays":                                 (*archive).keepsHolds,
+		"a hold that is closed after its lines are gone still counts":    (*archive).closesLate,
+		"a lap ends, and another one begins":                             (*archive).laps,
+		"a lap ends however much is written meanwhile":                   (*archive).outruns,
+		"a later instant drops more, an earlier one brings nothing back": (*archive).advances,
+		"records of changes are dropped":                                 (*archive).changes,
+		"concurrent calls drop each row once":                            (*archive).rivals,
+		"methods honour their context":                                   (*archive).over,
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := open(t)

@@ -20,26 +20,26 @@ func testRecorder(t *testing.T, open Open) {
 		t.Skip("the Ledger is no Recorder, or there is no Activity")
 	}
 	for name, test := range map[string]func(*registry){
-		"a settlement records its events":                        (*registry).settles,
-		"with an error no event is recorded":                     (*registry).errors,
-		"without an error all events are recorded":               (*registry).recordsLater,
-		"the same settlement again is a no-op":                   (*registry).again,
-		"an event recorded before adds nothing, in whatever way": (*registry).byID,
-		"expiry records what it posts":                           (*registry).expires,
-		"expiry records each hold of a batch":                    (*registry).expiresMany,
-		"expiry that voids records nothing":                      (*registry).voids,
-		"a hold whose event has no id records nothing":           (*registry).nameless,
-		"a late settlement corrects what was posted":             (*registry).corrects,
-		"a late settlement without events corrects as well":      (*registry).correctsAlone,
-		"a late void takes back what was posted":                 (*registry).voidsLate,
-		"the event is that of the latest reserve":                (*registry).latest,
-		"a refused reserve leaves the event as it was":           (*registry).refusedLatest,
-		"a hold that is given back records nothing":              (*registry).givenBack,
-		"it records to its own store alone":                      (*registry).identity,
-		"it honours its context":                                 (*registry).contextOver,
-		"rivals record each event once":                          (*registry).rivalRecords,
-		"whoever looks meanwhile sees both or neither":           (*registry).rivalReaders,
-		"an event that cannot be kept is nobody else's trouble":  (*registry).rivalNonsense,
+		"a settlement records its events":                               (*registry).settles,
+		"with an error no event is recorded":                            (*registry).errors,
+		"without an error all events are recorded":                      (*registry).recordsLater,
+		"the same settlement again is a no-op":                          (*registry).again,
+		"an event that was recorded before adds nothing, by any method": (*registry).byID,
+		"expiry records what it posts":                                  (*registry).expires,
+		"expiry records each hold of a batch":                           (*registry).expiresMany,
+		"expiry that voids records nothing":                             (*registry).voids,
+		"a hold whose event has no id records nothing":                  (*registry).nameless,
+		"a late settlement corrects what was posted":                    (*registry).corrects,
+		"a late settlement without events corrects as well":             (*registry).correctsAlone,
+		"a late void takes back what was posted":                        (*registry).voidsLate,
+		"the event is that of the latest reserve":                       (*registry).latest,
+		"a refused reserve leaves the event as it was":                  (*registry).refusedLatest,
+		"a hold that is given back records nothing":                     (*registry).givenBack,
+		"it records to its own store only":                              (*registry).identity,
+		"methods honour their context":                                  (*registry).contextOver,
+		"concurrent calls record each event once":                       (*registry).rivalRecords,
+		"concurrent readers see both or neither":                        (*registry).rivalReaders,
+		"an event that cannot be stored fails alone":                    (*registry).rivalNonsense,
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := open(t)
@@ -48,7 +48,7 @@ func testRecorder(t *testing.T, open Open) {
 			test(&registry{books: books{t: t, Ledger: set.Ledger}, Recorder: recorder, shown: set.Activity})
 		})
 	}
-	t.Run("at every instant of any history events add up to what is spent", func(t *testing.T) { recorderHistories(t, open) })
+	t.Run("in random histories events add up to what is spent", func(t *testing.T) { recorderHistories(t, open) })
 }
 
 // records reports whether a set's ledger records to the set's activity.
