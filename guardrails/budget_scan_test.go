@@ -44,6 +44,9 @@ func quoted(tb testing.TB, text string) json.RawMessage {
 }
 
 func TestScanRefusesAboveTheBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and one goroutine cannot race")
+	}
 	large := []string{`(?:[ab]?){1000}c|x`, `(?:[ab]?){999}c|x`, `(?:[ab]?){998}c|x`, `(?:[ab]?){780}c|x`}
 	var short []string
 	for i := range 100 {
@@ -120,6 +123,9 @@ func (s stops) Err() error {
 // TestEveryFilterEndsWithTheContext holds that no filter reads a long text to
 // its end for a caller that is gone.
 func TestEveryFilterEndsWithTheContext(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and one goroutine cannot race")
+	}
 	for name, piece := range hostile() {
 		state := quoted(t, strings.Repeat(piece, 64<<10/len(piece)))
 		for _, f := range everything(guardrails.Redact) {
@@ -218,6 +224,9 @@ func TestWritesRefuseWhatIsTooExpensive(t *testing.T) {
 // work for seconds: numbers in a question of many words, in three forms, took
 // seven. What is large and ordinary passes.
 func TestBuiltinsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and one goroutine cannot race")
+	}
 	s := scanner(t, everything(guardrails.Redact)[:8]...)
 	const size = 4 << 20
 	question := func(piece string) *systemone.Request {

@@ -78,6 +78,9 @@ func TestOpenAPIDescribesExactlyTheRoutes(t *testing.T) {
 // In the end every documented status must have been seen. TestScenarios holds
 // the replies without metadata to the document.
 func TestOpenAPIDescribesEveryReply(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestScenarios plays the same")
+	}
 	d := openAPI(t)
 	seen := map[string]bool{}
 	for _, s := range allScenarios(t) {
