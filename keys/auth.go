@@ -3,8 +3,6 @@ package keys
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
-	"time"
 
 	"github.com/signalbox/signalbox/router"
 )
@@ -23,20 +21,16 @@ const longestText = 32 + len("-v1-") + 64
 // longer be used, acts before money is spent ([Service.Intercept]).
 func (s *Service) Authenticate(ctx context.Context, secret router.Secret) (router.Principal, error) {
 	d := digestOfText(string(secret))
-	e, err := s.lookup(ctx, &d)
+	k, err := s.lookup(ctx, d)
 	if err != nil {
 		return router.Principal{}, err
 	}
-	return e.principal, nil
+	return k.principal, nil
 }
 
 // lookup returns a key that may be used now.
-func (s *Service) lookup(ctx context.Context, d *digest) (*entry, error) {
-	e, err := s.cache.get(ctx, d)
-	if err != nil {
-		return nil, fmt.Errorf("keys: authenticate: %w", err)
-	}
-	return e, e.usable(s.cfg.Now)
+func (s *Service) lookup(ctx context.Context, d digest) (*known, error) {
+	return s.admit(s.cache.Get(ctx, d))
 }
 
 // digestOfText hashes a text. Those that could be a key are hashed on the
@@ -47,19 +41,6 @@ func digestOfText(text string) digest {
 		return sha256.Sum256([]byte(text))
 	}
 	return sha256.Sum256(room[:copy(room[:], text)])
-}
-
-// usable says why nobody may act with the key now, or nil.
-func (e *entry) usable(now func() time.Time) error {
-	switch {
-	case !e.known:
-		return ErrRefused
-	case !e.key.ExpiresAt.IsZero() && !now().Before(e.key.ExpiresAt):
-		return ErrExpired // also when it is disabled: every request with it is told so
-	case e.key.Disabled:
-		return ErrDisabled
-	}
-	return nil
 }
 
 func principal(k *Key) router.Principal {

@@ -20,7 +20,7 @@ func (s *Credentials) Reseal(ctx context.Context, by router.Actor, workspace str
 	if q.Workspace, err = s.cfg.Workspace(ctx, q.Account, workspace); err != nil {
 		return 0, fmt.Errorf("keys: reseal credentials: %w", err)
 	}
-	defer s.cache.forget(q.Account, q.Workspace)
+	defer s.forget(q.Account, q.Workspace)
 	resealed := 0
 	for {
 		list, _, err := s.cfg.Store.List(ctx, q)

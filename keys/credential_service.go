@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 )
@@ -46,7 +47,7 @@ type CredentialsConfig struct {
 type Credentials struct {
 	cfg    CredentialsConfig // without SealingKeys
 	sealer *sealer
-	cache  credentialCache
+	cache  *cache.Cache[scope, []offer]
 }
 
 // NewCredentials checks cfg and fills in its defaults. A mistake is
@@ -79,7 +80,9 @@ func NewCredentials(cfg CredentialsConfig) (*Credentials, error) {
 		// Must cannot fail here: crypto/rand never does.
 		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
-	return &Credentials{cfg: cfg, sealer: sealer}, nil
+	s := &Credentials{cfg: cfg, sealer: sealer}
+	s.cache = s.newCache()
+	return s, nil
 }
 
 // Format prints a name, whatever the verb.
@@ -105,7 +108,7 @@ func (s *Credentials) Create(ctx context.Context, by router.Actor, c Credential,
 	if err != nil {
 		return Credential{}, err
 	}
-	defer s.cache.forget(c.Account, c.Workspace) // whatever became of it
+	defer s.forget(c.Account, c.Workspace) // whatever became of it
 	c.Order, err = s.cfg.Store.Create(ctx, StoredCredential{Credential: c, Sealed: s.sealer.seal(c, secret)}, change)
 	if err != nil {
 		return Credential{}, fmt.Errorf("keys: create credential: %w", err)
@@ -242,7 +245,7 @@ func (s *Credentials) update(ctx context.Context, by router.Actor, id string, p 
 	if err != nil {
 		return Credential{}, err
 	}
-	defer s.cache.forget(c.Account, c.Workspace)
+	defer s.forget(c.Account, c.Workspace)
 	if err := s.cfg.Store.Update(ctx, c, change); err != nil {
 		return Credential{}, err
 	}
@@ -300,6 +303,6 @@ func (s *Credentials) discard(ctx context.Context, by router.Actor, c StoredCred
 	if err != nil {
 		return err
 	}
-	defer s.cache.forget(c.Account, c.Workspace)
+	defer s.forget(c.Account, c.Workspace)
 	return s.cfg.Store.Delete(ctx, c.Account, c.ID, c.Revision, change)
 }

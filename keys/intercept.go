@@ -29,44 +29,41 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		case !ok:
 			return nil, refusal(ErrRefused)
 		}
-		e, err := s.lookup(ctx, &d)
+		k, err := s.lookup(ctx, d)
 		if err != nil {
 			return nil, refusal(err)
 		}
 		if brought {
-			release, tooMany := s.Admit(e.principal)
+			release, tooMany := s.Admit(k.principal)
 			defer release()
 			err = tooMany
 		}
-		if e.key.Management { // comes before the rate, in whatever order they are found
+		if k.key.Management { // comes before the rate, in whatever order they are found
 			err = ErrManagement
 		}
 		if err != nil {
 			return nil, refusal(err)
 		}
-		c.Principal, c.KeyLabel = e.principal, e.key.Label
-		c.Limit(e.limits)
+		c.Principal, c.KeyLabel = k.principal, k.key.Label
+		c.Limit(k.limits)
 		return next(ctx, c)
 	}
 }
 
-// limits are those of a key. When they turn out to be old the key is read again,
-// and a call is refused that may no longer use it.
-func (s *Service) limits(e *entry) *router.Limits {
+// limits returns those of a key. When they turn out to be old, the key is read
+// again, and a call is refused that may no longer use it.
+func (s *Service) limits(d digest, k *known) *router.Limits {
 	l := &router.Limits{
-		Versions: []router.Version{{Line: router.OwnerKey.Line(e.principal, "ever"), Check: router.CheckKey, N: e.key.Version}},
+		Versions: []router.Version{{Line: router.OwnerKey.Line(k.principal, "ever"), Check: router.CheckKey, N: k.key.Version}},
 		Again: func(ctx context.Context) (*router.Limits, error) {
-			now, err := s.cache.renew(ctx, e)
-			if err == nil {
-				err = now.usable(s.cfg.Now)
-			}
+			now, err := s.admit(s.cache.Renew(ctx, d, func(kept *known) bool { return kept.key.Version == k.key.Version }))
 			if err != nil {
 				return nil, refusal(err)
 			}
 			return now.limits, nil
 		},
 	}
-	if k := &e.key; k.Limit != nil {
+	if k := &k.key; k.Limit != nil {
 		l.Budgets = []router.Budget{{
 			Check: router.CheckKey, Owner: router.OwnerKey, Interval: k.Reset, Max: *k.Limit, BYOK: k.IncludeBYOK,
 			Refusal: &router.Error{Class: router.PaymentRequired, Message: "Key limit exceeded"},

@@ -54,7 +54,7 @@ func (s *Service) Create(ctx context.Context, by router.Actor, k Key) (Record, r
 	k.Hash, k.Label = hash(text), text[:12]+"..."+text[len(text)-4:]
 	k.CreatedAt, k.UpdatedAt, k.Version = now, now, 1
 	err := s.cfg.Store.Create(ctx, k, s.change(by, "create", nil, &k))
-	s.cache.forget(k.Hash)
+	s.forget(k.Hash)
 	if err != nil {
 		return Record{}, "", fmt.Errorf("keys: create: %w", err)
 	}
@@ -192,7 +192,7 @@ func (s *Service) discard(ctx context.Context, by router.Actor, hash string) err
 			err = s.cfg.Store.Delete(ctx, k, s.change(by, "delete", &k, nil))
 		}
 	}
-	s.cache.forget(hash)
+	s.forget(hash)
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
@@ -267,7 +267,7 @@ func (s *Service) retry(ctx context.Context, by router.Actor, hash string, chang
 		}
 		err = change(k)
 		// Also after a failure: the store may have done it all the same.
-		s.cache.forget(hash)
+		s.forget(hash)
 		if err == nil {
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 )
@@ -61,7 +62,7 @@ type Config struct {
 // Whether the actor's key may manage anything is for the caller to know.
 type Service struct {
 	cfg   Config
-	cache *cache
+	cache *cache.Cache[digest, *known]
 	rates *limiter
 }
 
@@ -87,10 +88,8 @@ func New(cfg Config) (*Service, error) {
 	if err := cfg.Rates.check(); err != nil {
 		return nil, err
 	}
-	since := time.Since // reads less of the clock than time.Now does
-	if now := cfg.Now; now != nil {
-		since = func(t time.Time) time.Duration { return now().Sub(t) }
-	} else {
+	clock := cfg.Now
+	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
 	if cfg.NewID == nil {
@@ -100,8 +99,7 @@ func New(cfg Config) (*Service, error) {
 		cfg.Random = rand.Reader
 	}
 	s := &Service{cfg: cfg, rates: newLimiter(cfg.Rates)}
-	begun := cfg.Now()
-	s.cache = newCache(s.find, s.limits, func() time.Duration { return since(begun) })
+	s.cache = s.newCache(clock)
 	return s, nil
 }
 

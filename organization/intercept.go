@@ -50,7 +50,7 @@ func (s *Service) limitsOf(p place, st *standing, w Workspace) *router.Limits {
 		Budgets:  budgetsOf(st.account, w),
 		Versions: []router.Version{{Line: router.OwnerAccount.Line(who, "ever"), Check: router.CheckCredits, N: st.account.Version}},
 		Again: func(ctx context.Context) (*router.Limits, error) {
-			now, err := s.renew(ctx, p, st)
+			now, err := s.cache.Renew(ctx, p, func(kept *standing) bool { return kept == st })
 			if err != nil {
 				return nil, refusal(err)
 			}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalbox/signalbox/internal/flight"
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -52,8 +52,7 @@ type Config struct {
 // by.Principal.Account. Whether the actor may do it is for the caller to know.
 type Service struct {
 	cfg   Config
-	loads flight.Group[*standing]
-	cache standings
+	cache *cache.Cache[place, *standing]
 }
 
 // New checks cfg and fills in its defaults. A mistake is ErrConfig.
@@ -79,7 +78,9 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Service{cfg: cfg, cache: standings{byPlace: map[place]*standing{}}}, nil
+	s := &Service{cfg: cfg}
+	s.cache = s.newCache()
+	return s, nil
 }
 
 // Changes returns limit of an account's audit records from offset on, newest

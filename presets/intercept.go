@@ -70,30 +70,17 @@ func (s *Service) lookup(ctx context.Context, who router.Principal, slug string)
 	if !validSlug(slug) {
 		return nil, ErrNotFound
 	}
-	n, now := name{who.Account, slug}, s.cfg.Now()
-	found, known, ticket := s.cache.get(n, who.Workspace, now)
-	if !known {
-		var err error
-		if found, err = s.read(ctx, who, slug); err != nil {
-			return nil, err
-		}
-		s.cache.put(n, who.Workspace, found, now, ticket)
-	}
-	if found == nil {
-		return nil, ErrNotFound
-	}
-	return found, nil
+	return s.cache.Get(ctx, name{who.Account, who.Workspace, slug})
 }
 
-// read finds what a principal means by a slug in the storage; nil is no preset
-// that can be used.
-func (s *Service) read(ctx context.Context, who router.Principal, slug string) (*settings, error) {
-	p, err := s.find(ctx, who, slug)
+// load reads for the cache what requests mean by a slug.
+func (s *Service) load(ctx context.Context, n name) (*settings, error) {
+	p, err := s.find(ctx, n)
 	switch {
-	case errors.Is(err, ErrNotFound), err == nil && p.Status != Active:
-		return nil, nil // which is worth remembering
 	case err != nil:
 		return nil, fmt.Errorf("presets: look up: %w", err)
+	case p.Status != Active:
+		return nil, ErrNotFound
 	}
 	found, err := settingsOf(p.Designated)
 	if err != nil {
@@ -102,23 +89,23 @@ func (s *Service) read(ctx context.Context, who router.Principal, slug string) (
 	return found, nil
 }
 
-// find looks in the principal's workspace and then in the default one. A
+// find looks in the workspace of the request's key and then in the default one. A
 // preset that is not active hides one of the same name behind it.
-func (s *Service) find(ctx context.Context, who router.Principal, slug string) (Preset, error) {
-	if who.Workspace != "" {
-		p, err := s.cfg.Store.Get(ctx, who.Account, who.Workspace, slug)
+func (s *Service) find(ctx context.Context, n name) (Preset, error) {
+	if n.workspace != "" {
+		p, err := s.cfg.Store.Get(ctx, n.account, n.workspace, n.slug)
 		if !errors.Is(err, ErrNotFound) {
 			return p, err
 		}
 	}
-	usual, err := s.cfg.Workspace(ctx, who.Account, "")
+	usual, err := s.cfg.Workspace(ctx, n.account, "")
 	if err != nil {
 		return Preset{}, err
 	}
-	if usual == who.Workspace && usual != "" {
+	if usual == n.workspace && usual != "" {
 		return Preset{}, ErrNotFound
 	}
-	return s.cfg.Store.Get(ctx, who.Account, usual, slug)
+	return s.cfg.Store.Get(ctx, n.account, usual, n.slug)
 }
 
 // settingsOf reads what of a version acts on a decision.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -51,7 +52,7 @@ type Config struct {
 // of its workspaces, "" being the default one.
 type Service struct {
 	cfg   Config
-	cache cache
+	cache *cache.Cache[name, *settings]
 }
 
 // New checks cfg and fills in its defaults. A mistake is [ErrConfig].
@@ -77,7 +78,9 @@ func New(cfg Config) (*Service, error) {
 		// Must cannot fail here: crypto/rand never does.
 		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
-	return &Service{cfg: cfg}, nil
+	s := &Service{cfg: cfg}
+	s.cache = s.newCache()
+	return s, nil
 }
 
 func noWorkspaces(_ context.Context, _, id string) (string, error) {
@@ -109,7 +112,7 @@ func (s *Service) Create(ctx context.Context, by router.Actor, workspace, slug s
 	change := s.change(by, now, "create", "preset_version", v.ID)
 	change.After = versionRecord(p, v)
 	got, err := s.add(ctx, p, v, change)
-	s.cache.forget(account, slug) // also after a failure: the store may have done it all the same
+	s.forget(account, slug) // also after a failure: the store may have done it all the same
 	if errors.Is(err, ErrFull) {
 		return Preset{}, &systemone.InvalidError{Issues: []systemone.Issue{{
 			Path: "slug", Message: "would be a new preset: the workspace has " + strconv.Itoa(s.cfg.MaxPresets) + ", the most it may have",
@@ -163,7 +166,7 @@ func (s *Service) SetStatus(ctx context.Context, by router.Actor, workspace, slu
 	change := s.change(by, now, "update", "preset", before.ID)
 	change.Before, change.After = statusRecord(before, before.Status), statusRecord(before, status)
 	got, err := s.cfg.Store.SetStatus(ctx, before.Account, before.Workspace, slug, status, now, change)
-	s.cache.forget(before.Account, slug) // also after a failure, as in Create
+	s.forget(before.Account, slug) // also after a failure, as in Create
 	if err != nil {
 		return Preset{}, fmt.Errorf("presets: set status: %w", err)
 	}

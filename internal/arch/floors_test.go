@@ -15,11 +15,11 @@ import (
 // floors orders the packages: each imports packages of lower floors only. The
 // first pattern that covers a package gives its floor.
 var floors = [][]string{
-	{".", "systemone", "internal/flight", "internal/jsonsize", "internal/typednil"},
+	{".", "systemone", "internal/panics", "internal/jsonsize", "internal/typednil"},
 	{"router"},
-	{"internal/upstream", "internal/uselite", "internal/wordvec"},
+	{"internal/cache", "internal/upstream", "internal/uselite", "internal/wordvec"},
 	{"router/...", "keys", "organization", "presets", "activity", "guardrails"},
-	{"internal/lines", "store", "httpapi"},
+	{"store", "httpapi"},
 	{"internal/sqlstore"},
 	{"store/memory", "store/sqlite", "store/postgres", "store/lease"},
 	{"store/storetest", "internal/pgtest", "internal/dataset"},
