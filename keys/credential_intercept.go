@@ -17,13 +17,12 @@ const (
 	credentialScopes = 10_000           // workspaces whose credentials are kept
 )
 
-// Intercept gives a call the credentials of its account's workspace that its
-// key and its key's creator may use, the oldest first. Which of them fit the
-// endpoints, the router finds out.
+// Intercept adds to a call the credentials of its workspace that its key and its
+// key's creator may use, the oldest first. The router matches them with endpoints.
 //
-// It fails when the store does, or when one of the workspace's credentials
-// cannot be opened: going on without it would charge the account for what it
-// means to pay elsewhere.
+// It fails when the store fails or when a credential of the workspace cannot be
+// opened. Without the credential the account would be charged for what it means
+// to pay the provider itself.
 func (s *Credentials) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		own, err := s.cache.Get(ctx, scope{c.Principal.Account, c.Principal.Workspace})
@@ -37,8 +36,8 @@ func (s *Credentials) Intercept(next router.Decider) router.Decider {
 	}
 }
 
-// offer gives a credential to a call that may use it. It is a function because
-// nothing that prints what holds it, however deep, can see what it knows.
+// offer adds a credential to a call that may use it. It is a closure so that the
+// secret cannot be printed with whatever structure holds it.
 type offer func(c *router.Call)
 
 func newOffer(c StoredCredential, id uuid.UUID, secret router.Secret) offer {

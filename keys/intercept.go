@@ -7,16 +7,15 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Intercept lets only usable inference keys through, and puts the key's limit
-// on the call. A call that brings a Secret is authenticated by it and counted
-// by [Service.Admit]; where the Principal is known, both were done before, and
-// its key is only looked up. A call with neither is refused: a program that
+// Intercept refuses calls without a usable inference key, and puts the key's limit
+// on the others. A call with a Secret is authenticated by it and counted by
+// [Service.Admit]. A call with a Principal was authenticated and counted before,
+// so its key is only looked up. A call with neither is refused; a program that
 // routes without keys leaves this interceptor out.
 //
-// Where the ledger keeps versions, a change of a key acts on the next call that
-// something is set aside for, in every process that shares the store: a limit as
-// well as that the key was disabled or deleted. What costs nothing is admitted by
-// what [Service.Authenticate] believes.
+// Where the ledger keeps versions, a change of a key (its limit, or that it was
+// disabled or deleted) acts in every process on the next call that holds money. For
+// calls that cost nothing the change acts when [Service.Authenticate] sees it.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		brought := c.Secret != ""
@@ -38,7 +37,7 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 			defer release()
 			err = tooMany
 		}
-		if k.key.Management { // comes before the rate, in whatever order they are found
+		if k.key.Management { // takes precedence over the rate
 			err = ErrManagement
 		}
 		if err != nil {
@@ -50,8 +49,8 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 	}
 }
 
-// limits returns those of a key. When they turn out to be old, the key is read
-// again, and a call is refused that may no longer use it.
+// limits returns the limits of a key. When the ledger finds them old, the key is
+// read again, and the call is refused if the key may no longer be used.
 func (s *Service) limits(d digest, k *known) *router.Limits {
 	l := &router.Limits{
 		Versions: []router.Version{{Line: router.OwnerKey.Line(k.principal, "ever"), Check: router.CheckKey, N: k.key.Version}},
@@ -72,7 +71,7 @@ func (s *Service) limits(d digest, k *known) *router.Limits {
 	return l
 }
 
-// refusal is what a caller is told of err.
+// refusal returns the [router.Error] that the caller gets for err.
 func refusal(err error) error {
 	if e, ok := errors.AsType[*RateLimitError](err); ok {
 		return &router.Error{Class: router.RateLimitExceeded, Message: "Rate limit exceeded", RetryAfter: e.RetryAfter, Err: err}
