@@ -13,7 +13,7 @@ const (
 	maxStandings = 100_000
 )
 
-// place is whose calls are meant: an account, in a workspace or in none.
+// place is the origin of calls: an account, and a workspace or "".
 type place struct{ account, workspace string }
 
 // standing is what an account and a workspace put on their calls. It is never
