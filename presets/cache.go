@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	// keepFor is how long what was found, or not found, is returned from memory: so
-	// late a change that was made by another process acts.
+	// keepFor is how long a preset, or that there is none, is kept in memory. A change
+	// that another process makes acts after that time.
 	keepFor = 5 * time.Second
 	// maxCached bounds how many names are kept.
 	maxCached = 1 << 16
 )
 
-// settings is what of a preset acts on a decision. It is shared and never
-// changed.
+// settings are the parts of a preset that act on a decision. They are shared and
+// never changed.
 type settings struct {
 	model    string
 	models   []string
 	provider *systemone.Preferences
 }
 
-// name is what requests call a preset whose key has this workspace. The preset
-// itself may be in the default workspace of the account.
+// name is a slug as requests of a workspace use it. The preset itself may be in the
+// default workspace of the account.
 type name struct{ account, workspace, slug string }
 
 // newCache returns the cache of [Service.load].
@@ -34,8 +34,7 @@ func (s *Service) newCache() *cache.Cache[name, *settings] {
 	})
 }
 
-// forget makes a change of a preset act on the next call, from whichever
-// workspace.
+// forget makes a change of a preset act on the next call of every workspace.
 func (s *Service) forget(account, slug string) {
 	s.cache.ForgetFunc(func(n name) bool { return n.account == account && n.slug == slug })
 }
