@@ -45,7 +45,7 @@ type Config[K comparable, V any] struct {
 // shared by all callers, who must not change them.
 type Cache[K comparable, V any] struct {
 	cfg   Config[K, V]
-	clock func() time.Duration // time since New; it may step back
+	clock func() time.Duration // time since its first call; it may step back
 	seed  maphash.Seed
 
 	// recent finds values without a lock, each in the one slot that its key has.
@@ -68,16 +68,30 @@ type entry[K comparable, V any] struct {
 
 // New returns an empty cache.
 func New[K comparable, V any](cfg Config[K, V]) *Cache[K, V] {
-	since := time.Since // costs less than time.Now
-	if now := cfg.Now; now != nil {
-		since = func(t time.Time) time.Duration { return now().Sub(t) }
-	} else {
-		cfg.Now = time.Now
-	}
-	begun := cfg.Now()
 	return &Cache[K, V]{
-		cfg: cfg, clock: func() time.Duration { return since(begun) }, seed: maphash.MakeSeed(),
+		cfg: cfg, clock: clockOf(cfg.Now), seed: maphash.MakeSeed(),
 		kept: map[K]*entry[K, V]{}, missing: map[K]*entry[K, V]{}, loading: map[K]*load[K, V]{},
+	}
+}
+
+// clockOf returns the time since its first call, by the clock now or, if that is nil,
+// by that of the machine.
+func clockOf(now func() time.Time) func() time.Duration {
+	type clock struct {
+		Now   func() time.Time
+		since func(time.Time) time.Duration
+	}
+	if now == nil {
+		c := clock{Now: time.Now, since: time.Since} // Since costs less than Now
+		begun := c.Now()
+		return func() time.Duration { return c.since(begun) }
+	}
+	var once sync.Once
+	var begun time.Time
+	return func() time.Duration {
+		t := now()
+		once.Do(func() { begun = t })
+		return t.Sub(begun)
 	}
 }
 
