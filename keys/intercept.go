@@ -7,11 +7,12 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Intercept refuses calls without a usable inference key, and puts the key's limit
-// on the others. A call with a Secret is authenticated by it and counted by
-// [Service.Admit]. A call with a Principal was authenticated and counted before,
-// so its key is only looked up. A call with neither is refused; a program that
-// routes without keys leaves this interceptor out.
+// Intercept refuses calls with a key that is not usable for inference, and puts the
+// key's limit on the others. A call with a Secret is authenticated by it and counted
+// by [Service.Admit]. A call whose Principal has a KeyHash was authenticated and
+// counted before, so its key is only looked up. A call with neither passes unchanged,
+// unless its Principal has Management: it is the embedding program's own, or that of
+// an account whose member was authenticated in another way.
 //
 // Where the ledger keeps versions, a change of a key (its limit, or that it was
 // disabled or deleted) acts in every process on the next call that holds money. For
@@ -23,8 +24,10 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		switch {
 		case brought:
 			d, c.Secret = digestOfText(string(c.Secret)), ""
+		case c.Principal.KeyHash == "" && c.Principal.Management:
+			return nil, refusal(ErrManagement)
 		case c.Principal.KeyHash == "":
-			return nil, &router.Error{Class: router.Authentication, Message: "Missing Authentication header"}
+			return next(ctx, c)
 		case !ok:
 			return nil, refusal(ErrRefused)
 		}
@@ -53,7 +56,7 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 // read again, and the call is refused if the key may no longer be used.
 func (s *Service) limits(d digest, k *known) *router.Limits {
 	l := &router.Limits{
-		Versions: []router.Version{{Line: router.OwnerKey.Line(k.principal, "ever"), Check: router.CheckKey, N: k.key.Version}},
+		Versions: []router.Version{{Line: router.OwnerKey.Line(k.principal, "ever"), N: k.key.Version}},
 		Again: func(ctx context.Context) (*router.Limits, error) {
 			now, err := s.admit(s.cache.Renew(ctx, d, func(kept *known) bool { return kept.key.Version == k.key.Version }))
 			if err != nil {
@@ -64,7 +67,7 @@ func (s *Service) limits(d digest, k *known) *router.Limits {
 	}
 	if k := &k.key; k.Limit != nil {
 		l.Budgets = []router.Budget{{
-			Check: router.CheckKey, Owner: router.OwnerKey, Interval: k.Reset, Max: *k.Limit, BYOK: k.IncludeBYOK,
+			Check: router.Check{Order: 20, Word: "key_limit"}, Owner: router.OwnerKey, Interval: k.Reset, Max: *k.Limit, BYOK: k.IncludeBYOK,
 			Refusal: &router.Error{Class: router.PaymentRequired, Message: "Key limit exceeded"},
 		}}
 	}

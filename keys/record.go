@@ -35,7 +35,7 @@ func (s *Service) Get(ctx context.Context, by router.Actor, hash string) (Record
 // Workspace of "" is the account's default one; a workspace that the account does
 // not have is ErrNotFound. Management keys are shown only to the embedding program.
 func (s *Service) List(ctx context.Context, by router.Actor, q Query) ([]Record, error) {
-	if q.Management && by.Principal.KeyHash != "" {
+	if q.Management && !isProgram(by) {
 		return nil, ErrForbidden
 	}
 	if q.Limit <= 0 || q.Limit > PageSize {

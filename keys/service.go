@@ -58,8 +58,8 @@ type Config struct {
 // Service makes, checks and manages keys. It is safe for concurrent use.
 //
 // Methods that change something take the actor who does it, and act on the keys of
-// by.Principal.Account. An actor without a key is the embedding program. The caller
-// must check that the actor's key may manage keys.
+// by.Principal.Account. An actor with neither a key nor Management is the embedding
+// program. The caller must check that the actor may manage keys.
 type Service struct {
 	cfg   Config
 	cache *cache.Cache[digest, *known]
@@ -116,6 +116,10 @@ func (s *Service) find(ctx context.Context, hash string) (Key, error) {
 	}
 	return k, nil
 }
+
+// isProgram reports whether the actor is the embedding program. A person who has
+// signed in without a key has Management, or would administer nothing.
+func isProgram(by router.Actor) bool { return by.Principal.KeyHash == "" && !by.Principal.Management }
 
 // now returns the time of a change, in the microseconds that every store keeps.
 func (s *Service) now() time.Time { return s.cfg.Now().UTC().Truncate(time.Microsecond) }

@@ -220,7 +220,7 @@ func (s *Guardrails) Applied(ctx context.Context, p router.Principal) (applied g
 			SELECT l.owner, `+raisedRow+`, l.guards FROM {lines} l WHERE l.owner IN ($5, $6, $7) AND l.win = 'ever'`,
 			append([]any{p.Account, p.Workspace, p.Member, p.KeyHash}, owners...)...)
 		for _, line := range lines {
-			applied.Versions = append(applied.Versions, router.Version{Line: line, Check: router.CheckGuardrail, N: newest[line.Owner]})
+			applied.Versions = append(applied.Versions, router.Version{Line: line, Cover: true, N: newest[line.Owner]})
 		}
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -56,7 +57,7 @@ func encodeGuardrail(g *guardrails.Guardrail) (string, error) {
 	})
 }
 
-func filterRecords(filters []guardrails.Filter) []filterRecord {
+func filterRecords(filters []content.Filter) []filterRecord {
 	if filters == nil {
 		return nil
 	}
@@ -90,17 +91,17 @@ func decodeGuardrail(text string, g *guardrails.Guardrail) error {
 	return err
 }
 
-func filters(records []filterRecord) ([]guardrails.Filter, error) {
+func filters(records []filterRecord) ([]content.Filter, error) {
 	if records == nil {
 		return nil, nil
 	}
-	list := make([]guardrails.Filter, len(records))
+	list := make([]content.Filter, len(records))
 	for i, r := range records {
-		action, ok := guardrails.ParseAction(r.Action)
+		action, ok := content.ParseAction(r.Action)
 		if !ok {
 			return nil, fmt.Errorf("sqlstore: a filter does %q", r.Action)
 		}
-		list[i] = guardrails.Filter{Slug: r.Slug, Pattern: r.Pattern, Action: action, Label: r.Label, UserOnly: r.UserOnly}
+		list[i] = content.Filter{Slug: r.Slug, Pattern: r.Pattern, Action: action, Label: r.Label, UserOnly: r.UserOnly}
 	}
 	return list, nil
 }

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -18,14 +19,14 @@ func settings(t *rapid.T) (g guardrails.Guardrail) {
 	names := func(name string) []string {
 		return rapid.OneOf(rapid.Just([]string(nil)), rapid.SliceOf(text)).Draw(t, name)
 	}
-	filters := func(name string) []guardrails.Filter {
-		each := rapid.Custom(func(t *rapid.T) guardrails.Filter {
-			return guardrails.Filter{
+	filters := func(name string) []content.Filter {
+		each := rapid.Custom(func(t *rapid.T) content.Filter {
+			return content.Filter{
 				Slug: text.Draw(t, "slug"), Pattern: text.Draw(t, "pattern"), Label: text.Draw(t, "label"),
-				Action: guardrails.Action(rapid.Uint8Max(2).Draw(t, "action")), UserOnly: rapid.Bool().Draw(t, "user only"),
+				Action: content.Action(rapid.Uint8Max(2).Draw(t, "action")), UserOnly: rapid.Bool().Draw(t, "user only"),
 			}
 		})
-		return rapid.OneOf(rapid.Just([]guardrails.Filter(nil)), rapid.SliceOf(each)).Draw(t, name)
+		return rapid.OneOf(rapid.Just([]content.Filter(nil)), rapid.SliceOf(each)).Draw(t, name)
 	}
 	g.Description = rapid.Ptr(text, true).Draw(t, "description")
 	g.AllowedModels, g.IgnoredModels = names("allowed models"), names("ignored models")
@@ -76,10 +77,10 @@ func TestSettingsKeepTheirNames(t *testing.T) {
 			General: new(true), Anthropic: new(true), OpenAI: new(false), Google: new(true), XAI: new(false), Other: new(true),
 		},
 		PaidTraining: new(false), FreeTraining: new(true), FreePublication: new(false),
-		Builtins: []guardrails.Filter{{Slug: guardrails.Email}},
-		Filters: []guardrails.Filter{
-			{Pattern: `\d+`, Action: guardrails.Redact, Label: "[N]", UserOnly: true},
-			{Pattern: "x", Action: guardrails.Block},
+		Builtins: []content.Filter{{Slug: content.Email}},
+		Filters: []content.Filter{
+			{Pattern: `\d+`, Action: content.Redact, Label: "[N]", UserOnly: true},
+			{Pattern: "x", Action: content.Block},
 		},
 	}
 	var got guardrails.Guardrail

@@ -127,7 +127,7 @@ func (s *swift) reserve(o *operation) bool {
 	}
 	for _, v := range asked.Versions {
 		if at := slices.Index(asked.Lines, v.Line); at >= 0 {
-			newest := s.line(o.lineOf[at]).versions.of(v.Check)
+			newest := s.line(o.lineOf[at]).versions.of(v.Cover)
 			*newest = min(*newest, v.N)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
 // errTally is a list of sums that no tally has written.
@@ -105,7 +107,7 @@ func (t *tally) String() string {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendQuoted(b, text)
+		b = jsontext.AppendString(b, text)
 	}
 	b = append(b, `],"sums":[`...)
 	for i := range t.sums {
@@ -127,19 +129,6 @@ func (s *tallySum) append(b []byte) []byte {
 		b = strconv.AppendInt(append(b, next), figure, 10)
 	}
 	return append(b, ']')
-}
-
-// appendQuoted appends a text, which is UTF-8, as JSON.
-func appendQuoted(b []byte, text string) []byte {
-	b = append(b, '"')
-	plain := 0 // from here on nothing is escaped
-	for i := range len(text) {
-		if c := text[i]; c < ' ' || c == '"' || c == '\\' {
-			b = fmt.Appendf(append(b, text[plain:i]...), `\u%04x`, c)
-			plain = i + 1
-		}
-	}
-	return append(append(b, text[plain:]...), '"')
 }
 
 // tallied reads the text of an account's tally: how many events, and their sums.

@@ -19,9 +19,9 @@ type versions struct{ record, guards int64 }
 // anyVersions are those that nothing is newer than.
 func anyVersions() versions { return versions{math.MaxInt64, math.MaxInt64} }
 
-// of returns the version that a check goes by.
-func (v *versions) of(c router.Check) *int64 {
-	if c == router.CheckGuardrail {
+// of returns the version of what covers the owner, or of its own record.
+func (v *versions) of(cover bool) *int64 {
+	if cover {
 		return &v.guards
 	}
 	return &v.record
@@ -77,7 +77,7 @@ func (b *books) stale(asked *router.Hold, ids []int64) error {
 	var old []int
 	for i, v := range asked.Versions {
 		at := slices.Index(asked.Lines, v.Line)
-		if at >= 0 && *b.lines[ids[at]].versions.of(v.Check) > v.N {
+		if at >= 0 && *b.lines[ids[at]].versions.of(v.Cover) > v.N {
 			old = append(old, i)
 		}
 	}

@@ -24,7 +24,7 @@ func TestALimitThatChangesElsewhereActsOnTheNextSlice(t *testing.T) {
 		h := b.hold(limit)
 		h.Lines = []router.Line{line}
 		h.Caps[0].Line = line
-		h.Versions = []router.Version{{Line: line, Check: router.CheckKey, N: version}}
+		h.Versions = []router.Version{{Line: line, N: version}}
 		return l.Reserve(t.Context(), h)
 	}
 	held := func() router.USD {

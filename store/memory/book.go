@@ -33,9 +33,10 @@ type line struct { // under the book's lock
 // ever is the window of the lines that have versions.
 const ever = "ever"
 
-// kindOf says where a line has the version that a check goes by.
-func kindOf(c router.Check) int {
-	if c == router.CheckGuardrail {
+// kindOf says where a line has the version of an owner's record, or of what covers
+// the owner.
+func kindOf(cover bool) int {
+	if cover {
 		return 1
 	}
 	return 0
@@ -46,19 +47,19 @@ func (b *book) outdate(v router.Version) {
 	on := b.names.make(nil, []router.Line{v.Line})[0]
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at := &on.versions[kindOf(v.Check)]
+	at := &on.versions[kindOf(v.Cover)]
 	*at = max(*at, v.N)
 }
 
 // version returns that of the line's owner.
-func (b *book) version(of router.Line, c router.Check) int64 {
+func (b *book) version(of router.Line, cover bool) int64 {
 	on := b.names.find(nil, []router.Line{of})[0]
 	if on == nil {
 		return 0
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return on.versions[kindOf(c)]
+	return on.versions[kindOf(cover)]
 }
 
 // stale returns the refusal of limits that are old, or nil.
@@ -66,7 +67,7 @@ func (h *hold) stale(asked *router.Hold) error {
 	var old []int
 	for i := range asked.Versions {
 		v := &asked.Versions[i]
-		if on := h.line(asked.Lines, v.Line); on != nil && on.versions[kindOf(v.Check)] > v.N {
+		if on := h.line(asked.Lines, v.Line); on != nil && on.versions[kindOf(v.Cover)] > v.N {
 			old = append(old, i)
 		}
 	}

@@ -53,7 +53,7 @@ func (s *guardrailStore) raise(account string, subjects ...subject) {
 
 func (s *guardrailStore) raiseLine(line router.Line) {
 	if line != (router.Line{}) {
-		s.book.outdate(router.Version{Line: line, Check: router.CheckGuardrail, N: 1 + s.book.version(line, router.CheckGuardrail)})
+		s.book.outdate(router.Version{Line: line, Cover: true, N: 1 + s.book.version(line, true)})
 	}
 }
 
@@ -299,8 +299,8 @@ func (s *guardrailStore) versions(p router.Principal) []router.Version {
 	var list []router.Version
 	for _, o := range []router.Owner{router.OwnerWorkspace, router.OwnerMember, router.OwnerKey} {
 		if line := o.Line(p, ever); line != (router.Line{}) {
-			n := s.book.version(line, router.CheckGuardrail)
-			list = append(list, router.Version{Line: line, Check: router.CheckGuardrail, N: n})
+			n := s.book.version(line, true)
+			list = append(list, router.Version{Line: line, Cover: true, N: n})
 		}
 	}
 	return list

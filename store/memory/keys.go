@@ -70,7 +70,7 @@ func (s *keyStore) Replace(ctx context.Context, k keys.Key, change router.Change
 // raise makes what was read of a key before this version old.
 func (s *keyStore) raise(k keys.Key) {
 	of := router.OwnerKey.Line(router.Principal{KeyHash: k.Hash}, ever)
-	s.book.outdate(router.Version{Line: of, Check: router.CheckKey, N: k.Version})
+	s.book.outdate(router.Version{Line: of, N: k.Version})
 }
 
 func (s *keyStore) Delete(ctx context.Context, k keys.Key, change router.Change) error {

@@ -40,11 +40,7 @@ func newOrganizationStore(record func(router.Change), b *book) *organizationStor
 
 // raise makes what was read of an owner before version n old.
 func (s *organizationStore) raise(o router.Owner, of router.Principal, n int64) {
-	check := router.CheckCredits
-	if o == router.OwnerWorkspace {
-		check = router.CheckWorkspace
-	}
-	s.book.outdate(router.Version{Line: o.Line(of, ever), Check: check, N: n})
+	s.book.outdate(router.Version{Line: o.Line(of, ever), N: n})
 }
 
 // read runs f on an account's rows, change does and may change them; both

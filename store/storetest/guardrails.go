@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store"
 )
@@ -32,8 +33,8 @@ func someGuardrail(n byte) guardrails.Guardrail {
 		Limit: new(5 * router.Dollar), Reset: router.Weekly, BYOK: true,
 		ZDR:          guardrails.ZDR{General: new(true), Anthropic: new(true), OpenAI: new(false), Google: new(true), XAI: new(false), Other: new(true)},
 		PaidTraining: new(false), FreeTraining: new(true), FreePublication: new(false),
-		Builtins:  []guardrails.Filter{{Slug: guardrails.PromptInjection, Action: guardrails.Block, UserOnly: true}},
-		Filters:   []guardrails.Filter{{Pattern: `\d+`, Action: guardrails.Redact, Label: "[N]"}},
+		Builtins:  []content.Filter{{Slug: content.PromptInjection, Action: content.Block, UserOnly: true}},
+		Filters:   []content.Filter{{Pattern: `\d+`, Action: content.Redact, Label: "[N]"}},
 		CreatedAt: at, UpdatedAt: at.Add(time.Millisecond), Revision: 1,
 	}
 }
@@ -106,7 +107,7 @@ func guardrailRoundTrip(t *testing.T, set store.Set) {
 func guardrailEmptyLists(t *testing.T, set store.Set) {
 	t.Helper()
 	want := someGuardrail(1)
-	want.Builtins, want.Filters, want.Description = []guardrails.Filter{}, []guardrails.Filter{}, new("")
+	want.Builtins, want.Filters, want.Description = []content.Filter{}, []content.Filter{}, new("")
 	createGuardrails(t, set.Guardrails, want)
 	got, err := set.Guardrails.Get(t.Context(), "acme", want.ID)
 	require.NoError(t, err)

@@ -78,14 +78,14 @@ func newLimits(t *testing.T, open Open) *limits {
 func (l *limits) versions() []router.Version {
 	l.t.Helper()
 	ctx, p := l.t.Context(), spender()
-	list := []router.Version{{Line: router.OwnerKey.Line(p, "ever"), Check: router.CheckKey, N: 99}}
+	list := []router.Version{{Line: router.OwnerKey.Line(p, "ever"), N: 99}}
 	if k, err := l.Keys.Get(ctx, "hash"); err == nil {
 		list[0].N = k.Version
 	}
 	a, err := l.Organization.Account(ctx, "acme")
 	require.NoError(l.t, err)
-	list = append(list, router.Version{Line: router.OwnerAccount.Line(p, "ever"), Check: router.CheckCredits, N: a.Version})
-	of := router.Version{Line: router.OwnerWorkspace.Line(p, "ever"), Check: router.CheckWorkspace, N: 99}
+	list = append(list, router.Version{Line: router.OwnerAccount.Line(p, "ever"), N: a.Version})
+	of := router.Version{Line: router.OwnerWorkspace.Line(p, "ever"), N: 99}
 	if w, err := l.Organization.Workspace(ctx, "acme", "w1"); err == nil {
 		of.N = w.Version
 	}
@@ -246,7 +246,7 @@ func (l *limits) others() {
 
 func (l *limits) noLine() {
 	l.change()
-	h := l.hold([]router.Version{{Line: router.OwnerKey.Line(spender(), "ever"), Check: router.CheckKey, N: 1}})
+	h := l.hold([]router.Version{{Line: router.OwnerKey.Line(spender(), "ever"), N: 1}})
 	h.Lines = h.Lines[:2]
 	require.NoError(l.t, l.Ledger.Reserve(l.t.Context(), h))
 }
@@ -269,7 +269,7 @@ func (l *limits) rivals() {
 					l.t.Error(err)
 					return
 				}
-				h.Versions = []router.Version{{Line: line, Check: router.CheckKey, N: k.Version}}
+				h.Versions = []router.Version{{Line: line, N: k.Version}}
 				begun := newest.Load()
 				if l.Ledger.Reserve(ctx, h) == nil {
 					admitted.Add(1)
