@@ -20,7 +20,8 @@ var floors = [][]string{
 	{"router"},
 	{"guardrails/content", "internal/cache", "internal/upstream", "internal/uselite", "internal/wordvec"},
 	{"router/...", "keys", "organization", "presets", "activity", "guardrails"},
-	{"store", "httpapi"},
+	{"internal/sqldb", "store", "httpapi"},
+	{"internal/sqlledger"},
 	{"internal/sqlstore"},
 	{"store/memory", "store/sqlite", "store/postgres", "store/lease"},
 	{"."},
@@ -51,7 +52,7 @@ var onlyIn = map[string][]string{
 	"golang.org/x/sys":                  {"internal/uselite"},
 	"math/rand":                         {},                    // math/rand/v2 is another path
 	"log":                               {"router/routertest"}, // an http.Server's own log; log/slog is another path
-	"flag":                              {"examples/...", "internal/modelpack", "internal/pgtest"},
+	"flag":                              {"examples/...", "internal/modelpack", "internal/pgtest", "store/storetest"},
 	"os/exec":                           {"examples/...", "internal/modelpack", "internal/pgtest", "internal/sdktest"},
 }
 
@@ -122,12 +123,12 @@ func TestFloorsAreKept(t *testing.T) {
 		{"systemone/codec.go", module + "/router", "floor 1 imports router of floor 2"},
 		{"router/plan.go", module + "/router/similarity", "floor 2 imports router/similarity of floor 4"},
 		{"keys/intercept.go", module + "/guardrails", "floor 4 imports guardrails of floor 4"},
-		{"store/memory/keys.go", module + "/store/sqlite", "floor 7 imports store/sqlite of floor 7"},
+		{"store/memory/keys.go", module + "/store/sqlite", "floor 8 imports store/sqlite of floor 8"},
 		{"router/plan.go", module + "/surprise", "floor 2 imports surprise of floor -1"},
-		{"examples/triage/main.go", module + "/examples/server", "floor 11 imports examples/server of floor 11"},
+		{"examples/triage/main.go", module + "/examples/server", "floor 12 imports examples/server of floor 12"},
 		{"router/plan.go", "net/http", "net/http is not for router"},
 		{"router/similarity/model.go", "net/http/httptest", "net/http/httptest is not for router/similarity"},
-		{"internal/sqlstore/keys.go", module + "/store/postgres", "floor 6 imports store/postgres of floor 7"},
+		{"internal/sqlstore/keys.go", module + "/store/postgres", "floor 7 imports store/postgres of floor 8"},
 		{"internal/sqlstore/keys.go", "github.com/jackc/pgx/v5/pgxpool", "pgx/v5/pgxpool is not for internal/sqlstore"},
 		{"store/sqlite/sqlite.go", "modernc.org/sqlite", "modernc.org/sqlite is not for store/sqlite"},
 		{"store/postgres/keys.go", "database/sql", "database/sql is not for store/postgres"},

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// settings draws a guardrail of which only the settings are set.
+// settings draws a guardrail with settings only.
 func settings(t *rapid.T) (g guardrails.Guardrail) {
 	text := rapid.String()
 	flag := func(name string) *bool { return rapid.Ptr(rapid.Bool(), true).Draw(t, name) }
@@ -57,8 +57,7 @@ func TestSettingsComeBack(t *testing.T) {
 	})
 }
 
-// What stands in databases is read for good: this text may get more members,
-// but none of them another name.
+// Databases keep this text for ever: members may be added to it, but never renamed.
 const stored = `{"description":"why","allowed_models":["a/b"],"ignored_models":["c/d"],"allowed_providers":["e"],` +
 	`"ignored_providers":[],"limit_nano":9007199254740993,"reset":"weekly","byok":true,` +
 	`"zdr":{"general":true,"anthropic":true,"openai":false,"google":true,"xai":false,"other":true},` +
@@ -104,8 +103,7 @@ func TestSettingsOfALaterVersionAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzDecodeGuardrail asks that what can be read is written so that it is read
-// as the same.
+// FuzzDecodeGuardrail requires that settings survive encoding and decoding.
 func FuzzDecodeGuardrail(f *testing.F) {
 	f.Add(stored)
 	f.Add(`{"reset":"lifetime"}`)
