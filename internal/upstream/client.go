@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/flight"
+	"github.com/signalbox/signalbox/internal/panics"
 	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 )
@@ -280,7 +280,7 @@ func (c *Client) refusal(resp *http.Response) *router.UpstreamError {
 	defer buf.done()
 	// The next candidate waits for this: a body that drips is given up. The body
 	// may be that of the embedding program's own transport.
-	defer time.AfterFunc(errorTime, func() { _ = flight.Guard(resp.Body.Close) }).Stop()
+	defer time.AfterFunc(errorTime, func() { _ = panics.Catch(resp.Body.Close) }).Stop()
 	// Whatever goes wrong here, the status is known and enough.
 	if buf.readAll(resp.Body, errorBytes) == nil {
 		if class, ok := Match(c.rules, resp.StatusCode, buf.B); ok {
