@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -65,21 +64,11 @@ func newKept(base *url.URL) *kept {
 	return k
 }
 
-// post sends a body of at most keptBytes and returns the head of the reply. It
-// is done with the body when it returns.
-func (k *kept) post(ctx context.Context, to Target, header http.Header, body []byte) (*http.Response, error) {
+// take returns a connection that is ready for a request. The caller must post one.
+func (k *kept) take(ctx context.Context) (*keptConn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c, err := k.take(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.post(ctx, to, header, body)
-}
-
-// take returns a connection that is ready for a request.
-func (k *kept) take(ctx context.Context) (*keptConn, error) {
 	for {
 		c := k.pop()
 		if c == nil {

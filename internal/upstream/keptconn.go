@@ -10,10 +10,13 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"sync/atomic"
 	"time"
 )
+
+// readAhead is how much of a reply is read at once: most are smaller, and every
+// request that waits for an upstream holds so much.
+const readAhead = 2 << 10
 
 var errHead = errors.New("reply has too many headers")
 
@@ -24,15 +27,15 @@ type keptConn struct {
 	home  *kept
 	look  func() error // nil when nothing has come and nothing ended
 	in    *bufio.Reader
-	out   bytes.Buffer
-	head  int64 // bytes that a reply may still have before its body
-	plain bool  // the latest reply came first, and its end is told once
-	swept bool  // was idle at the last sweep; home.mu guards it
+	timer *time.Timer // ends the wait for a head; nil before the first request
+	head  int64       // bytes that a reply may still have before its body
+	plain bool        // the latest reply came first, and its end is told once
+	swept bool        // was idle at the last sweep; home.mu guards it
 }
 
 func newKeptConn(home *kept, conn net.Conn, look func() error) *keptConn {
 	c := &keptConn{Conn: conn, home: home, look: look}
-	c.in = bufio.NewReader(c)
+	c.in = bufio.NewReaderSize(c, readAhead)
 	return c
 }
 
@@ -50,11 +53,12 @@ func (c *keptConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// post sends a request and returns the head of its reply. The body of the reply
-// gives the connection back, or closes it. When ctx ends, the connection is closed under whatever waits for it.
-func (c *keptConn) post(ctx context.Context, to Target, header http.Header, body []byte) (*http.Response, error) {
+// post sends a request, gives its bytes back and returns the head of the reply.
+// The body of the reply gives the connection back, or closes it. When ctx ends,
+// the connection is closed under whatever waits for it.
+func (c *keptConn) post(ctx context.Context, message *Buffer) (*http.Response, error) {
 	stop := context.AfterFunc(ctx, c.hangUp)
-	resp, err := c.ask(to, header, body)
+	resp, err := c.ask(message)
 	if err != nil {
 		stop()
 		c.hangUp()
@@ -68,14 +72,20 @@ func (c *keptConn) hangUp() { _ = c.Close() }
 
 // ask writes a request at once and reads the head of its reply, which has its
 // own time, however far off the end of a context is.
-func (c *keptConn) ask(to Target, header http.Header, body []byte) (resp *http.Response, err error) {
-	timer := time.AfterFunc(headerTimeout, c.hangUp)
+func (c *keptConn) ask(message *Buffer) (resp *http.Response, err error) {
+	if c.timer == nil {
+		c.timer = time.AfterFunc(headerTimeout, c.hangUp)
+	} else {
+		c.timer.Reset(headerTimeout)
+	}
 	defer func() {
-		if !timer.Stop() {
+		if !c.timer.Stop() {
 			resp, err = nil, os.ErrDeadlineExceeded
 		}
 	}()
-	if err := c.write(to, header, body); err != nil {
+	_, err = c.Write(message.B)
+	message.done()
+	if err != nil {
 		return nil, err
 	}
 	c.head = headerBytes
@@ -117,21 +127,6 @@ func (c *keptConn) onlyChunks() bool {
 // would be taken for a reply.
 func interim(status int) bool {
 	return status >= http.StatusContinue && status < http.StatusOK && status != http.StatusSwitchingProtocols
-}
-
-func (c *keptConn) write(to Target, header http.Header, body []byte) error {
-	c.out.Reset()
-	c.out.WriteString(to.head)
-	c.out.WriteString("Content-Length: ")
-	c.out.Write(strconv.AppendInt(c.out.AvailableBuffer(), int64(len(body)), 10))
-	c.out.WriteString("\r\n")
-	if err := header.Write(&c.out); err != nil {
-		return err
-	}
-	c.out.WriteString("\r\n")
-	c.out.Write(body)
-	_, err := c.Write(c.out.Bytes())
-	return err
 }
 
 // keptBody is the body of a reply. It may be closed while it is read.
