@@ -72,6 +72,10 @@ type decoder struct {
 	limits  Limits
 }
 
+// few is how many values a list has room for before it grows. Counting them first
+// would read the text of all of them once more.
+const few = 4
+
 func (d *decoder) body(body []byte) {
 	stated := false
 	for m := walk(body); m.next(); {
@@ -117,7 +121,7 @@ func (d *decoder) questions(value []byte) {
 	if !d.isObject(value) {
 		return
 	}
-	d.request.Questions = make([]Question, 0, min(length(value), d.limits.Questions+1))
+	d.request.Questions = make([]Question, 0, few)
 	for m := walk(value); m.next() && m.index <= d.limits.Questions; {
 		name := string(m.name)
 		d.enter(name)
@@ -172,7 +176,14 @@ func (d *decoder) noul(q *Question, criteria []byte) {
 	if criteria == nil || native && isNull(criteria) || !d.isObject(criteria) {
 		return
 	}
-	q.True, q.False = raw(member(criteria, "true")), raw(member(criteria, "false"))
+	for m := walk(criteria); m.next(); {
+		switch string(m.name) {
+		case "true":
+			q.True = raw(m.value)
+		case "false":
+			q.False = raw(m.value)
+		}
+	}
 	// A Request with neither has no criteria, which is a different thing.
 	if !native && q.True == nil {
 		d.failAt("true", mustBeGuidance)
@@ -187,7 +198,7 @@ func (d *decoder) options(q *Question, criteria []byte) {
 		d.fail("must be an object with at least one option")
 		return
 	}
-	q.Options = make([]Option, 0, min(length(criteria), d.limits.Options+1))
+	q.Options = make([]Option, 0, few)
 	for m := walk(criteria); m.next() && m.index <= d.limits.Options; {
 		q.Options = append(q.Options, Option{Name: string(m.name), Guidance: raw(m.value)})
 	}
@@ -198,7 +209,7 @@ func (d *decoder) levels(q *Question, criteria []byte) {
 		d.fail("must be an array with at least one level")
 		return
 	}
-	q.Levels = make([]json.RawMessage, 0, min(length(criteria), d.limits.Levels+1))
+	q.Levels = make([]json.RawMessage, 0, few)
 	for m := walk(criteria); m.next() && m.index <= d.limits.Levels; {
 		q.Levels = append(q.Levels, raw(m.value))
 	}

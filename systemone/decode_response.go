@@ -194,7 +194,7 @@ func (d *responseDecoder) answers(value []byte) Answers {
 	if !d.object("answers", value) {
 		return nil
 	}
-	var list Answers
+	list := make(Answers, 0, few)
 	for m := walk(value); m.next() && d.err == nil; {
 		d.question = string(m.name)
 		if d.object("the answer", m.value) {
@@ -207,7 +207,7 @@ func (d *responseDecoder) answers(value []byte) Answers {
 
 func (d *responseDecoder) answer(name string, value []byte) Answer {
 	a := Answer{Name: name}
-	var figure, distribution, confidence, legend []byte
+	var noul, choice, score, distribution, confidence, legend []byte
 	for m := walk(value); m.next(); {
 		if isNull(m.value) {
 			continue
@@ -215,6 +215,12 @@ func (d *responseDecoder) answer(name string, value []byte) Answer {
 		switch string(m.name) {
 		case "type":
 			a.Kind = kind(m.value)
+		case "noul":
+			noul = m.value
+		case "choice":
+			choice = m.value
+		case "score":
+			score = m.value
 		case "probabilities":
 			distribution = m.value
 		case "confidence":
@@ -223,9 +229,14 @@ func (d *responseDecoder) answer(name string, value []byte) Answer {
 			legend = m.value
 		}
 	}
+	var figure []byte
 	switch a.Kind {
-	case Noul, Choice, Score:
-		figure = member(value, string(a.Kind))
+	case Noul:
+		figure = noul
+	case Choice:
+		figure = choice
+	case Score:
+		figure = score
 	default:
 		d.fail("type is not known")
 		return a
@@ -255,16 +266,6 @@ func (d *responseDecoder) answer(name string, value []byte) Answer {
 	return a
 }
 
-// member returns the value of an object's member, nil if it is null or absent.
-func member(object []byte, name string) []byte {
-	for m := walk(object); m.next(); {
-		if string(m.name) == name && !isNull(m.value) {
-			return m.value
-		}
-	}
-	return nil
-}
-
 // length returns how many values a container has.
 func length(container []byte) int {
 	w := walk(container)
@@ -277,7 +278,7 @@ func (d *responseDecoder) probabilities(value []byte) []Probability {
 	if !d.object("probabilities", value) {
 		return nil
 	}
-	list := make([]Probability, 0, length(value))
+	list := make([]Probability, 0, few)
 	for m := walk(value); m.next() && d.err == nil; {
 		list = append(list, Probability{Label: string(m.name), P: d.float("a probability", m.value)})
 	}
