@@ -197,9 +197,8 @@ func (c *Client) Post(ctx context.Context, to Target, a *router.Attempt, body *B
 	return c.reply(ctx, resp)
 }
 
-// send posts body, by a connection of the client's own where that is enough. It
-// gives the body back as soon as that has been written: what waits for a slow
-// upstream then holds no copy of it.
+// send posts body, over a kept connection if it is small. It gives the body back as
+// soon as it is written, so a call that waits for a slow upstream holds no copy.
 func (c *Client) send(ctx context.Context, to Target, own own, body *Buffer) (*http.Response, error) {
 	if c.kept != nil && len(body.B) <= keptBytes && !c.kept.multiplexed.Load() {
 		conn, err := c.kept.take(ctx)
@@ -218,11 +217,12 @@ func (c *Client) send(ctx context.Context, to Target, own own, body *Buffer) (*h
 	return c.postAlone(ctx, to, c.headerOf(own), body.B)
 }
 
-// own is what the header of one attempt has in place of the client's, or besides:
-// empty texts are nothing.
+// own is what the header of one attempt has besides the client's fields: a request
+// ID, and a credential in place of the client's. An empty text is absent.
 type own struct{ requestID, credential, value string }
 
-// own returns what an attempt shows by itself, or why that cannot be shown.
+// own returns the attempt's own fields, or an error where one of them cannot stand in a
+// header.
 func (c *Client) own(a *router.Attempt) (own own, err error) {
 	if c.requestID != "" {
 		own.requestID = a.RequestID
@@ -238,7 +238,8 @@ func (c *Client) own(a *router.Attempt) (own own, err error) {
 	return own, nil
 }
 
-// headerOf returns the header of an attempt, the shared one where that will do.
+// headerOf returns the header of an attempt: the client's, which must not be changed,
+// where the attempt has no fields of its own.
 func (c *Client) headerOf(own own) http.Header {
 	if own.requestID == "" && own.credential == "" {
 		return c.header
@@ -253,7 +254,8 @@ func (c *Client) headerOf(own own) http.Header {
 	return header
 }
 
-// message returns a request with headerOf's header as it goes over the wire.
+// message returns a whole request as it goes over the wire, with the same fields as
+// headerOf.
 func (c *Client) message(to Target, own own, body *Buffer) *Buffer {
 	m := c.pool.lend()
 	m.B = append(append(m.B, to.head...), c.fields...)
