@@ -18,6 +18,8 @@ import (
 // Refusals of this package.
 var (
 	errNoCredential  = errors.New("httpapi: no credential")
+	errSignIn        = errors.New("httpapi: Config.SignIn refused the caller")
+	errNoAccount     = errors.New("httpapi: a principal without an account was authenticated")
 	errNotManagement = errors.New("httpapi: not a management key")
 	errClosed        = errors.New("httpapi: the route takes no key at all")
 	errNotFound      = errors.New("httpapi: no such resource")
@@ -89,6 +91,7 @@ var refusals = []struct {
 	{organization.ErrConflict, problem{http.StatusConflict, router.Conflict, "Resource conflict. Please try again later."}},
 	{activity.ErrNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
 	{errNoCredential, problem{http.StatusUnauthorized, router.Authentication, "Missing Authentication header"}},
+	{errSignIn, problem{http.StatusUnauthorized, router.Authentication, "Invalid API key"}},
 	{keys.ErrRefused, problem{http.StatusUnauthorized, router.Authentication, "Invalid API key"}},
 	{keys.ErrExpired, problem{http.StatusUnauthorized, router.Authentication, "API key expired"}},
 	{keys.ErrDisabled, problem{http.StatusUnauthorized, router.Authentication, "API key disabled"}},

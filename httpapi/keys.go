@@ -243,8 +243,12 @@ func describeRate(r keys.Rate) rateObject {
 	return rateObject{r.Requests, r.Per.String(), "Requests that this key may make in each interval."}
 }
 
-// currentKey serves GET /key.
+// currentKey serves GET /key. A caller who has signed in without a key has none to
+// show.
 func (x *exchange) currentKey(ctx context.Context) error {
+	if x.principal.KeyHash == "" {
+		return errNoCredential
+	}
 	r, organization, err := x.s.ManagedKeys.Current(ctx, x.principal)
 	if err != nil {
 		return err

@@ -9,9 +9,10 @@ import (
 
 // Intercept lets only usable inference keys through, and puts the key's limit
 // on the call. A call that brings a Secret is authenticated by it and counted
-// by [Service.Admit]; where the Principal is known, both were done before, and
-// its key is only looked up. A call with neither is refused: a program that
-// routes without keys leaves this interceptor out.
+// by [Service.Admit]; where the Principal has a KeyHash, both were done before, and
+// the key is only looked up. A call with neither passes as it is, unless its
+// Principal has Management: it is the embedding program's own, or one of an account
+// whose member was authenticated in another way.
 //
 // Where the ledger keeps versions, a change of a key acts on the next call that
 // something is set aside for, in every process that shares the store: a limit as
@@ -24,8 +25,10 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		switch {
 		case brought:
 			d, c.Secret = digestOfText(string(c.Secret)), ""
+		case c.Principal.KeyHash == "" && c.Principal.Management:
+			return nil, refusal(ErrManagement)
 		case c.Principal.KeyHash == "":
-			return nil, &router.Error{Class: router.Authentication, Message: "Missing Authentication header"}
+			return next(ctx, c)
 		case !ok:
 			return nil, refusal(ErrRefused)
 		}

@@ -15,14 +15,15 @@ import (
 // floors orders the packages: each imports packages of lower floors only. The
 // first pattern that covers a package gives its floor.
 var floors = [][]string{
-	{".", "systemone", "internal/flight", "internal/jsonsize", "internal/typednil"},
+	{"systemone", "internal/flight", "internal/jsonsize", "internal/typednil"},
 	{"router"},
 	{"internal/upstream", "internal/uselite", "internal/wordvec"},
 	{"router/...", "keys", "organization", "presets", "activity", "guardrails"},
 	{"internal/lines", "store", "httpapi"},
 	{"internal/sqlstore"},
 	{"store/memory", "store/sqlite", "store/postgres", "store/lease"},
-	{"store/storetest", "internal/pgtest", "internal/dataset"},
+	{"."},
+	{"store/storetest", "internal/pgtest", "internal/dataset", "internal/demo"},
 	{"examples/*/..."},
 	{"examples/*", "internal/arch", "internal/docs", "internal/modelpack", "internal/proofs", "internal/sdktest"},
 }
@@ -31,7 +32,7 @@ var floors = [][]string{
 // have it in production code. An empty list means tests only.
 var onlyIn = map[string][]string{
 	"net/http": {
-		"httpapi", "internal/upstream", "internal/sdktest", "examples/...",
+		".", "httpapi", "internal/upstream", "internal/sdktest", "examples/...",
 		"router/systemonehttp", "router/openaidecisions", "router/routertest",
 	},
 	"database/sql":                      {"store/sqlite", "examples/..."},
@@ -122,7 +123,7 @@ func TestFloorsAreKept(t *testing.T) {
 		{"keys/intercept.go", module + "/guardrails", "floor 3 imports guardrails of floor 3"},
 		{"store/memory/keys.go", module + "/store/sqlite", "floor 6 imports store/sqlite of floor 6"},
 		{"router/plan.go", module + "/surprise", "floor 1 imports surprise of floor -1"},
-		{"examples/triage/main.go", module + "/examples/server", "floor 9 imports examples/server of floor 9"},
+		{"examples/triage/main.go", module + "/examples/server", "floor 10 imports examples/server of floor 10"},
 		{"router/plan.go", "net/http", "net/http is not for router"},
 		{"router/similarity/model.go", "net/http/httptest", "net/http/httptest is not for router/similarity"},
 		{"internal/sqlstore/keys.go", module + "/store/postgres", "floor 5 imports store/postgres of floor 6"},

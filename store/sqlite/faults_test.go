@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox/signalbox"
 	"github.com/signalbox/signalbox/activity"
-	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox/internal/demo"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
@@ -36,7 +37,7 @@ func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 type burning struct {
 	t       *testing.T
 	whole   store.Set // on the same database, and without faults
-	managed *stack.Stack
+	managed *signalbox.Service
 	failing *failing
 	faulty  store.Set
 	who     router.Principal // has the key that is used
@@ -55,13 +56,13 @@ func newBurning(t *testing.T) *burning {
 	require.NoError(t, err)
 	b.faulty = sqlstore.Set(b.failing)
 	b.managed = b.service(b.whole)
-	_, err = b.managed.Seed(t.Context())
+	_, err = demo.Seed(t.Context(), b.managed)
 	require.NoError(t, err)
 	return b
 }
 
 // service is a whole one, on two upstreams. It has cached nothing yet.
-func (b *burning) service(set store.Set) *stack.Stack {
+func (b *burning) service(set store.Set) *signalbox.Service {
 	b.t.Helper()
 	first := true
 	ant := &routertest.Script{Default: routertest.Step{Do: func(_ context.Context, a router.Attempt) (router.Reply, error) {
@@ -81,7 +82,7 @@ func (b *burning) service(set store.Set) *stack.Stack {
 		},
 	)
 	require.NoError(b.t, err)
-	s, err := stack.New(stack.Config{Catalog: catalog, Stores: set, Log: slog.New(slog.DiscardHandler), Now: noon})
+	s, err := signalbox.New(signalbox.Config{Catalog: catalog, Stores: set, SealingKeys: demo.SealingKeys(), Logger: slog.New(slog.DiscardHandler), Now: noon})
 	require.NoError(b.t, err)
 	return s
 }
@@ -89,8 +90,8 @@ func (b *burning) service(set store.Set) *stack.Stack {
 // begin makes a key with a limit, and has the n-th of something fail.
 func (b *burning) begin(what fault, n int) {
 	b.t.Helper()
-	by := router.Actor{Principal: router.Principal{Account: stack.Account}}
-	k, secret, err := b.managed.Keys.Create(b.t.Context(), by, keys.Key{Name: "key", Creator: stack.Member, Limit: new(limit)})
+	by := demo.Program()
+	k, secret, err := b.managed.Keys.Create(b.t.Context(), by, keys.Key{Name: "key", Creator: demo.Member, Limit: new(limit)})
 	require.NoError(b.t, err)
 	b.who = router.Principal{Account: k.Account, Workspace: k.Workspace, Member: k.Creator, KeyHash: k.Hash}
 	b.secret, b.told, b.posted = secret, 0, b.spent(router.OwnerAccount).Spent.Credit
@@ -110,7 +111,7 @@ func (b *burning) within(limit router.USD) {
 	b.t.Helper()
 	on := b.spent(router.OwnerKey)
 	assert.LessOrEqual(b.t, on.Spent.Credit+on.Held.Credit, limit)
-	items, err := b.whole.Activity.Items(b.t.Context(), activity.Range{Account: stack.Account, From: "2026-11-21", To: "2026-11-21"})
+	items, err := b.whole.Activity.Items(b.t.Context(), activity.Range{Account: demo.Account, From: "2026-11-21", To: "2026-11-21"})
 	require.NoError(b.t, err)
 	sum := router.USD(0)
 	for _, item := range items {
@@ -120,7 +121,7 @@ func (b *burning) within(limit router.USD) {
 }
 
 // call makes a call, and says whether it failed for a fault.
-func (b *burning) call(s *stack.Stack) (failed bool) {
+func (b *burning) call(s *signalbox.Service) (failed bool) {
 	cheap, err := systemone.DecodePreferences([]byte(`{"sort":"price"}`))
 	require.NoError(b.t, err)
 	res, err := s.Router.Decide(b.t.Context(), &router.Call{Secret: b.secret, Request: &systemone.Request{
