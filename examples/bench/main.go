@@ -26,7 +26,21 @@
 //
 // measures memory with many calls in flight (Linux only): so many callers ask each
 // gateway three times, of an upstream that takes 2 s. It needs two file descriptors
-// for each call in flight.
+// for each call in flight. With 8,000 of them the proxy takes 687 MiB at most, and
+// the server 644, or 654 without the limit that it sets itself (GOMEMLIMIT=off). A
+// call that waits holds 46 KB in the server: 18 of stack, 12 of net/http's server,
+// 2 to read the reply with, and its request.
+//
+// # What is above the floor
+//
+// On two cores of a virtual machine that others used too, medians of nine
+// interleaved rounds, processor time of floor, proxy and server: 63, 130 and 162 µs
+// on one connection, 34, 84 and 75 on 32. The server takes 2.6 and 2.2 times the
+// floor's. Above the floor are decoding and checking the request and the reply
+// (11 µs on 32 connections), accounting (5), contexts and their timers (3), the look
+// at an idle connection (1), and encoding, planning and policies. Allocation and
+// collection are 9 of all these. On one connection threads go to sleep and are woken
+// between any two system calls, and the longer a request takes the more often.
 //
 // # Where the time goes
 //
