@@ -113,6 +113,7 @@ func (c *floorConn) ask() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer resp.Body.Close() //nolint:errcheck // it was read to its end, or the connection is closed
 	return io.ReadAll(resp.Body)
 }
 
