@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -152,8 +151,8 @@ func (o object) external() (user, hash string) {
 	if !ok {
 		return "", ""
 	}
-	inner := object{path: o.path + name + ".", issues: o.issues}
-	if raw[0] != '{' || json.Unmarshal(raw, &inner.members) != nil {
+	inner, ok := o.inner(name, raw)
+	if !ok {
 		o.wrong(name, "must be an object")
 		return "", ""
 	}

@@ -57,7 +57,7 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 // and a call is refused that may no longer use it.
 func (s *Service) limits(e *entry) *router.Limits {
 	l := &router.Limits{
-		Versions: []router.Version{{Line: router.OwnerKey.Line(e.principal, "ever"), Check: router.CheckKey, N: e.key.Version}},
+		Versions: []router.Version{{Line: router.OwnerKey.Line(e.principal, "ever"), N: e.key.Version}},
 		Again: func(ctx context.Context) (*router.Limits, error) {
 			now, err := s.cache.renew(ctx, e)
 			if err == nil {
@@ -71,7 +71,7 @@ func (s *Service) limits(e *entry) *router.Limits {
 	}
 	if k := &e.key; k.Limit != nil {
 		l.Budgets = []router.Budget{{
-			Check: router.CheckKey, Owner: router.OwnerKey, Interval: k.Reset, Max: *k.Limit, BYOK: k.IncludeBYOK,
+			Check: router.Check{Order: 20, Word: "key_limit"}, Owner: router.OwnerKey, Interval: k.Reset, Max: *k.Limit, BYOK: k.IncludeBYOK,
 			Refusal: &router.Error{Class: router.PaymentRequired, Message: "Key limit exceeded"},
 		}}
 	}

@@ -46,7 +46,7 @@ func (r *Router) detach(ctx context.Context, c *Call) context.Context {
 // once answers a call with an idempotency key: with the reply that is kept, or with
 // one of its own that is then kept.
 func (r *Router) once(ctx context.Context, c *Call) (res *Result, err error) {
-	if !validRequestID(c.Idempotency.Key) {
+	if !VisibleASCII(c.Idempotency.Key) {
 		return nil, &Error{Class: InvalidRequest, Issues: []systemone.Issue{{
 			Path: "idempotency-key", Message: "must be 1 to 128 visible ASCII characters",
 		}}}

@@ -27,22 +27,22 @@ import (
 
 const (
 	cent  = router.Dollar / 100
-	limit = 4 * cent // of a key: what the first two calls cost, and one more
+	limit = 4 * cent // of the key: the first two calls cost three, one more fits
 	calls = 4
 )
 
 func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
-// burning is a database, and a service on it whose database fails.
+// burning is a service on a database that fails.
 type burning struct {
 	t       *testing.T
-	whole   store.Set // on the same database, and without faults
+	whole   store.Set // the same database without faults
 	managed *signalbox.Service
 	failing *failing
 	faulty  store.Set
-	who     router.Principal // has the key that is used
+	who     router.Principal // the owner of the key in use
 	secret  router.Secret
-	told    router.USD // what answers said that they cost
+	told    router.USD // sum of the costs that answers reported
 	posted  router.USD // what the account had spent before
 }
 
@@ -61,13 +61,13 @@ func newBurning(t *testing.T) *burning {
 	return b
 }
 
-// service is a whole one, on two upstreams. It has cached nothing yet.
+// service returns a service with two upstreams and cold caches.
 func (b *burning) service(set store.Set) *signalbox.Service {
 	b.t.Helper()
 	first := true
 	ant := &routertest.Script{Default: routertest.Step{Do: func(_ context.Context, a router.Attempt) (router.Reply, error) {
 		b.within(limit) //nolint:contextcheck // with the test's own context
-		if first {      // so that the dearer one is asked, and the hold is raised
+		if first {      // fails over to the dearer endpoint, so that the hold is raised
 			first = false
 			return router.Reply{}, routertest.Fail(500, 0)
 		}
@@ -87,7 +87,7 @@ func (b *burning) service(set store.Set) *signalbox.Service {
 	return s
 }
 
-// begin makes a key with a limit, and has the n-th of something fail.
+// begin creates a key with a limit, and lets the n-th operation of a kind fail.
 func (b *burning) begin(what fault, n int) {
 	b.t.Helper()
 	by := demo.Program()
@@ -98,7 +98,7 @@ func (b *burning) begin(what fault, n int) {
 	b.failing.fault, b.failing.n, b.failing.seen = what, n, 0
 }
 
-// spent is what stands on an owner.
+// spent returns the balance of an owner.
 func (b *burning) spent(o router.Owner) router.Balance {
 	b.t.Helper()
 	list, err := b.whole.Ledger.Balances(b.t.Context(), []router.Line{o.Line(b.who, "ever")})
@@ -106,7 +106,7 @@ func (b *burning) spent(o router.Owner) router.Balance {
 	return list[0]
 }
 
-// within requires that the limit is kept and that events are what is spent.
+// within requires that the limit is kept and that the events add up to what is spent.
 func (b *burning) within(limit router.USD) {
 	b.t.Helper()
 	on := b.spent(router.OwnerKey)
@@ -120,7 +120,7 @@ func (b *burning) within(limit router.USD) {
 	assert.Equal(b.t, b.spent(router.OwnerAccount).Spent.Credit, sum)
 }
 
-// call makes a call, and says whether it failed for a fault.
+// call makes a call and reports whether it failed because of a fault.
 func (b *burning) call(s *signalbox.Service) (failed bool) {
 	cheap, err := systemone.DecodePreferences([]byte(`{"sort":"price"}`))
 	require.NoError(b.t, err)
@@ -142,15 +142,15 @@ func (b *burning) call(s *signalbox.Service) (failed bool) {
 	return true
 }
 
-// Whatever fails in a database under a whole service, and wherever: no limit is
-// passed, nothing that was answered is lost, who is not answered is told so, and
-// what is left held ends with its deadline.
+// Whatever operation of the database fails: the limit is kept, every answered call is
+// charged, a call that is not answered gets an error, and what stays held ends with its
+// deadline.
 func TestTheNthTimeSomethingFails(t *testing.T) {
 	t.Parallel()
 	for _, what := range everyFault() {
 		t.Run(fmt.Sprintf("%s, for good %t", what.what, what.onward), func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { failEverywhere(t, what) }) // which ends when no goroutine is left
+			synctest.Test(t, func(t *testing.T) { failEverywhere(t, what) }) // fails if a goroutine is left behind
 		})
 	}
 }
@@ -177,7 +177,7 @@ func failEverywhere(t *testing.T, what fault) {
 	assert.Greater(t, n, 6, "so many things may fail")
 }
 
-// run makes calls while the database fails, and sees what is left of them.
+// run makes calls while the database fails, and checks what is left of them.
 func (b *burning) run() (failed bool) {
 	s := b.service(b.faulty)
 	for range calls {
