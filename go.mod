@@ -13,8 +13,8 @@ require (
 
 // examples/triage.
 require (
+	github.com/emersion/go-message v0.18.2
 	golang.org/x/net v0.62.0
-	golang.org/x/term v0.47.0
 )
 
 // Tests, and the test kits that others import.

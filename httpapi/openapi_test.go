@@ -73,47 +73,51 @@ func TestOpenAPIDescribesExactlyTheRoutes(t *testing.T) {
 	assert.ElementsMatch(t, served, slices.Collect(maps.Keys(openAPI(t).operations())))
 }
 
-// TestOpenAPIDescribesEveryReply plays every scenario: its status must be
-// documented for its route, and its body must be as documented. In the end
-// every documented status must have been seen.
+// TestOpenAPIDescribesEveryReply plays every scenario with router metadata: its
+// status must be documented for its route, and its body must be as documented.
+// In the end every documented status must have been seen. TestScenarios holds
+// the replies without metadata to the document.
 func TestOpenAPIDescribesEveryReply(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestScenarios plays the same")
+	}
 	d := openAPI(t)
-	operations := d.operations()
 	seen := map[string]bool{}
 	for _, s := range allScenarios(t) {
-		for _, asked := range []bool{false, true} {
-			if asked {
-				s.header = maps.Clone(s.header)
-				if s.header == nil {
-					s.header = map[string]string{}
-				}
-				s.header["X-Router-Metadata"] = "enabled"
-			}
-			replay := s
-			replay.ant, replay.bee = slices.Clone(s.ant), slices.Clone(s.bee)
-			_, r, got := replay.play(t)
-			route := d.routeOf(orText(s.mount, "/api/v1")+r.URL.Path, r.Method)
-			if route == "" {
-				assert.Equal(t, http.StatusNotFound, got.status, s.name)
-				continue
-			}
-			status := strconv.Itoa(got.status)
-			seen[route+" "+status] = true
-			response := d.object(operations[route], "responses", status)
-			require.NotNil(t, response, "%s may answer %s (%s)", route, status, s.name)
-			schema := d.object(response, "content", "application/json", "schema")
-			require.NotNil(t, schema, "%s %s", route, status)
-			var body any
-			require.NoError(t, json.Unmarshal(got.body, &body))
-			assert.Empty(t, d.check(schema, body, "$"), "%s %s (%s): %s", route, status, s.name, got.body)
-			d.checkHeaders(t, response, got.header, route+" "+status+" ("+s.name+")")
+		s.header = maps.Clone(s.header)
+		if s.header == nil {
+			s.header = map[string]string{}
 		}
+		s.header["X-Router-Metadata"] = "enabled"
+		_, r, got := s.play(t)
+		seen[d.describes(t, s, r, got)] = true
 	}
-	for route, operation := range operations {
+	for route, operation := range d.operations() {
 		for status := range d.object(operation, "responses") {
 			assert.True(t, seen[route+" "+status], "no scenario has %s answer %s", route, status)
 		}
 	}
+}
+
+// describes holds the reply of a scenario to its description, and returns the
+// route and the status of it.
+func (d document) describes(t *testing.T, s scenario, r *http.Request, got *reply) string {
+	t.Helper()
+	route := d.routeOf(orText(s.mount, "/api/v1")+r.URL.Path, r.Method)
+	if route == "" {
+		assert.Equal(t, http.StatusNotFound, got.status, s.name)
+		return ""
+	}
+	status := strconv.Itoa(got.status)
+	response := d.object(d.operations()[route], "responses", status)
+	require.NotNil(t, response, "%s may answer %s (%s)", route, status, s.name)
+	schema := d.object(response, "content", "application/json", "schema")
+	require.NotNil(t, schema, "%s %s", route, status)
+	var body any
+	require.NoError(t, json.Unmarshal(got.body, &body))
+	assert.Empty(t, d.check(schema, body, "$"), "%s %s (%s): %s", route, status, s.name, got.body)
+	d.checkHeaders(t, response, got.header, route+" "+status+" ("+s.name+")")
+	return route + " " + status
 }
 
 // checkHeaders holds a reply to the headers that are documented: one that is

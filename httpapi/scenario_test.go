@@ -83,11 +83,14 @@ func orText(a, b string) string {
 	return b
 }
 
+// TestScenarios also holds each reply to docs/openapi.yaml.
 func TestScenarios(t *testing.T) {
+	d := openAPI(t)
 	for _, s := range allScenarios(t) {
 		t.Run(orText(s.mount, "/api/v1")+" "+s.name, func(t *testing.T) {
-			_, _, got := s.play(t)
+			_, r, got := s.play(t)
 			require.Equal(t, s.status, got.status, "%s", got.body)
+			d.describes(t, s, r, got)
 			if s.status >= http.StatusBadRequest {
 				assert.EqualValues(t, s.status, at(t, got.body, "error.code"))
 				assert.Equal(t, s.message, at(t, got.body, "error.message"))

@@ -18,11 +18,12 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// How often each kind of storage is killed, and the seed of the moments: by
-// default 20 times at random ones.
+// How often each kind of storage is killed, by default 5 times and 20 times
+// where fullEnv is 1, and the seed of the moments, by default a random one.
 const (
 	killsEnv = "SIGNALBOX_TEST_KILLS"
 	seedEnv  = "SIGNALBOX_TEST_SEED"
+	fullEnv  = "SIGNALBOX_TEST_FULL"
 )
 
 func number(t *testing.T, name string, otherwise uint64) uint64 {
@@ -89,7 +90,7 @@ func TestKilledServersLoseNothingAndOverspendNothing(t *testing.T) {
 			tally: newTally(),
 		}
 		c.firstStart(t)
-		kills := int(number(t, killsEnv, 20))
+		kills := int(number(t, killsEnv, 5+15*number(t, fullEnv, 0)))
 		began := time.Now()
 		for n := range kills {
 			c.cycle(t)

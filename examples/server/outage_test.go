@@ -111,10 +111,7 @@ func TestADatabaseThatDiesAndComesBack(t *testing.T) {
 	c.firstStart(t)
 	v := c.launch(t)
 	base := v.listening(t, nil)
-	outages, met := 4, 0
-	if testing.Short() {
-		outages = 2
-	}
+	outages, met := 2+2*int(number(t, fullEnv, 0)), 0
 	for range outages {
 		met += c.outage(t, pg, atGate, base)
 	}

@@ -29,37 +29,37 @@ func TestAnItemAboveTheLimitIsSkippedAndTheRestGoesOn(t *testing.T) {
 	mib := strings.Repeat("x", 1<<20)
 	const separator = "From a Tue Nov  3 09:15:00 2026\n"
 	tests := map[string]struct {
-		format format
+		format string
 		in     io.Reader
 		places []string // of the items
 		errors []string
 	}{
 		"a line of 10 MiB": {
-			formatLines, spread(`{"a":"b"}`+"\n"+`{"a":"`, mib, 10, `"}`+"\n"+`"c"`),
+			"jsonl", spread(`{"a":"b"}`+"\n"+`{"a":"`, mib, 10, `"}`+"\n"+`"c"`),
 			[]string{"f:1", "f:2", "f:3"},
 			[]string{"", errTooLarge.Error(), ""},
 		},
-		"a last line of 10 MiB": {formatLines, spread(`"`, mib, 10, `"`), []string{"f:1"}, []string{errTooLarge.Error()}},
+		"a last line of 10 MiB": {"jsonl", spread(`"`, mib, 10, `"`), []string{"f:1"}, []string{errTooLarge.Error()}},
 		"a mail of one line of 10 MiB": {
-			formatMbox, spread(separator+"Subject: a\n\n", mib, 10, "\n\n"+separator+"Subject: b\n\nb\n"),
+			"mbox", spread(separator+"Subject: a\n\n", mib, 10, "\n\n"+separator+"Subject: b\n\nb\n"),
 			[]string{"f#1", "f#2"},
 			[]string{errTooLarge.Error(), ""},
 		},
 		"a mail of a million lines": {
-			formatMbox, spread(separator+"Subject: a\n\n", strings.Repeat("line\n", 1000), 1000, "\n"+separator+"Subject: b\n\nb\n"),
+			"mbox", spread(separator+"Subject: a\n\n", strings.Repeat("line\n", 1000), 1000, "\n"+separator+"Subject: b\n\nb\n"),
 			[]string{"f#1", "f#2"},
 			[]string{errTooLarge.Error(), ""},
 		},
 		"a separator of 10 MiB": {
-			formatMbox, spread("From ", mib, 10, "\nSubject: a\n\na\n"),
+			"mbox", spread("From ", mib, 10, "\nSubject: a\n\na\n"),
 			[]string{"f#1"},
-			[]string{""},
+			[]string{errTooLarge.Error()},
 		},
-		"a text of 10 MiB":       {formatText, spread("", mib, 10, ""), []string{"f"}, []string{errTooLarge.Error()}},
-		"a mail file of 10 MiB":  {formatMail, spread("Subject: a\n\n", mib, 10, ""), []string{"f"}, []string{errTooLarge.Error()}},
-		"a text at the limit":    {formatText, spread("", mib, maxItem>>20, ""), []string{"f"}, []string{""}},
-		"a text above the limit": {formatText, spread("", mib, maxItem>>20, "x"), []string{"f"}, []string{errTooLarge.Error()}},
-		"a line at the limit":    {formatLines, spread(`"`, mib, maxItem>>20-1, mib[2:]+"\"\n"), []string{"f:1"}, []string{""}},
+		"a text of 10 MiB":       {"text", spread("", mib, 10, ""), []string{"f"}, []string{errTooLarge.Error()}},
+		"a mail file of 10 MiB":  {"mail", spread("Subject: a\n\n", mib, 10, ""), []string{"f"}, []string{errTooLarge.Error()}},
+		"a text at the limit":    {"text", spread("", mib, maxItem>>20, ""), []string{"f"}, []string{""}},
+		"a text above the limit": {"text", spread("", mib, maxItem>>20, "x"), []string{"f"}, []string{errTooLarge.Error()}},
+		"a line at the limit":    {"jsonl", spread(`"`, mib, maxItem>>20-1, mib[2:]+"\"\n"), []string{"f:1"}, []string{""}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -90,18 +90,18 @@ func TestAStreamThatBreaksOffIsAnItemThatFailed(t *testing.T) {
 	broken := func(text string) io.Reader {
 		return io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrClosedPipe))
 	}
-	for f, want := range map[format][]string{
-		formatLines: {"f:1", "f:2: " + io.ErrClosedPipe.Error()},
-		formatMbox:  {"f#1", "f#2: " + io.ErrClosedPipe.Error()},
-		formatText:  {"f: " + io.ErrClosedPipe.Error()},
-		formatMail:  {"f: " + io.ErrClosedPipe.Error()},
-		formatAuto:  {"f: " + io.ErrClosedPipe.Error()},
+	for f, want := range map[string][]string{
+		"jsonl": {"f:1", "f:2: " + io.ErrClosedPipe.Error()},
+		"mbox":  {"f#1: " + io.ErrClosedPipe.Error()},
+		"text":  {"f: " + io.ErrClosedPipe.Error()},
+		"mail":  {"f: " + io.ErrClosedPipe.Error()},
+		"auto":  {"f: " + io.ErrClosedPipe.Error()},
 	} {
 		text := "From a 10:00\nSubject: a\n\n"
-		if f == formatLines {
+		if f == "jsonl" {
 			text = `"a"` + "\n"
 		}
-		if f == formatAuto {
+		if f == "auto" {
 			text = ""
 		}
 		var got []string
@@ -120,7 +120,7 @@ func TestAStreamThatBreaksOffIsAnItemThatFailed(t *testing.T) {
 func TestFilesThatCannotBeReadAreItemsThatFailed(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing.txt")
-	all := sources(t, options{format: formatAuto, files: []string{missing, t.TempDir(), "-"}}, "a text")
+	all := sources(t, options{format: "auto", files: []string{missing, t.TempDir(), "-"}}, "a text")
 	require.Len(t, all, 3)
 	require.ErrorIs(t, all[0].err, os.ErrNotExist)
 	assert.Equal(t, missing, all[0].source)
@@ -150,7 +150,7 @@ func TestMailsMadeToTakeApartTheReader(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			doc, err := options{}.parseMail([]byte(raw))
+			doc, err := parseMail([]byte(raw))
 			require.NoError(t, err)
 			assert.Contains(t, string(doc.state), `"subject"`)
 		})
@@ -180,7 +180,7 @@ func TestMailboxGivesBackTheMailsThatWereWritten(t *testing.T) {
 			want = append(want, text.String()+end)
 		}
 		var got []string
-		options{format: formatMbox}.file("f", &box, func(i item) bool {
+		options{format: "mbox"}.file("f", &box, func(i item) bool {
 			got = append(got, string(i.raw))
 			return true
 		})

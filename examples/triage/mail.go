@@ -2,128 +2,163 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"net/mail"
+	"io"
+	"regexp"
 	"strings"
-	"time"
+
+	"github.com/emersion/go-message"
+	_ "github.com/emersion/go-message/charset" // charsets beyond UTF-8
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding/charmap"
 )
 
-// letter is what is asked about of a mail: its JSON is the state. From and Date are left out unless the
-// caller wants them: a model that compares meanings takes a name and an address for a part of what is said.
-type letter struct {
-	Subject string `json:"subject,omitempty"`
-	From    string `json:"from,omitempty"`
-	Date    string `json:"date,omitempty"`
-	Text    string `json:"text,omitempty"`
+// Limits of one mail. They bound the work on a mail that is made to be expensive.
+const (
+	maxDepth = 16   // parts within parts
+	maxParts = 1000 // parts in all
+)
+
+// envelope matches what a mailbox puts before a mail.
+var envelope = regexp.MustCompile(`^(\s*>?From [^\n]*\n)*\n*`)
+
+// mailParser fills a document from a mail and the parts within it.
+type mailParser struct {
+	document
+
+	parts int // read so far
 }
 
-// parseMail makes a document of one mail, named by its Message-ID.
-func (o options) parseMail(raw []byte) (document, error) {
-	var doc document
-	p := mailParser{notes: &doc.notes}
-	m, err := p.open(raw)
+// parseMail makes a document of one mail, named by its Message-ID. Its sender and its date are not in the state: a
+// model that compares meanings takes them for a part of the text.
+func parseMail(raw []byte) (document, error) {
+	raw = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
+	if raw = raw[len(envelope.Find(raw)):]; len(bytes.TrimSpace(raw)) == 0 {
+		return document{}, errEmpty
+	}
+	var p mailParser
+	e, err := p.open(bytes.NewReader(raw))
 	if err != nil {
 		return document{}, err
 	}
-	l := p.read(m)
-	if l.Subject == "" && l.Text == "" {
-		return document{}, p.nothing()
+	text, _ := p.read(e, 0)
+	state := struct {
+		Subject string `json:"subject,omitempty"`
+		Text    string `json:"text,omitempty"`
+	}{p.subject(e), p.shorten(tidy(text))}
+	if state.Subject == "" && state.Text == "" {
+		return document{}, errors.New(strings.Join(append(p.notes, errEmpty.Error()), "; "))
 	}
-	doc.id = strings.Trim(strings.TrimSpace(m.Header.Get("Message-Id")), "<>")
-	doc.title = l.Subject
-	if doc.title == "" {
-		doc.title, _, _ = strings.Cut(l.Text, "\n")
-	}
-	l.Text = shorten(l.Text, &doc.notes)
-	if !o.envelope {
-		l.From, l.Date = "", ""
-	}
-	doc.state, err = encode(l)
-	return doc, err
+	p.name = strings.Trim(e.Header.Get("Message-Id"), "<> ")
+	p.state, err = json.Marshal(state)
+	return p.document, err
 }
 
-// mailParser reads one mail and the mails and parts within it.
-type mailParser struct {
-	notes *notes
-	parts int // how many parts were opened
-	depth int // how many parts stand around the one that is being read
-}
-
-// open splits a mail into header and body. Lines of the header that are none are left out with a note.
-func (p *mailParser) open(raw []byte) (*mail.Message, error) {
-	raw = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
-	raw = bytes.TrimLeft(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), "\n")
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return nil, errEmpty
-	}
-	head, body := splitHeader(raw)
-	clean := make([]byte, 0, len(head)+1)
-	for line := range bytes.Lines(head) {
-		folded := line[0] == ' ' || line[0] == '\t'
-		name, value, ok := field(line)
-		switch {
-		case folded && len(clean) > 0:
-			clean = append(clean, line...)
-		case ok:
-			clean = append(append(append(clean, name...), ':'), value...)
-		case !isEnvelope(line) && len(bytes.TrimSpace(line)) > 0:
-			p.notes.add("a line of the header is no field: left out")
-		}
-	}
-	if len(clean) == 0 {
-		return nil, errors.New("not a mail: it begins with no header field")
-	}
-	m, err := mail.ReadMessage(bytes.NewReader(append(clean, '\n')))
-	if err != nil {
+// open reads the header of a mail.
+func (p *mailParser) open(r io.Reader) (*message.Entity, error) {
+	e, err := message.ReadWithOptions(r, &message.ReadOptions{MaxHeaderBytes: maxItem + 1})
+	if e == nil {
 		return nil, fmt.Errorf("not a mail: %w", err)
 	}
-	m.Body = bytes.NewReader(body)
-	return m, nil
+	p.check(err, "read as it stands")
+	return e, nil
 }
 
-// read decodes the fields and the text of a mail.
-func (p *mailParser) read(m *mail.Message) letter {
-	l := letter{
-		Subject: decodeHeader(m.Header.Get("Subject"), p.notes),
-		From:    decodeHeader(m.Header.Get("From"), p.notes),
+// check notes an error and what was done about it.
+func (p *mailParser) check(err error, what string) {
+	if err != nil {
+		p.note("%s: %s", what, oneLine(err))
 	}
-	if date, err := m.Header.Date(); err == nil {
-		l.Date = date.Format(time.RFC3339)
-	}
-	body := new(bytes.Buffer)
-	_, _ = body.ReadFrom(m.Body) // it stands in memory
-	l.Text = tidy(p.entity(part{header: m.Header, body: body.Bytes(), whole: true}).text)
-	return l
 }
 
-// nothing is the failure of a mail of which nothing is left, with what was wrong with it.
-func (p *mailParser) nothing() error {
-	if len(*p.notes) == 0 {
-		return errEmpty
-	}
-	return fmt.Errorf("%w (%s)", errEmpty, strings.Join(*p.notes, "; "))
+func (p *mailParser) subject(e *message.Entity) string {
+	text, err := e.Header.Text("Subject")
+	p.check(err, "subject read as it stands")
+	return strings.Join(strings.Fields(tidy(decodeText([]byte(text)))), " ")
 }
 
-// splitHeader cuts a mail at its first empty line. A mail may end before one.
-func splitHeader(raw []byte) (head, body []byte) {
-	if i := bytes.Index(raw, []byte("\n\n")); i >= 0 {
-		return raw[:i+1], raw[i+2:]
+// read returns the text of a part and of the parts within it, and whether it is HTML.
+func (p *mailParser) read(e *message.Entity, depth int) (text string, isHTML bool) {
+	kind, params, err := e.Header.ContentType()
+	if err != nil {
+		kind, _, _ = strings.Cut(e.Header.Get("Content-Type"), ";")
+		kind = strings.ToLower(strings.TrimSpace(kind))
+		p.note("broken Content-Type: taken as %s", kind)
 	}
-	return append(bytes.Clone(raw), '\n'), nil
+	major, minor, _ := strings.Cut(kind, "/")
+	switch p.parts++; {
+	case depth > maxDepth || p.parts > maxParts:
+		p.note("more than %d parts, or more than %d within one another: the rest is left out", maxParts, maxDepth)
+	case major == "multipart":
+		return p.multipart(e, minor, depth)
+	case kind == "message/rfc822":
+		inner, err := p.open(e.Body)
+		if p.check(err, "an enclosed mail is left out"); err == nil {
+			text, isHTML = p.read(inner, depth+1)
+			return join(p.subject(inner), text), isHTML
+		}
+	case minor == "html", minor == "plain", major == "text" && depth == 0:
+		if text = p.body(e, strings.ToLower(params["charset"])); minor == "html" {
+			text = htmlText(text)
+		}
+		return text, minor == "html"
+	}
+	return "", false
 }
 
-// field cuts a line that begins a header field: a name of visible characters, a colon, a value.
-func field(line []byte) (name, value []byte, ok bool) {
-	name, value, ok = bytes.Cut(line, []byte(":"))
-	name = bytes.TrimRight(name, " \t")
-	for _, b := range name {
-		ok = ok && b > ' ' && b < 0x7f
+// body decodes the body of a text, as far as it can be read.
+func (p *mailParser) body(e *message.Entity, label string) string {
+	raw, err := io.ReadAll(e.Body)
+	p.check(err, "a part breaks off")
+	if label == "" { // HTML may declare it itself
+		if decode, name, _ := charset.DetermineEncoding(raw, ""); name != "windows-1252" { // that is also its guess
+			raw, _ = decode.NewDecoder().Bytes(raw)
+		}
 	}
-	return name, value, ok && len(name) > 0
+	text := decodeText(raw)
+	if label == "iso-8859-1" { // often it is Windows-1252 or UTF-8
+		if latin, err := charmap.ISO8859_1.NewEncoder().String(text); err == nil {
+			text = decodeText([]byte(latin))
+		}
+	}
+	return text
 }
 
-// isEnvelope says whether a line is the one that mbox puts before a mail, or an escaped one.
-func isEnvelope(line []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(line, ">"), []byte("From "))
+// multipart returns the text of the parts. Of alternatives it is the last plain one, or else the last HTML. Otherwise
+// it is all parts but attachments; mails that are attached or returned count when there is no other text.
+func (p *mailParser) multipart(e *message.Entity, minor string, depth int) (all string, isHTML bool) {
+	enclosed := ""
+	for r := e.MultipartReader(); r != nil && p.parts <= maxParts; {
+		part, err := r.NextPart()
+		if part == nil {
+			if err != io.EOF { //nolint:errorlint // the error of a part that breaks off wraps it
+				p.check(err, "a multipart breaks off")
+			}
+			break
+		}
+		p.check(err, "read as it stands")
+		disposition, _, _ := part.Header.ContentDisposition()
+		attached := disposition == "attachment"
+		mail := strings.HasPrefix(strings.ToLower(part.Header.Get("Content-Type")), "message/")
+		if attached && !mail {
+			continue
+		}
+		switch text, html := p.read(part, depth+1); {
+		case mail && (attached || minor == "report"):
+			enclosed = join(enclosed, text)
+		case minor != "alternative":
+			all, isHTML = join(all, text), isHTML || html
+		case tidy(text) != "" && (all == "" || isHTML || !html):
+			all, isHTML = text, html
+		}
+	}
+	if tidy(all) == "" {
+		return enclosed, false
+	}
+	return all, isHTML
 }
+
+// join puts a paragraph after another.
+func join(first, next string) string { return strings.TrimSpace(first + "\n\n" + next) }

@@ -44,8 +44,8 @@ func started(t *testing.T, decide router.Decider, args ...string) (program *tria
 	o.questions = []systemone.Question{{Name: "ok", Kind: systemone.Noul}}
 	now := time.Unix(0, 0)
 	return &triage{
-		options: o, decide: decide, out: linePrinter{out: stdout},
-		report: report{to: stderr, now: func() time.Time { now = now.Add(time.Second); return now }},
+		options: o, decide: decide, concurrency: 1, out: stdout, log: stderr,
+		now: func() time.Time { now = now.Add(time.Second); return now },
 	}, stdout, stderr
 }
 
@@ -55,7 +55,7 @@ func TestBrokenItemsAreReportedAndDoNotStopTheRest(t *testing.T) {
 	code := program.run(t.Context(), strings.NewReader("{\"a\":1}\n{broken\n{\"a\":\"fail\"}\n{\"a\":2}\n"))
 	assert.Equal(t, exitFailed, code)
 	assert.Equal(t, []string{
-		`{"id":"missing.jsonl","source":"testdata/box/missing.jsonl","error":"no such file or directory"}`,
+		`{"id":"missing.jsonl","source":"testdata/box/missing.jsonl","error":"open testdata/box/missing.jsonl: no such file or directory"}`,
 		`{"id":"1","source":"stdin:1","answers":{"ok":{"type":"noul","noul":1}},"provider":"Test","model":"signalbox/similarity-en-1","cost":0.000000001}`,
 		`{"id":"2","source":"stdin:2","error":"not JSON: invalid character 'b' looking for beginning of object key string"}`,
 		`{"id":"3","source":"stdin:3","error":"refused"}`,
@@ -69,8 +69,8 @@ func TestNotesGoToStandardErrorWithTheirPlace(t *testing.T) {
 	program, stdout, stderr := started(t, agree, "testdata/mail/base64-broken.eml", "testdata/box/empty.mbox")
 	assert.Equal(t, exitDone, program.run(t.Context(), nil))
 	assert.Equal(t, 1, strings.Count(stdout.String(), "\n"))
-	assert.Equal(t, "triage: testdata/mail/base64-broken.eml: broken base64: kept what could be read\n"+
-		"triage: 1 item, 0 failed, 4 tokens (3 in, 1 out), cost $0.000000001, 1.0 items/s\n", stderr.String())
+	assert.Equal(t, "triage: testdata/mail/base64-broken.eml: a part breaks off: illegal base64 data at input byte 40\n"+
+		"triage: 1 items, 0 failed, 4 tokens (3 in, 1 out), cost $0.000000001, 1.0 items/s\n", stderr.String())
 }
 
 func TestAnInterruptPrintsWhatWasDone(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAnInterruptPrintsWhatWasDone(t *testing.T) {
 			return nil, ctx.Err()
 		}
 		return agree(ctx, c)
-	}, "-concurrency", "1", "-format", "jsonl", "-")
+	}, "-format", "jsonl", "-")
 	endless, feed := io.Pipe() // standard input that never ends, and nobody writes after the interrupt
 	go func() {
 		_, err := io.WriteString(feed, strings.Repeat("\"x\"\n", 10))
@@ -103,7 +103,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 func TestOutputThatCannotBeWrittenEndsTheRun(t *testing.T) {
 	t.Parallel()
 	program, _, stderr := started(t, agree, "testdata/tickets.jsonl")
-	program.out = linePrinter{out: full{}}
+	program.out = full{}
 	assert.Equal(t, exitFailed, program.run(t.Context(), nil))
 	assert.Equal(t, "triage: cannot write: no space left\n", stderr.String())
 }
@@ -116,18 +116,15 @@ func TestMistakesOnTheCommandLineAreOneLine(t *testing.T) {
 		return name
 	}
 	for want, args := range map[string][]string{
-		"name a file":                              {},
-		"flags go before the files: -state":        {"a.txt", "-state", "x"},
-		"standard input can be read only once":     {"-", "-"},
-		"-concurrency must be 1 to 256":            {"-concurrency", "0", "a"},
-		"flag provided but not defined: -nonsense": {"-nonsense", "a"},
+		"name a file": {},
+		"flag provided but not defined: -nonsense":                                   {"-nonsense", "a"},
 		`invalid value "csv" for flag -format: want auto, text, mail, mbox or jsonl`: {"-format", "csv", "a"},
-		"missing.json: no such file": {"-questions", "missing.json", "a"},
-		"line 2: not JSON":           {"-questions", file("{\n,}"), "a"},
-		"questions: ":                {"-questions", file("{}"), "a"},
-		"questions.x.type: ":         {"-questions", file(`{"x":{"type":"maybe","instructions":"?"}}`), "a"},
-		"questions.x.criteria":       {"-questions", file(`{"x":{"type":"choice","instructions":"?"}}`), "a"},
-		"not JSON":                   {"-questions", file(`{}, "provider": {}`), "a"},
+		"missing.json: no such file":                                                 {"-questions", "missing.json", "a"},
+		"line 2: not JSON":                                                           {"-questions", file("{\n,}"), "a"},
+		"questions: ":                                                                {"-questions", file("{}"), "a"},
+		"questions.x.type: ":                                                         {"-questions", file(`{"x":{"type":"maybe","instructions":"?"}}`), "a"},
+		"questions.x.criteria":                                                       {"-questions", file(`{"x":{"type":"choice","instructions":"?"}}`), "a"},
+		"not JSON":                                                                   {"-questions", file(`{}, "provider": {}`), "a"},
 	} {
 		var stdout, stderr bytes.Buffer
 		assert.Equal(t, exitUsage, run(t.Context(), args, nil, &stdout, &stderr), args)
@@ -143,14 +140,14 @@ func TestHelpListsTheFlags(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	assert.Equal(t, exitDone, run(t.Context(), []string{"-h"}, nil, &stdout, &stderr))
 	assert.Empty(t, stderr.String())
-	for _, name := range []string{"usage: triage", "-questions", "-state", "-id", "-format", "-concurrency"} {
+	for _, name := range []string{"usage: triage", "-questions", "-state", "-id", "-format"} {
 		assert.Contains(t, stdout.String(), name)
 	}
 }
 
 func TestQuestionsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
-	questions, err := parseQuestions([]byte("\ufeff" + `{"z": {"type": "noul", "instructions": "?"},
+	questions, err := parseQuestions([]byte(`{"z": {"type": "noul", "instructions": "?"},
 		"a": {"type": "choice", "instructions": "?", "criteria": {"y": null, "b": "guide"}}}`))
 	require.NoError(t, err)
 	require.Len(t, questions, 2)
@@ -159,8 +156,8 @@ func TestQuestionsKeepTheirOrder(t *testing.T) {
 	assert.JSONEq(t, `"guide"`, string(questions[1].Options[1].Guidance))
 }
 
-// line is a line of output.
-type line struct {
+// written is a line of output.
+type written struct {
 	ID       string      `json:"id"`
 	Source   string      `json:"source"`
 	Error    string      `json:"error"`
@@ -181,10 +178,10 @@ type line struct {
 }
 
 // lines are the lines of output.
-func lines(out io.Reader) ([]line, error) {
-	var all []line
+func lines(out io.Reader) ([]written, error) {
+	var all []written
 	for d := json.NewDecoder(out); d.More(); {
-		var l line
+		var l written
 		if err := d.Decode(&l); err != nil {
 			return all, err
 		}
@@ -225,7 +222,7 @@ func TestTheEmbeddedModelJudgesTicketsSensibly(t *testing.T) {
 	all, err := lines(&stdout)
 	require.NoError(t, err)
 	require.Len(t, all, 12)
-	tickets := map[string]line{}
+	tickets := map[string]written{}
 	for _, l := range all {
 		tickets[l.ID] = l
 		assert.Equal(t, "embedded", l.Provider)
@@ -262,10 +259,10 @@ func TestTheEmbeddedModelJudgesMails(t *testing.T) {
 
 func TestWhatTheModelCannotTakeIsAnItemThatFailed(t *testing.T) {
 	t.Parallel()
-	huge := `{"text":"` + strings.Repeat("word ", 4*contextTokens) + `"}` + "\n"
+	huge := `{"text":"` + strings.Repeat("word ", 4*maxTokens) + `"}` + "\n"
 	double := `{"a":"one","a":"two"}` + "\n"
 	longText := strings.Repeat("\u00dcberweisungsbest\u00e4tigungen ", maxText)
-	longState, err := encode(map[string]string{"text": shorten(longText, new(notes))})
+	longState, err := json.Marshal(map[string]string{"text": new(document).shorten(longText)})
 	require.NoError(t, err)
 	var stdout, stderr bytes.Buffer
 	in := strings.NewReader(huge + double + string(longState) + "\n")

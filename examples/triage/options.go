@@ -1,93 +1,85 @@
 package main
 
 import (
+	"bytes"
+	_ "embed" // the default questions
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// maxConcurrency bounds -concurrency, and with it the memory that items take.
-const maxConcurrency = 256
+// defaultQuestions are about support tickets. They are asked unless -questions names others.
+//
+//go:embed questions.json
+var defaultQuestions []byte
 
 // options are what the command line says.
 type options struct {
-	files       []string
-	format      format
-	state, id   string // members of a line of JSON Lines; empty: the whole line, its number
-	envelope    bool   // the state of a mail has also its sender and date
-	questions   []systemone.Question
-	concurrency int
+	files     []string
+	format    string
+	state, id string // members of a line of JSON Lines; empty: the whole line, its number
+	questions []systemone.Question
 }
 
-// parseOptions reads the command line. A mistake is one line; flag.ErrHelp is none.
+// parseOptions reads the command line. It returns flag.ErrHelp after it has written the help.
 func parseOptions(args []string, help io.Writer) (options, error) {
-	o := options{format: formatAuto}
-	var questions string
+	o := options{format: "auto"}
+	questions := ""
 	f := flag.NewFlagSet("triage", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.Usage = func() {}
-	f.Var(&o.format, "format", "how to read the files: `auto`, text, mail, mbox or jsonl")
+	f.Func("format", "how to read the files: `auto`, text, mail, mbox or jsonl", func(name string) error {
+		if o.format = name; !slices.Contains(strings.Fields("auto text mail mbox jsonl"), name) {
+			return errors.New("want auto, text, mail, mbox or jsonl")
+		}
+		return nil
+	})
 	f.StringVar(&o.state, "state", "", "JSON Lines: the `member` that is the state (default the whole value)")
 	f.StringVar(&o.id, "id", "", "JSON Lines: the `member` that names the item (default the line number)")
-	f.BoolVar(&o.envelope, "envelope", false, "mail: the state has also from and date (the embedded model answers worse with them)")
 	f.StringVar(&questions, "questions", "", "JSON `file` with the questions by name (default: built in, for support tickets)")
-	f.IntVar(&o.concurrency, "concurrency", runtime.GOMAXPROCS(0), "how many `items` are asked about at once")
 	err := f.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		f.SetOutput(help)
 		_, _ = fmt.Fprint(help, "usage: triage [flags] FILE...\n\nAsks questions about texts, mails and JSON Lines; - is standard input.\n\n")
 		f.PrintDefaults()
-		return options{}, err
 	}
 	if err != nil {
 		return options{}, err
 	}
 	o.files = f.Args()
-	if err := o.check(); err != nil {
-		return options{}, err
-	}
-	o.questions, err = loadQuestions(questions)
-	return o, err
-}
-
-// check says what does not go together.
-func (o options) check() error {
 	if len(o.files) == 0 {
-		return errors.New("name a file, or - for standard input (-h lists the flags)")
+		return options{}, errors.New("name a file, or - for standard input (-h lists the flags)")
 	}
-	for _, name := range o.files {
-		if name != stdinName && strings.HasPrefix(name, "-") {
-			return fmt.Errorf("flags go before the files: %s (a file of that name is ./%s)", name, name)
+	raw := defaultQuestions
+	if questions != "" {
+		if raw, err = os.ReadFile(questions); err != nil {
+			return options{}, fmt.Errorf("-questions: %w", err)
 		}
 	}
-	if i := slices.Index(o.files, stdinName); i >= 0 && slices.Contains(o.files[i+1:], stdinName) {
-		return errors.New("standard input can be read only once")
+	if o.questions, err = parseQuestions(raw); err != nil {
+		return options{}, fmt.Errorf("-questions %s: %w", questions, err)
 	}
-	if o.concurrency < 1 || o.concurrency > maxConcurrency {
-		return fmt.Errorf("-concurrency must be 1 to %d", maxConcurrency)
-	}
-	return nil
+	return o, nil
 }
 
-// loadQuestions reads the questions of a file, or the built-in ones without a file.
-func loadQuestions(name string) ([]systemone.Question, error) {
-	if name == "" {
-		return parseQuestions(defaultQuestions)
+// parseQuestions reads questions by name, in their order, by the rules for a request.
+func parseQuestions(raw []byte) ([]systemone.Question, error) {
+	err := json.Unmarshal(raw, new(json.RawMessage))
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		read := raw[:min(int(syntax.Offset), len(raw))]
+		return nil, fmt.Errorf("line %d: not JSON: %w", 1+bytes.Count(read, []byte("\n")), err)
 	}
-	raw, err := os.ReadFile(name) //nolint:gosec // the user names the file
+	body := append([]byte(`{"model":"any/model","state":"any","questions":`), raw...)
+	request, err := systemone.Decoder{}.Decode(append(body, '}'))
 	if err != nil {
-		return nil, fmt.Errorf("-questions: %w", err)
+		return nil, err
 	}
-	questions, err := parseQuestions(raw)
-	if err != nil {
-		return nil, fmt.Errorf("-questions %s: %w", name, err)
-	}
-	return questions, nil
+	return request.Questions, nil
 }

@@ -75,11 +75,11 @@ func TestAnInterruptEndsWorkAndDropsOnlyWhatWasAtWork(t *testing.T) {
 			if i.id == "5" {
 				cancel()
 			}
-			return outcome{id: i.id, cut: ctx.Err() != nil, err: ctx.Err()}
+			return outcome{id: i.id, err: ctx.Err()}
 		}
 		var done []string
 		for o := range inOrder(ctx, 1, numbered(-1, &made), work) {
-			if !o.cut {
+			if o.err == nil {
 				done = append(done, o.id)
 			}
 		}

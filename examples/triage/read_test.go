@@ -20,7 +20,6 @@ var update = flag.Bool("update", false, "write the golden files anew")
 type read struct {
 	ID     string          `json:"id"`
 	Source string          `json:"source"`
-	Title  string          `json:"title,omitempty"`
 	State  json.RawMessage `json:"state,omitempty"`
 	Notes  []string        `json:"notes,omitempty"`
 	Error  string          `json:"error,omitempty"`
@@ -35,13 +34,13 @@ func readAll(o options, name string, from io.Reader) []read {
 		if err == nil {
 			var doc document
 			doc, err = i.parse(i.raw)
-			r.Title, r.State, r.Notes = doc.title, doc.state, doc.notes
-			if doc.id != "" {
-				r.ID = doc.id
+			r.State, r.Notes = doc.state, doc.notes
+			if doc.name != "" {
+				r.ID = doc.name
 			}
 		}
 		if err != nil {
-			r.Error = reason(err)
+			r.Error = oneLine(err)
 		}
 		all = append(all, r)
 		return true
@@ -79,7 +78,7 @@ func TestReadersGiveWhatTheGoldenFilesSay(t *testing.T) {
 				f, err := os.Open(file)
 				require.NoError(t, err)
 				defer func() { assert.NoError(t, f.Close()) }()
-				golden(t, file+".golden", readAll(options{format: formatAuto, envelope: true}, filepath.Base(file), f))
+				golden(t, file+".golden", readAll(options{format: "auto"}, filepath.Base(file), f))
 			})
 		}
 	}
@@ -90,7 +89,7 @@ func TestMembersOfLinesAreStateAndID(t *testing.T) {
 	f, err := os.Open("testdata/box/lines.jsonl")
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, f.Close()) }()
-	golden(t, "testdata/box/members.golden", readAll(options{format: formatAuto, state: "text", id: "id"}, "lines.jsonl", f))
+	golden(t, "testdata/box/members.golden", readAll(options{format: "auto", state: "text", id: "id"}, "lines.jsonl", f))
 }
 
 // source finds the items of the files that o names.
@@ -99,7 +98,7 @@ func sources(t *testing.T, o options, stdin string) []item {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var all []item
-	for i := range o.items(ctx, strings.NewReader(stdin)) {
+	for i := range o.find(ctx, strings.NewReader(stdin)) {
 		all = append(all, i)
 	}
 	return all

@@ -4,76 +4,57 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
-	letters "unicode"
+	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/net/html"
 	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/unicode"
 )
 
-// errBinary is the failure of a file that is no text in any encoding that is looked for.
-var errBinary = errors.New("not text: it looks like a binary file")
+// maxText is how many bytes of a text, or of a mail's text, are asked about: its beginning says what it is about, and
+// the embedded model takes longer over more.
+const maxText = 5000
 
-// parseText makes a document of a plain-text file: its state is the text.
+var errEmpty = errors.New("empty: nothing to ask about")
+
+// document is a parsed item.
+type document struct {
+	name  string          // empty when the item has no name of its own
+	state json.RawMessage // a string, an object or an array
+	notes []string        // what was wrong with the item and did not make it fail; at most maxNotes
+}
+
+// maxNotes bounds the lines that one hostile item writes to standard error.
+const maxNotes = 8
+
+func (d *document) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if len(d.notes) < maxNotes && !slices.Contains(d.notes, text) {
+		d.notes = append(d.notes, text)
+	}
+}
+
+// parseText makes a document of a text: its state is the text.
 func parseText(raw []byte) (document, error) {
 	var doc document
-	text := decodeFile(raw)
-	if controls(text)*50 > len(text) {
-		return document{}, errBinary
-	}
+	text := decodeText(raw)
 	if strings.ContainsRune(text, 0) {
-		doc.notes.add("NUL bytes were left out")
+		return document{}, errors.New("not text: it has NUL bytes, as binary files and UTF-16 without a byte order mark have")
 	}
-	text = tidy(text)
-	if text == "" {
+	if text = tidy(text); text == "" {
 		return document{}, errEmpty
 	}
-	doc.title, _, _ = strings.Cut(text, "\n")
-	state, err := encode(shorten(text, &doc.notes))
+	state, err := json.Marshal(doc.shorten(text))
 	doc.state = state
 	return doc, err
 }
 
-// decodeFile is decodeText for a file, which may be UTF-16 also without a byte order mark.
-func decodeFile(raw []byte) string {
-	if _, marked := utf16Mark(raw); !marked && len(raw)%2 == 0 && bytes.IndexByte(raw, 0) >= 0 {
-		little, big := decodeUTF16(raw, unicode.LittleEndian), decodeUTF16(raw, unicode.BigEndian)
-		switch l, b := usual(little), usual(big); {
-		case l > 3*b && l*50 > len(raw)/2:
-			return little
-		case b > 3*l && b*50 > len(raw)/2:
-			return big
-		}
-	}
-	return decodeText(raw)
-}
-
-// usual counts what is in almost every text, whatever its language: spaces, line ends, digits, Latin
-// letters, Chinese stops; less what is in none. It is 0 for what cannot be UTF-16 in this byte order.
-func usual(text string) int {
-	if strings.ContainsAny(text, "\x00\ufffd") {
-		return 0
-	}
-	n := 0
-	for _, r := range text {
-		switch {
-		case r >= ' ' && r < 0x7f, strings.ContainsRune("\n\r\t\u3000\u3001\u3002\uff0c", r):
-			n++
-		case !letters.IsGraphic(r):
-			n--
-		}
-	}
-	return n
-}
-
-// decodeText finds out how text is encoded: by its byte order mark, as UTF-8 if it is valid, and else as
-// Windows-1252, in which every byte means something.
+// decodeText decodes UTF-8, or what is not valid UTF-8 as Windows-1252, in which every byte means something.
 func decodeText(raw []byte) string {
-	if order, marked := utf16Mark(raw); marked {
-		return decodeUTF16(raw, order)
-	}
-	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	if utf8.Valid(raw) {
 		return string(raw)
 	}
@@ -81,83 +62,117 @@ func decodeText(raw []byte) string {
 	return string(text)
 }
 
-// decodeUTF16 decodes UTF-16 in the byte order of its mark, or else in the given one. What is broken in it
-// becomes U+FFFD.
-func decodeUTF16(raw []byte, order unicode.Endianness) string {
-	text, _ := unicode.UTF16(order, unicode.UseBOM).NewDecoder().Bytes(raw) // it replaces and never fails
-	return string(text)
-}
+var (
+	lineEnd       = regexp.MustCompile(`[ \t\x{a0}]*(\r\n|[\n\r\f\v])`)
+	manyLines     = regexp.MustCompile(`\n{3,}`)
+	htmlHidden    = regexp.MustCompile(`^(script|style|title|iframe|noembed|noframes|noscript)$`)
+	htmlParagraph = regexp.MustCompile(`^(p|h[1-6]|blockquote|[uod]l|table|hr|pre)$`)
+	htmlBlock     = regexp.MustCompile(`^(div|li|tr|d[td]|section|article|header|footer|main|nav|aside|address|figure|form|center|body)$`)
+	htmlSpace     = regexp.MustCompile(`[ \t\r\n\f\v]+`)
+	htmlBreaks    = regexp.MustCompile(`[ \r\n\f\v]+`)
+)
 
-// utf16Mark reads a byte order mark of UTF-16.
-func utf16Mark(raw []byte) (unicode.Endianness, bool) {
-	switch {
-	case bytes.HasPrefix(raw, []byte{0xff, 0xfe}):
-		return unicode.LittleEndian, true
-	case bytes.HasPrefix(raw, []byte{0xfe, 0xff}):
-		return unicode.BigEndian, true
-	}
-	return unicode.LittleEndian, false
-}
-
-// tidy makes line ends "\n", takes out control characters and what is no character, leaves at most one
-// empty line in a row and no space at either end.
+// tidy makes line ends "\n", removes control characters, and leaves at most one empty line in a row and no white space
+// at the ends of lines or of the text.
 func tidy(text string) string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n", "\v", "\n").Replace(text)
 	text = strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == 0xfeff {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) || r == '\ufeff' {
 			return -1
 		}
 		return r
 	}, strings.ToValidUTF8(text, "\ufffd"))
-	var out strings.Builder
-	empty := 0
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, " \t\n\u00a0")
-		if line == "" {
-			empty++
-			continue
-		}
-		if out.Len() > 0 {
-			out.WriteString("\n\n"[:min(empty, 1)+1])
-		}
-		out.WriteString(line)
-		empty = 0
-	}
-	return strings.TrimSpace(out.String())
+	return strings.TrimSpace(manyLines.ReplaceAllString(lineEnd.ReplaceAllString(text, "\n"), "\n\n"))
 }
 
 // shorten cuts a long text between two words, with a note.
-func shorten(text string, n *notes) string {
+func (d *document) shorten(text string) string {
 	if len(text) <= maxText {
 		return text
 	}
-	cut := maxText
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
+	cut := len(strings.ToValidUTF8(text[:maxText], ""))
 	if i := strings.LastIndexAny(text[:cut], " \t\n"); i > 0 {
 		cut = i
 	}
-	n.add("only the first %d of %d bytes of the text are asked about", cut, len(text))
+	d.note("only the first %d of %d bytes of the text are asked about", cut, len(text))
 	return strings.TrimSpace(text[:cut])
 }
 
-// controls counts the control characters that do not belong in text.
-func controls(text string) int {
-	n := 0
-	for _, r := range text {
-		if r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r) || r >= 0x7f && r < 0xa0 && r != 0x85 {
-			n++
+// parseLine makes a document of a line of JSON Lines. Its state is the value or the named member, as it is written.
+func (o options) parseLine(raw []byte) (document, error) {
+	doc := document{state: bytes.TrimSpace(raw)}
+	if !utf8.Valid(raw) {
+		return document{}, errors.New("not valid UTF-8")
+	}
+	if err := json.Unmarshal(raw, new(json.RawMessage)); err != nil {
+		return document{}, fmt.Errorf("not JSON: %w", err)
+	}
+	var members map[string]json.RawMessage
+	if (o.state != "" || o.id != "") && json.Unmarshal(raw, &members) != nil {
+		return document{}, errors.New("not a JSON object: it has no members")
+	}
+	if o.state != "" {
+		doc.state = members[o.state]
+	}
+	if doc.state == nil {
+		return document{}, fmt.Errorf("no member %q for the state", o.state)
+	}
+	if id := members[o.id]; o.id != "" {
+		if len(id) == 0 || !bytes.ContainsAny(id[:1], `"-0123456789`) {
+			return document{}, fmt.Errorf("no member %q with a string or a number for the id", o.id)
+		}
+		if json.Unmarshal(id, &doc.name) != nil {
+			doc.name = string(id)
 		}
 	}
-	return n
+	if !bytes.ContainsAny(doc.state[:1], `"{[`) {
+		return document{}, errors.New("the state must be a string, an object or an array")
+	}
+	return doc, nil
 }
 
-// encode is v as JSON, with the characters of HTML as they are.
-func encode(v any) (json.RawMessage, error) {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSpace(out.Bytes()), err
+// htmlText is the text of an HTML document as a reader sees it: lines where the blocks are, no scripts and no styles.
+// It reads one tag after another and builds no tree, so deep nesting costs nothing. While it collects, "\v" is a break
+// at a block, "\f" one at a paragraph and "\r" one before an item of a list. The end folds runs of breaks and spaces.
+func htmlText(source string) string {
+	var out strings.Builder
+	hidden := false // the next text is not shown
+	for z := html.NewTokenizer(strings.NewReader(source)); ; {
+		switch kind := z.Next(); kind {
+		case html.ErrorToken:
+			return htmlBreaks.ReplaceAllStringFunc(out.String(), fold)
+		case html.TextToken:
+			if text := string(z.Text()); !hidden {
+				out.WriteString(htmlSpace.ReplaceAllString(text, " "))
+			}
+			hidden = false
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			name, _ := z.TagName()
+			hidden = kind == html.StartTagToken && htmlHidden.Match(name) // its content is one text token
+			switch tag := string(name); {
+			case tag == "br":
+				out.WriteByte('\n')
+			case tag == "td", tag == "th":
+				out.WriteByte(' ')
+			case tag == "li" && kind == html.StartTagToken:
+				out.WriteByte('\r')
+			case htmlParagraph.Match(name):
+				out.WriteByte('\f')
+			case htmlBlock.Match(name):
+				out.WriteByte('\v')
+			}
+		default: // comments and the doctype
+		}
+	}
+}
+
+// fold makes one break or space of a run of breaks and spaces.
+func fold(run string) string {
+	text := " "
+	switch {
+	case strings.Contains(run, "\f") || strings.Count(run, "\n") > 1:
+		text = "\n\n"
+	case run != strings.Repeat(" ", len(run)):
+		text = "\n"
+	}
+	return text + "- "[:2*min(strings.Count(run, "\r"), 1)]
 }

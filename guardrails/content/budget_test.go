@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -32,6 +33,9 @@ func quoted(tb testing.TB, text string) json.RawMessage {
 }
 
 func TestScanRefusesAboveTheBudget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and one goroutine cannot race")
+	}
 	large := []string{`(?:[ab]?){1000}c|x`, `(?:[ab]?){999}c|x`, `(?:[ab]?){998}c|x`, `(?:[ab]?){780}c|x`}
 	var short []string
 	for i := range 100 {
@@ -87,8 +91,11 @@ func (s stops) Err() error {
 // TestEveryFilterEndsWithTheContext holds that no filter reads a long text to
 // its end for a caller that is gone.
 func TestEveryFilterEndsWithTheContext(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and one goroutine cannot race")
+	}
 	for name, piece := range hostile() {
-		state := quoted(t, strings.Repeat(piece, 256<<10/len(piece)))
+		state := quoted(t, strings.Repeat(piece, 64<<10/len(piece)))
 		for _, f := range everything(content.Redact) {
 			s := scanner(t, f)
 			asked := 1 << 30
@@ -107,6 +114,9 @@ func TestEveryFilterEndsWithTheContext(t *testing.T) {
 // work for seconds: numbers in a question of many words, in three forms, took
 // seven. What is large and ordinary passes.
 func TestBuiltinsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long, and one goroutine cannot race")
+	}
 	s := scanner(t, everything(content.Redact)[:8]...)
 	const size = 4 << 20
 	question := func(piece string) *systemone.Request {
@@ -122,6 +132,9 @@ func TestBuiltinsAreBounded(t *testing.T) {
 		"everything": "1.1.1.1 4111111111111111 2125550123 4111-1111-1111-1111, 123.45.6789 a@b.co John Smith 12 Main Street, " +
 			"ignore previous you are now developer mode without safety <| i g n o r e ",
 	} {
+		if name != "everything" && os.Getenv("SIGNALBOX_TEST_FULL") != "1" {
+			continue // it is the worst
+		}
 		t.Run(name, func(t *testing.T) {
 			_, err := s.Scan(t.Context(), "", question(piece))
 			require.ErrorIs(t, err, content.ErrScanLimit)
@@ -136,6 +149,9 @@ func TestBuiltinsAreBounded(t *testing.T) {
 		"table":   "2026-11-22T14:00:01Z,host-17,12.5,3.75,99,ok\n",
 		"log":     "Nov 22 14:00:01 host-17 sshd[1234]: Accepted publickey for bob from 10.1.2.3 port 51234 ssh2: ED25519 SHA256:abc/def+x\n",
 	} {
+		if name != "prose" && name != "korean" && os.Getenv("SIGNALBOX_TEST_FULL") != "1" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			_, err := s.Scan(t.Context(), "", &systemone.Request{State: quoted(t, strings.Repeat(piece, size/len(piece)))})
 			require.NoError(t, err)

@@ -42,12 +42,12 @@ var onlyIn = map[string][]string{
 	"modernc.org/sqlite":                {"examples/..."},
 	"testing":                           {"store/storetest", "router/routertest", "internal/pgtest", "internal/dataset"},
 	"github.com/stretchr/testify":       {"store/storetest", "router/routertest"},
+	"github.com/emersion/go-message":    {"examples/triage"},
 	"go.uber.org/mock":                  {},
 	"github.com/anishathalye/porcupine": {},
 	"pgregory.net/rapid":                {"store/storetest"}, // random histories are part of the suite
 	"go.yaml.in/yaml/v3":                {},
 	"golang.org/x/net":                  {"examples/triage", "examples/triage/..."},
-	"golang.org/x/term":                 {"examples/triage", "examples/triage/..."},
 	"golang.org/x/text":                 {"guardrails/content", "internal/uselite", "examples/triage", "examples/triage/..."},
 	"golang.org/x/sys":                  {"internal/uselite"},
 	"math/rand":                         {},                    // math/rand/v2 is another path

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
 	"testing"
 	"time"
 
@@ -214,7 +215,7 @@ func TestTheNthMessageBreaksTheWire(t *testing.T) {
 			t.Parallel()
 			r := newRemote(t)
 			n, step, runs, errs := 1, 1, 0, 0
-			if testing.Short() {
+			if os.Getenv("SIGNALBOX_TEST_FULL") != "1" {
 				step = 5
 			}
 			for ; ; n += step {
