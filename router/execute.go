@@ -68,7 +68,7 @@ func (r *Router) answer(ctx context.Context, c *Call) (*Result, error) {
 	}
 	res, by, err := w.walk(ctx)
 	if err == nil {
-		r.pin(ctx, c, models, *by, r.cfg.Now())
+		r.pin(ctx, c, models, by)
 	}
 	return res, err
 }

@@ -2,11 +2,11 @@ package router
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -247,7 +247,7 @@ func (r *Router) begin(c *Call) {
 		c.holdID = r.cfg.NewID()
 	}
 	if c.ID == "" {
-		c.ID = "gen-dec-" + strings.ReplaceAll(c.holdID.String(), "-", "")
+		c.ID = "gen-dec-" + hex.EncodeToString(c.holdID[:])
 	}
 	if !VisibleASCII(c.RequestID) {
 		c.RequestID = r.cfg.NewID().String()
