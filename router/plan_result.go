@@ -10,7 +10,7 @@ func (p *planner) plan() Plan {
 	plan := Plan{Seed: p.in.Seed, Strategy: p.strategy()}
 	if p.alone && len(p.places) > 1 {
 		p.places = p.places[:1]
-		p.dropOthers(p.markAt(p.places[0]).spec)
+		p.dropOthers(p.marks[p.places[0]].spec)
 	}
 	if len(p.places) > 0 {
 		plan.Candidates = make([]Candidate, len(p.places))
@@ -29,9 +29,9 @@ func (p *planner) plan() Plan {
 // fillCandidates writes down the candidates in their order. What the loop reads
 // stands in variables because there are many.
 func (p *planner) fillCandidates(candidates []Candidate) {
-	endpoints, marks, mask := p.in.Catalog.inSpecs, p.marks, p.indexMask
+	endpoints, marks := p.in.Catalog.inSpecs, p.marks
 	for i, place := range p.places {
-		m, c := &marks[place&mask], &candidates[i]
+		m, c := &marks[place], &candidates[i]
 		c.Endpoint, c.Tier, c.Reason = endpoints[m.spec], m.tier, m.reason
 		if m.own != shared {
 			c.Credential = &p.in.Credentials[m.own]
