@@ -12,8 +12,8 @@ func ExampleNewCatalog() {
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-20260901", Aliases: []string{"judge-latest"}}},
 		[]router.ProviderInfo{{Slug: "ant", Name: "Ant Cloud", Client: nobody{}}},
 		[]router.Endpoint{
-			{Provider: "ant", Model: "acme/judge", Pricing: router.Pricing{Prompt: 2 * router.Dollar}},
-			{Provider: "ant", Variant: "eu", Model: "acme/judge", Pricing: router.Pricing{Prompt: 3 * router.Dollar}, ZDR: true},
+			{Provider: "ant", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("2")}},
+			{Provider: "ant", Variant: "eu", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("3")}, ZDR: true},
 		},
 	)
 	if err != nil {
@@ -37,9 +37,9 @@ func ExampleNewPlan() {
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-20260901"}},
 		[]router.ProviderInfo{{Slug: "ant", Client: nobody{}}, {Slug: "bee", Client: nobody{}}, {Slug: "cat", Client: nobody{}}},
 		[]router.Endpoint{
-			{Provider: "ant", Model: "acme/judge", Pricing: router.Pricing{Prompt: 1 * router.Dollar}, CollectsData: true},
-			{Provider: "bee", Model: "acme/judge", Pricing: router.Pricing{Prompt: 2 * router.Dollar}},
-			{Provider: "cat", Model: "acme/judge", Pricing: router.Pricing{Prompt: 4 * router.Dollar}},
+			{Provider: "ant", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("1")}, CollectsData: true},
+			{Provider: "bee", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("2")}},
+			{Provider: "cat", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("4")}},
 		},
 	)
 	if err != nil {

@@ -152,7 +152,7 @@ func (p pricingConfig) pricing(place string) (out router.Pricing, err error) {
 	for _, part := range []struct {
 		name string
 		text *string
-		to   *router.USD
+		to   *router.Price
 	}{{"prompt", p.Prompt, &out.Prompt}, {"completion", p.Completion, &out.Completion}, {"request", p.Request, &out.Request}} {
 		if part.text == nil {
 			continue
@@ -160,12 +160,14 @@ func (p pricingConfig) pricing(place string) (out router.Pricing, err error) {
 		if *part.text == "" { // of a variable that was not set, it must not mean that it is free
 			return out, at(place+"."+part.name, "is empty")
 		}
-		if *part.to, err = router.ParseUSD(*part.text); err != nil {
+		price, err := router.ParseUSD(*part.text)
+		if err != nil {
 			return out, at(place+"."+part.name, "%s", plain(err))
 		}
-		if *part.to < 0 {
+		if price < 0 {
 			return out, at(place+"."+part.name, "must not be negative")
 		}
+		*part.to = price.Price()
 	}
 	return out, nil
 }

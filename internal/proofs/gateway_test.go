@@ -112,7 +112,7 @@ func (w *world) gateway(set store.Set, ant, bee router.Pricing, budgets ...route
 	return g
 }
 
-func fee(price router.USD) router.Pricing { return router.Pricing{Request: price} }
+func fee(price router.USD) router.Pricing { return router.Pricing{Request: price.Price()} }
 
 func budget(c router.Check, o router.Owner, i router.Interval, most router.USD) router.Budget {
 	return router.Budget{Check: c, Owner: o, Interval: i, Max: most}
