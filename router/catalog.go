@@ -155,6 +155,18 @@ func NewCatalog(models []Model, providers []ProviderInfo, endpoints []Endpoint) 
 	return c, nil
 }
 
+// Single returns a catalog of one endpoint at one provider, for tests and small
+// programs. Model and provider are made from the endpoint: the model's ID is the
+// endpoint's Model, also in place of a dated id, and the provider's slug its
+// Provider. Mistakes are those of [NewCatalog].
+func Single(provider Provider, e Endpoint) (*Catalog, error) {
+	return NewCatalog(
+		[]Model{{ID: e.Model, Permaslug: e.Model}},
+		[]ProviderInfo{{Slug: e.Provider, Client: provider}},
+		[]Endpoint{e},
+	)
+}
+
 // Models returns all models in the order given.
 func (c *Catalog) Models() []*Model { return slices.Clone(c.models) }
 

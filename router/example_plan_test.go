@@ -32,6 +32,22 @@ func ExampleNewCatalog() {
 	// router: invalid configuration: endpoints[0]: unknown provider "ant"
 }
 
+// A catalog for a test or a small program.
+func ExampleSingle() {
+	catalog, err := router.Single(yes(0.9), router.Endpoint{Provider: "ant", Model: "acme/judge"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(catalog.Model("judge").ID, "at", catalog.Provider("ant").Name)
+
+	_, err = router.Single(yes(0.9), router.Endpoint{Provider: "ant", Model: "judge"})
+	fmt.Println(err)
+	// Output:
+	// acme/judge at ant
+	// router: invalid configuration: models[0]: ID "judge" is not of the form author/name
+}
+
 func ExampleNewPlan() {
 	catalog, err := router.NewCatalog(
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-20260901"}},
