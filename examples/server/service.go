@@ -47,6 +47,9 @@ func newService(
 	if s.first, err = st.Begin(ctx, kept.alone); err != nil {
 		return nil, err
 	}
+	if err := warnOfGuardrails(ctx, st, log); err != nil {
+		return nil, err
+	}
 	if s.first != nil {
 		s.access = access{management: s.first.Management, inference: s.first.Inference}
 	}
