@@ -29,10 +29,18 @@ func (p *planner) plan() Plan {
 // fillCandidates writes down the candidates in their order. What the loop reads
 // stands in variables because there are many.
 func (p *planner) fillCandidates(candidates []Candidate) {
-	endpoints, marks := p.in.Catalog.inSpecs, p.marks
+	specs, stats, keys, marks := p.in.Catalog.specs, p.in.Stats, p.keys, p.marks
+	var unknown *Stats
+	if len(stats) < len(specs) {
+		unknown = new(Stats)
+	}
 	for i, place := range p.places {
 		m, c := &marks[place], &candidates[i]
-		c.Endpoint, c.Tier, c.Reason = endpoints[m.spec], m.tier, m.reason
+		s := &specs[m.spec]
+		c.Endpoint, c.Tier, c.Reason, c.Price = s.endpoint, m.tier, m.reason, keys[place].price.round(false)
+		if c.Stats = unknown; int(s.index) < len(stats) {
+			c.Stats = &stats[s.index]
+		}
 		if m.own != shared {
 			c.Credential = &p.in.Credentials[m.own]
 		}
