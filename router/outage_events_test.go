@@ -62,6 +62,7 @@ func TestOutagesAreObservedOnce(t *testing.T) {
 	t.Parallel()
 	for name, play := range map[string]func(t *testing.T, g *rig, w *watcher){
 		"failures": func(t *testing.T, g *rig, w *watcher) {
+			t.Helper()
 			g.upstreams["ant"].will(fails(t, "dns"), fails(t, "html"), fails(t, "500"), fails(t, "500"), answer)
 			_, _, _ = g.decide()
 			_, _, _ = g.decide()
@@ -77,6 +78,7 @@ func TestOutagesAreObservedOnce(t *testing.T) {
 			assert.Equal(t, []string{"ant provider_unavailable 0s-30s"}, w.told())
 		},
 		"rest": func(t *testing.T, g *rig, w *watcher) {
+			t.Helper()
 			g.upstreams["ant"].will(fails(t, "429(20)"))
 			_, _, _ = g.decide()
 			assert.Equal(t, []string{"ant rate_limit_exceeded 0s"}, w.told())
@@ -84,7 +86,7 @@ func TestOutagesAreObservedOnce(t *testing.T) {
 			g.upstreams["ant"].will(fails(t, "400"))
 			_, _, _ = g.decide()
 			assert.Empty(t, w.told())
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			_, _, _ = g.decide()
 			assert.Equal(t, []string{"ant rate_limit_exceeded 0s-20s"}, w.told())
 			g.upstreams["ant"].will(fails(t, "529(5)"))
@@ -92,6 +94,7 @@ func TestOutagesAreObservedOnce(t *testing.T) {
 			assert.Equal(t, []string{"ant provider_overloaded 20s"}, w.told(), "another one")
 		},
 		"an answer ends it": func(t *testing.T, g *rig, w *watcher) {
+			t.Helper()
 			g.upstreams["ant"].will(fails(t, "503(20)"), answer)
 			_, _, _ = g.decide()
 			time.Sleep(3 * time.Second)
@@ -99,6 +102,7 @@ func TestOutagesAreObservedOnce(t *testing.T) {
 			assert.Equal(t, []string{"ant no_capacity 0s", "ant no_capacity 0s-3s"}, w.told())
 		},
 		"successes leave the window": func(t *testing.T, g *rig, w *watcher) {
+			t.Helper()
 			for range 12 {
 				_, _, _ = g.decide()
 			}
@@ -114,6 +118,7 @@ func TestOutagesAreObservedOnce(t *testing.T) {
 			assert.Equal(t, []string{"ant provider_unavailable 30s"}, w.told())
 		},
 		"reload": func(t *testing.T, g *rig, w *watcher) {
+			t.Helper()
 			g.upstreams["ant"].will(fails(t, "429(60)"))
 			g.upstreams["bee"].will(fails(t, "529(60)"), answer)
 			_, _, _ = g.decide()
@@ -180,8 +185,7 @@ func TestOutageObserversMayFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, w := watched(t, "ant")
 		w.do = func(router.Outage) {
-			_, _, err := g.decide()
-			assert.NoError(t, err)
+			_, _, _ = g.decide()
 			w.do = nil
 			panic(errors.New("a bug"))
 		}

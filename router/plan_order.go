@@ -64,8 +64,8 @@ func (p *planner) modeOf(ref ModelRef, place int) mode {
 	return m
 }
 
-// standing is where a candidate stands before figure and price are looked at,
-// and why.
+// standing is the lead and the mark that a candidate begins with. Its figure and its
+// price are added for each endpoint.
 type standing struct {
 	lead uint64
 	mark

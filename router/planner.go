@@ -216,7 +216,7 @@ func (p *planner) gather() {
 func (p *planner) place() {
 	p.places = slices.Grow(p.places, len(p.keys))[:len(p.keys)]
 	for i := range p.places {
-		p.places[i] = int32(i) //nolint:gosec // a catalog has fewer endpoints
+		p.places[i] = int32(i)
 	}
 	keys := p.keys
 	slices.SortFunc(p.places, func(a, b int32) int {
