@@ -104,7 +104,7 @@ func decide(t *testing.T, store activity.Store, ledger router.Ledger, plain, fre
 		endpoint.Pricing.Request = router.Dollars("0.01")
 	}
 	catalog, err := router.NewCatalog([]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-20260901"}},
-		[]router.ProviderInfo{{Slug: "ant", Client: routertest.NewScript()}}, []router.Endpoint{endpoint})
+		[]router.ProviderInfo{{Slug: "ant", Client: routertest.NewScript(t)}}, []router.Endpoint{endpoint})
 	require.NoError(t, err)
 	r, err := router.New(router.Config{Catalog: catalog, Ledger: ledger, Interceptors: []router.Interceptor{s.Intercept}})
 	require.NoError(t, err)

@@ -19,6 +19,28 @@ type Answer struct {
 	Legend []json.RawMessage
 }
 
+// P returns the probability of a label: of an option by its name, of a level by
+// its index ("0"), of a noul's two sides by "true" and "false". It is 0 for any
+// other label, and for every label of a distribution that the endpoint did not
+// give.
+func (a *Answer) P(label string) float64 {
+	if a.Kind == Noul {
+		switch label {
+		case "true":
+			return a.Noul
+		case "false":
+			return 1 - a.Noul
+		}
+		return 0
+	}
+	for i := range a.Probabilities {
+		if a.Probabilities[i].Label == label {
+			return a.Probabilities[i].P
+		}
+	}
+	return 0
+}
+
 // Probability is the probability of one option or level.
 type Probability struct {
 	Label string
@@ -28,6 +50,16 @@ type Probability struct {
 // Answers are the answers of one reply. As JSON they are an object keyed by
 // question name, in this order.
 type Answers []Answer
+
+// Get returns the answer to a question, and whether there is one.
+func (a Answers) Get(question string) (Answer, bool) {
+	for i := range a {
+		if a[i].Name == question {
+			return a[i], true
+		}
+	}
+	return Answer{}, false
+}
 
 // Usage counts what a decision took.
 type Usage struct {

@@ -10,7 +10,8 @@
 // problem; a request that is built by hand is held to the same rules by
 // [Request.Validate]. An upstream's answers are checked against the request by
 // [Check] or, with the drift of rounding taken out, by [Repair], and written by
-// [Response.AppendJSON]. The codec uses no reflection.
+// [Response.AppendJSON]. The codec uses no reflection; [JSON], which makes a
+// state of any Go value, does.
 //
 // Everything here is a plain value or a pure function. Nothing does I/O, and
 // nothing is safe for concurrent mutation; shared reading is fine.

@@ -106,3 +106,28 @@ func ExampleResponse_AppendJSON() {
 	fmt.Println(string(response.AppendJSON(nil)))
 	// Output: {"model":"acme/judge-20260901","answers":{"refund":{"type":"noul","noul":0.97}},"usage":{"input_tokens":310,"output_tokens":58,"cost":0.00001302}}
 }
+
+func ExampleJSON() {
+	type ticket struct {
+		Text  string `json:"text"`
+		Seats int    `json:"seats"`
+	}
+	state, err := systemone.JSON(ticket{Text: "I was charged twice.", Seats: 14})
+	fmt.Println(string(state), err)
+	_, err = systemone.JSON(14)
+	fmt.Println(err)
+	// Output:
+	// {"text":"I was charged twice.","seats":14} <nil>
+	// systemone: invalid request: a state must be a string, an object or an array
+}
+
+func ExampleAnswers_Get() {
+	answers := systemone.Answers{{
+		Name: "desk", Kind: systemone.Choice, Choice: "billing",
+		Probabilities: []systemone.Probability{{Label: "billing", P: 0.75}, {Label: "tech", P: 0.25}},
+	}}
+	if desk, ok := answers.Get("desk"); ok {
+		fmt.Println(desk.Choice, desk.P("tech"))
+	}
+	// Output: billing 0.25
+}

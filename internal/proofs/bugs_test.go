@@ -86,7 +86,7 @@ func (w *world) bug04() {
 
 func (w *world) bug05() {
 	fails := map[string]routertest.Step{
-		"a reply without answers": {Reply: &router.Reply{}},
+		"a reply without answers": {Do: func(context.Context, router.Attempt) (router.Reply, error) { return router.Reply{}, nil }},
 		"not sent":                {Err: router.ErrNotSent},
 		"panic":                   {Do: func(context.Context, router.Attempt) (router.Reply, error) { panic("a provider's bug") }},
 	}

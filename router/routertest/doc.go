@@ -7,6 +7,13 @@
 //	r, err := router.New(router.Config{Catalog: catalog})
 //	result, err := r.Decide(ctx, &router.Call{Request: request})
 //
+// What the model is to say is scripted by question; the answers are checked, and
+// a mistake fails the test:
+//
+//	script := routertest.NewScript(t, routertest.Step{Answers: []routertest.Answer{
+//		routertest.Choose("desk", "billing", 0.9), routertest.Yes("refund", 0.8), routertest.Rate("heat", 2, 0.7),
+//	}})
+//
 // [Catalog] serves one model, [Model]. Code that names a model of its own gets
 // a catalog of its own: router.NewCatalog with that model, an endpoint of it and
 // router.ProviderInfo{Slug: "acme", Client: script}.

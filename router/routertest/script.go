@@ -3,19 +3,32 @@ package routertest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // Script is a [router.Provider] that answers from a script: each attempt takes
 // the next step, and when none is left it gets Default. The zero value answers
 // everything, with [Answers]. It is safe for concurrent use; its fields are set
 // before that.
+//
+// The answers of a step are held to the laws of [systemone.Check]. A script that
+// breaks them is a mistake in the test: it fails TB with the reason, and the call
+// ends with an error of class InvalidRequest, so that no other endpoint hides it.
+// What an upstream answers wrongly on purpose is scripted by [Step.Do].
 type Script struct {
+	// TB is the test that a broken script fails; [NewScript] sets it. Where it is nil
+	// the call's error is the only report.
+	TB testing.TB
+	// Tolerance is what the endpoint declares that the script stands for.
+	Tolerance systemone.Tolerance
 	// Default answers when no step is left. The zero Step answers with
 	// [Answers] and a usage of one token each way.
 	Default Step
@@ -29,15 +42,22 @@ type Script struct {
 // and Reply that is set counts. The context ends a delay.
 type Step struct {
 	Delay time.Duration
-	Do    func(ctx context.Context, a router.Attempt) (router.Reply, error)
+	Do    func(ctx context.Context, a router.Attempt) (router.Reply, error) // not checked
 	Err   error
-	Reply *router.Reply // nil is the reply of [Answers]
+	// Reply is answered; nil is one with a usage of one token each way. One that
+	// neither answers nor refuses a question gets the answers of [Answers].
+	Reply *router.Reply
+	// Answers replace the reply's own answers to their questions.
+	Answers []Answer
 }
 
 var _ router.Provider = (*Script)(nil)
 
-// NewScript returns a Script with these steps to begin with.
-func NewScript(steps ...Step) *Script { return &Script{steps: steps} }
+// NewScript returns a Script with these steps to begin with, for the test t.
+func NewScript(t testing.TB, steps ...Step) *Script {
+	t.Helper()
+	return &Script{TB: t, steps: steps}
+}
 
 // Add puts steps behind those that are left.
 func (s *Script) Add(steps ...Step) {
@@ -71,13 +91,52 @@ func (s *Script) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 		return step.Do(ctx, a)
 	case step.Err != nil:
 		return router.Reply{}, step.Err
-	case step.Reply != nil:
-		r := *step.Reply
-		r.Answers = slices.Clone(r.Answers)
-		return r, nil
-	default:
-		return defaultReply(a), nil
 	}
+	r, err := step.reply(a)
+	if err == nil && len(r.Refused) == 0 {
+		err = systemone.Check(a.Request, r.Answers, s.Tolerance)
+	}
+	if err != nil {
+		return router.Reply{}, s.broken(err)
+	}
+	return r, nil
+}
+
+// reply returns what the step answers.
+func (step Step) reply(a router.Attempt) (router.Reply, error) {
+	r := defaultReply(a)
+	if step.Reply != nil {
+		answers := r.Answers
+		r = *step.Reply
+		if r.Answers == nil && len(r.Refused) == 0 {
+			r.Answers = answers
+		}
+		r.Answers = slices.Clone(r.Answers)
+	}
+	for _, scripted := range step.Answers {
+		answer, err := scripted.to(a.Request)
+		if err != nil {
+			return r, err
+		}
+		same := func(b systemone.Answer) bool { return b.Name == answer.Name }
+		if i := slices.IndexFunc(r.Answers, same); i >= 0 {
+			r.Answers[i] = answer
+		} else {
+			r.Answers = append(r.Answers, answer)
+		}
+	}
+	return r, nil
+}
+
+// broken fails the test and ends the call: an invalid request is asked nowhere
+// else.
+func (s *Script) broken(err error) error {
+	err = fmt.Errorf("routertest: the script is broken: %w", err)
+	if s.TB != nil {
+		s.TB.Helper()
+		s.TB.Error(err)
+	}
+	return &router.UpstreamError{Class: router.InvalidRequest, Err: err}
 }
 
 func (s *Script) next(a router.Attempt) Step {

@@ -28,7 +28,7 @@ func question(name string) *systemone.Request {
 
 func TestScriptTakesStepsInOrder(t *testing.T) {
 	broken := errors.New("broken")
-	s := routertest.NewScript(
+	s := routertest.NewScript(t,
 		routertest.Step{Err: routertest.Fail(429, 7*time.Second)},
 		routertest.Step{Reply: &router.Reply{ID: "two"}},
 	)
@@ -69,7 +69,7 @@ func TestFailHasTheClassOfItsStatus(t *testing.T) {
 
 func TestScriptDelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := routertest.NewScript(routertest.Step{Delay: 3 * time.Second}, routertest.Step{Delay: time.Hour}, routertest.Step{Delay: time.Hour})
+		s := routertest.NewScript(t, routertest.Step{Delay: 3 * time.Second}, routertest.Step{Delay: time.Hour}, routertest.Step{Delay: time.Hour})
 		a := router.Attempt{Request: question("q")}
 		began := time.Now()
 		got, err := s.Decide(t.Context(), a)
@@ -143,7 +143,8 @@ func TestAnswersPass(t *testing.T) {
 
 // A router in front of a script, for tests of what stands around it.
 func Example() {
-	script := routertest.NewScript(routertest.Step{Err: routertest.Fail(503, 0)})
+	script := &routertest.Script{} // in a test: routertest.NewScript(t, …)
+	script.Add(routertest.Step{Err: routertest.Fail(503, 0)})
 	catalog, err := routertest.Catalog(script)
 	if err != nil {
 		fmt.Println(err)
@@ -165,8 +166,9 @@ func Example() {
 	// 0.75 <nil>
 }
 
-func ExampleNewScript() {
-	script := routertest.NewScript(
+func ExampleScript() {
+	script := &routertest.Script{} // in a test: routertest.NewScript(t, …)
+	script.Add(
 		routertest.Step{Err: routertest.Fail(429, time.Second)},
 		routertest.Step{Reply: &router.Reply{Model: "judge-1"}},
 	)

@@ -46,7 +46,7 @@ func TestNullsFindWhoTakesThem(t *testing.T) {
 	require.NoError(t, err)
 	embedded := local.Endpoint("embedded")
 	embedded.Pricing.Prompt = router.Dollars("1") // so that it comes second
-	signalbox := routertest.NewScript()
+	signalbox := routertest.NewScript(t)
 	catalog, err := router.NewCatalog(
 		[]router.Model{{ID: similarity.Model, Permaslug: similarity.Permaslug}},
 		[]router.ProviderInfo{{Slug: "other", Client: signalbox}, {Slug: "embedded", Client: local}},

@@ -1,0 +1,216 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// ErrUnanswered is the Err of an answer whose question is missing in the reply, or
+// answered in a way that does not fit it.
+var ErrUnanswered = errors.New("ask: the question is not answered")
+
+// Decider decides a call: a [router.Router], or what a test puts in its place.
+type Decider interface {
+	Decide(ctx context.Context, c *router.Call) (*router.Result, error)
+}
+
+// Ask asks model the questions of T about a state and returns the answers. It is
+// [Sheet.Ask] with a sheet of the zero T, which it makes anew for each call: a
+// program that asks often makes its sheet once, with [NewSheet].
+func Ask[T any](ctx context.Context, d Decider, model string, state any, set ...func(*router.Call)) (T, *router.Result, error) {
+	var zero T
+	s, err := NewSheet(zero)
+	if err != nil {
+		return zero, nil, err
+	}
+	return s.Ask(ctx, d, model, state, set...)
+}
+
+// Ask asks model the questions of the sheet about a state, a string or any value
+// that [systemone.JSON] takes, and returns the answers. Each set may change the
+// call before it is decided: its principal, its idempotency key, and in its
+// request preferences, session and user. It may keep the call, to read its report
+// afterwards.
+//
+// Where d fails, or the reply lacks an answer, the questions concerned have their
+// default as value. If each of them has one the error is nil; the answers say that
+// they are defaults, and why (Defaulted, Err), and the result is empty if d
+// returned none. If one has no default the error is that of d, or
+// [ErrUnanswered] with the field; what was answered stands in the T all the same.
+// A state that cannot be sent is always an error.
+//
+// Of a dry run, which has no answers, the error is nil, and Err of each answer is
+// [ErrUnanswered].
+func (s *Sheet[T]) Ask(ctx context.Context, d Decider, model string, state any, set ...func(*router.Call)) (T, *router.Result, error) {
+	v := s.template
+	raw, err := systemone.JSON(state)
+	if err != nil {
+		return v, nil, fmt.Errorf("ask: the state: %w", err)
+	}
+	call := &router.Call{Request: &systemone.Request{Model: model, State: raw, Questions: s.questions}}
+	for _, f := range set {
+		f(call)
+	}
+	res, failed := d.Decide(ctx, call)
+	if res == nil {
+		res = &router.Result{}
+	}
+	err = s.fill(reflect.ValueOf(&v).Elem(), res.Response.Answers, failed)
+	switch {
+	case failed == nil && call.DryRun:
+		return v, res, nil
+	case failed != nil && err != nil:
+		return v, nil, failed
+	}
+	return v, res, err
+}
+
+// fill puts answers and defaults into v. The error names the questions that have
+// neither.
+func (s *Sheet[T]) fill(v reflect.Value, answers systemone.Answers, failed error) error {
+	var missing []error
+	room := make([]systemone.Probability, 0, s.room)
+	for i := range s.entries {
+		e := &s.entries[i]
+		to := target{v.FieldByIndex(e.index)}
+		a := find(answers, i, e.wire.Name)
+		if failed == nil && a != nil && e.fits(a) {
+			room = to.answer(e.spec, a, room)
+			continue
+		}
+		err := failed
+		if err == nil {
+			err = fmt.Errorf("%w: %s", ErrUnanswered, e.field)
+		}
+		to.unanswered(e.spec, err)
+		if e.byDefault < 0 {
+			missing = append(missing, err)
+		}
+	}
+	return errors.Join(missing...)
+}
+
+// find returns the answer to a question, which is expected at index i.
+func find(answers systemone.Answers, i int, name string) *systemone.Answer {
+	if i < len(answers) && answers[i].Name == name {
+		return &answers[i]
+	}
+	for j := range answers {
+		if answers[j].Name == name {
+			return &answers[j]
+		}
+	}
+	return nil
+}
+
+// fits reports whether an answer is one to this question. A router has checked
+// that; another decider may not have.
+func (s *spec) fits(a *systemone.Answer) bool {
+	if a.Kind != s.wire.Kind {
+		return false
+	}
+	if a.Kind == systemone.Noul {
+		return a.Noul >= 0 && a.Noul <= 1
+	}
+	if len(a.Probabilities) != 0 && len(a.Probabilities) != len(s.labels) {
+		return false
+	}
+	for i, p := range a.Probabilities {
+		if p.Label != s.wireLabel(i) {
+			return false
+		}
+	}
+	if a.Kind == systemone.Score {
+		return a.Score >= 0 && a.Score <= float64(len(s.labels)-1)
+	}
+	return slices.Contains(s.labels, a.Choice)
+}
+
+// wireLabel is the label of an option or level in a reply.
+func (s *spec) wireLabel(i int) string {
+	if s.wire.Kind == systemone.Score {
+		return strconv.Itoa(i)
+	}
+	return s.labels[i]
+}
+
+// target is the Choice, Noul or Score that an answer is put into.
+type target struct{ reflect.Value }
+
+// setCommon sets the part that all three have, their last field.
+func (t target) setCommon(a Answer) {
+	if to, ok := reflect.TypeAssert[*Answer](t.Field(t.NumField() - 1).Addr()); ok {
+		*to = a
+	}
+}
+
+// answer sets what a model answered. Probabilities that are not the reply's own
+// are appended to room, which is returned.
+func (t target) answer(s *spec, a *systemone.Answer, room []systemone.Probability) []systemone.Probability {
+	from := len(room)
+	to := Answer{Confidence: a.Confidence, Probabilities: a.Probabilities}
+	switch a.Kind {
+	case systemone.Choice:
+		t.Field(0).SetString(a.Choice)
+	case systemone.Score:
+		for i, p := range a.Probabilities {
+			room = append(room, systemone.Probability{Label: s.labels[i], P: p.P})
+		}
+		if len(a.Probabilities) > 0 {
+			to.Probabilities = room[from:len(room):len(room)]
+		}
+		t.Field(0).SetFloat(a.Score)
+		t.Field(1).SetString(s.labels[mode(a)])
+	default:
+		p := [2]float64{a.Noul, 1 - a.Noul}
+		room = append(room, systemone.Probability{Label: yesLabel, P: p[0]}, systemone.Probability{Label: noLabel, P: p[1]})
+		to.Probabilities, to.Confidence = room[from:len(room):len(room)], systemone.ChoiceConfidence(p[:])
+		t.Field(0).SetBool(p[0] > p[1])
+	}
+	if len(to.Probabilities) == 0 {
+		to.Confidence = 0
+	}
+	t.setCommon(to)
+	return room
+}
+
+// mode returns the index of the most probable level, or of the one nearest to the
+// score.
+func mode(a *systemone.Answer) int {
+	best := -1
+	for i, p := range a.Probabilities {
+		if best < 0 || p.P > a.Probabilities[best].P {
+			best = i
+		}
+	}
+	if best < 0 {
+		return int(math.Round(a.Score))
+	}
+	return best
+}
+
+// unanswered sets the default, if there is one, and why.
+func (t target) unanswered(s *spec, err error) {
+	t.setCommon(Answer{Err: err, Defaulted: s.byDefault >= 0})
+	if s.byDefault < 0 {
+		return
+	}
+	label := s.labels[s.byDefault]
+	switch s.wire.Kind {
+	case systemone.Choice:
+		t.Field(0).SetString(label)
+	case systemone.Score:
+		t.Field(0).SetFloat(float64(s.byDefault))
+		t.Field(1).SetString(label)
+	default:
+		t.Field(0).SetBool(label == yesLabel)
+	}
+}

@@ -1,0 +1,195 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// ErrSheet is what every mistake in a sheet of questions is.
+var ErrSheet = errors.New("ask: invalid questions")
+
+// Sheet is a checked sheet of questions whose answers are a T. It is immutable
+// and safe for concurrent use.
+type Sheet[T any] struct {
+	template  T
+	entries   []entry
+	questions []systemone.Question // those of the entries, as they are sent
+	room      int                  // probabilities that the answers need
+}
+
+// entry is one question of a sheet and where its answer stands in T.
+type entry struct {
+	*spec
+
+	field string // as errors name it: Verdict.Desk
+	index []int  // for [reflect.Value.FieldByIndex]
+}
+
+// NewSheet checks a sheet of questions: a struct whose fields are a [Choice], a
+// [Noul] or a [Score] with tags, or one of these by itself. A field without tags
+// has the question that [NewChoice], [NewNoul] or [NewScore] has put into the
+// template. Structs within the struct are part of the sheet; the names of
+// questions differ in all of it. Other fields are left alone: every T that is
+// returned begins as a shallow copy of the template.
+//
+// The error is [ErrSheet] and lists every mistake with its field.
+func NewSheet[T any](template T) (*Sheet[T], error) {
+	v := reflect.ValueOf(&template).Elem()
+	c := compiler{}
+	c.value(v, typeName(v.Type()), nil, "")
+	if len(c.entries) == 0 && len(c.mistakes) == 0 {
+		c.mistake(typeName(v.Type()), errors.New("there is no field that is a Choice, a Noul or a Score"))
+	}
+	if len(c.mistakes) == 0 {
+		c.validate()
+	}
+	if len(c.mistakes) > 0 {
+		return nil, errors.Join(c.mistakes...)
+	}
+	s := &Sheet[T]{template: template, entries: c.entries}
+	for _, e := range c.entries {
+		s.questions = append(s.questions, e.wire)
+		if e.wire.Kind != systemone.Choice {
+			s.room += len(e.labels)
+		}
+	}
+	return s, nil
+}
+
+// compiler collects the questions of a struct.
+type compiler struct {
+	entries  []entry
+	mistakes []error
+}
+
+func (c *compiler) mistake(field string, err error) {
+	c.mistakes = append(c.mistakes, fmt.Errorf("%w: %s: %w", ErrSheet, field, err))
+}
+
+// value takes the question of v, or those of its fields.
+func (c *compiler) value(v reflect.Value, field string, index []int, tag reflect.StructTag) {
+	t := v.Type()
+	switch _, tagged := tag.Lookup("ask"); {
+	case questionKind(t) != "":
+		c.question(v, field, index, string(tag))
+	case tagged:
+		c.mistake(field, fmt.Errorf("%s is no Choice, Noul or Score", t))
+	case t.Kind() == reflect.Struct:
+		c.fields(v, field, index)
+	case holdsQuestions(t, nil):
+		c.mistake(field, fmt.Errorf("questions cannot stand in a %s", t.Kind()))
+	}
+}
+
+func (c *compiler) fields(v reflect.Value, parent string, index []int) {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		field := parent + "." + f.Name
+		settable := f.IsExported() || f.Anonymous && f.Type.Kind() == reflect.Struct
+		if !settable {
+			if holdsQuestions(f.Type, nil) {
+				c.mistake(field, errors.New("the field of a question must be exported"))
+			}
+			continue
+		}
+		c.value(v.Field(i), field, append(slices.Clip(index), i), f.Tag)
+	}
+}
+
+// holdsQuestions reports whether a question can be reached from type t.
+func holdsQuestions(t reflect.Type, seen []reflect.Type) bool {
+	if slices.Contains(seen, t) {
+		return false
+	}
+	seen = append(seen, t)
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return holdsQuestions(t.Elem(), seen)
+	case reflect.Struct:
+		if questionKind(t) != "" {
+			return true
+		}
+		for f := range t.Fields() {
+			if holdsQuestions(f.Type, seen) {
+				return true
+			}
+		}
+		return false
+	default:
+		return false
+	}
+}
+
+func (c *compiler) question(v reflect.Value, field string, index []int, tag string) {
+	q, err := parseTag(tag)
+	if err != nil {
+		c.mistake(field, err)
+		return
+	}
+	var built *Question
+	if asked, ok := asQuestion(v); ok {
+		built = asked.built()
+	}
+	switch {
+	case built == nil && q.Name == "":
+		c.mistake(field, errors.New("the field has no tag ask with the name of the question, and no question built by New"+kindName(v.Type())))
+		return
+	case built != nil && !reflect.ValueOf(q).IsZero():
+		c.mistake(field, errors.New("the question has tags and is built by New"+kindName(v.Type())))
+		return
+	case built != nil:
+		q = *built
+	}
+	s, err := q.check(questionKind(v.Type()))
+	if err != nil {
+		c.mistake(field, err)
+		return
+	}
+	for _, e := range c.entries {
+		if e.wire.Name == q.Name {
+			c.mistake(field, fmt.Errorf("%q is the name of %s too", q.Name, e.field))
+			return
+		}
+	}
+	c.entries = append(c.entries, entry{spec: s, field: field, index: index})
+}
+
+// validate holds each question to the rules of a request. How many there may be
+// is for the router to say.
+func (c *compiler) validate() {
+	for _, e := range c.entries {
+		r := systemone.Request{Model: "any", State: systemone.Text(""), Questions: []systemone.Question{e.wire}}
+		err := r.Validate(systemone.Limits{Options: math.MaxInt, Levels: math.MaxInt})
+		if err != nil {
+			c.mistake(e.field, err)
+		}
+	}
+}
+
+func kindName(t reflect.Type) string {
+	switch questionKind(t) {
+	case systemone.Choice:
+		return "Choice"
+	case systemone.Score:
+		return "Score"
+	default:
+		return "Noul"
+	}
+}
+
+// typeName is the name of t without its package, as errors show it.
+func typeName(t reflect.Type) string {
+	switch {
+	case questionKind(t) != "":
+		return kindName(t)
+	case t.Name() == "":
+		return t.Kind().String()
+	default:
+		return t.Name()
+	}
+}

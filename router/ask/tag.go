@@ -1,0 +1,106 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// parseTag reads the tags of a question. Keys of other packages are left alone.
+// Unlike [reflect.StructTag.Lookup] it reports a malformed tag instead of
+// ignoring the rest of it.
+func parseTag(tag string) (Question, error) {
+	var q Question
+	var seen []string
+	for rest := strings.TrimLeft(tag, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
+		key, after, ok := strings.Cut(rest, ":")
+		quoted, err := strconv.QuotedPrefix(after)
+		value, broken := strconv.Unquote(quoted)
+		if !ok || err != nil || broken != nil || quoted[0] != '"' || key == "" || strings.ContainsAny(key, " \"\t\n") {
+			return q, fmt.Errorf("the struct tag is malformed at %.40q", rest)
+		}
+		rest = after[len(quoted):]
+		known, err := q.set(key, value)
+		switch {
+		case err != nil:
+			return q, fmt.Errorf("the tag %s: %w", key, err)
+		case known && value == "":
+			return q, fmt.Errorf("the tag %s is empty", key)
+		case known && slices.Contains(seen, key):
+			return q, fmt.Errorf("the tag %s is given more than once", key)
+		}
+		seen = append(seen, key)
+	}
+	return q, nil
+}
+
+// set takes over one tag and reports whether it belongs to this package.
+func (q *Question) set(key, value string) (known bool, err error) {
+	switch key {
+	case "ask":
+		q.Name = value
+	case "q":
+		q.Instructions = value
+	case "yes":
+		q.Yes = value
+	case "no":
+		q.No = value
+	case "default":
+		q.Default = value
+	case "options":
+		q.Options, err = parseOptions(value)
+	case "levels":
+		q.Levels, err = parseOptions(value)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// parseOptions reads name=guidance|name=guidance, where =guidance can be left
+// out. Space around names and guidance does not count. The characters | and =
+// are escaped by a backslash, and so is the backslash; = is an ordinary
+// character of guidance.
+func parseOptions(text string) ([]Option, error) {
+	var list []Option
+	for {
+		name, end, err := scan(text, "|=")
+		if err != nil {
+			return nil, err
+		}
+		o := Option{Name: name}
+		if strings.HasPrefix(text[end:], "=") {
+			text = text[end+1:]
+			var guidance string
+			if guidance, end, err = scan(text, "|"); err != nil {
+				return nil, err
+			}
+			o.Guidance = guidance
+		}
+		list = append(list, o)
+		if end == len(text) {
+			return list, nil
+		}
+		text = text[end+1:]
+	}
+}
+
+// scan reads text up to the first of the marks that has no backslash before it.
+// It returns what it read, without escapes and the space around it, and where
+// it stopped.
+func scan(text, marks string) (value string, end int, err error) {
+	var b strings.Builder
+	for end < len(text) && !strings.ContainsRune(marks, rune(text[end])) {
+		if text[end] == '\\' {
+			end++
+			if end == len(text) || !strings.ContainsRune(`|=\`, rune(text[end])) {
+				return "", 0, errors.New(`a backslash is followed by none of | = \`)
+			}
+		}
+		b.WriteByte(text[end])
+		end++
+	}
+	return strings.Trim(b.String(), " \t\n"), end, nil
+}

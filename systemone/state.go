@@ -1,0 +1,53 @@
+package systemone
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// JSON returns v as raw JSON, for guidance and state built by hand: a string as
+// [Text] does, anything else as encoding/json writes it, without escapes for
+// HTML. A [json.RawMessage] is returned as it is. Unlike the rest of this
+// package it uses reflection.
+//
+// The result can be a state: an error says that v is no string, object or array
+// in JSON, that encoding/json cannot write it, or that [CheckSyntax] refuses
+// what it wrote. A []byte is an error too, because encoding/json would write it
+// in base64: convert text to a string and JSON to a [json.RawMessage].
+func JSON(v any) (json.RawMessage, error) {
+	switch v := v.(type) {
+	case string:
+		return Text(v), nil
+	case json.RawMessage:
+		return v, checkState(v)
+	case []byte:
+		return nil, errors.New("systemone: a []byte is neither text nor JSON: convert it to a string or a json.RawMessage")
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("systemone: no JSON: %w", err)
+	}
+	raw := json.RawMessage(trim(out.Bytes()))
+	if err := checkState(raw); err != nil {
+		return nil, err
+	}
+	return raw, nil
+}
+
+// checkState returns an error for raw JSON that is not valid or no string,
+// object or array.
+func checkState(raw json.RawMessage) error {
+	if err := CheckSyntax(raw); err != nil {
+		return err
+	}
+	switch trim(raw)[0] {
+	case '"', '{', '[':
+		return nil
+	default:
+		return &InvalidError{Issues: []Issue{{Message: "a state " + mustBeGuidance}}}
+	}
+}
