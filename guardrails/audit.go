@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -70,7 +71,7 @@ func (s *Service) Warnings(p Patch) []systemone.Issue {
 	)
 }
 
-func records(filters []Filter) []record {
+func records(filters []content.Filter) []record {
 	list := make([]record, len(filters))
 	for i, f := range filters {
 		list[i] = record{"slug": f.Slug, "pattern": f.Pattern, "action": f.Action.String(), "label": f.Label, "user_only": f.UserOnly}

@@ -40,7 +40,7 @@ func (r *rig) refusal(t *testing.T, p router.Principal, worst router.USD) string
 		return ""
 	}
 	slices.SortStableFunc(call.Budgets, func(a, b router.Budget) int {
-		return cmp.Or(cmp.Compare(a.Check, b.Check), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Interval, b.Interval))
+		return cmp.Or(cmp.Compare(a.Check.Order, b.Check.Order), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Interval, b.Interval))
 	})
 	h := router.Hold{ID: uuid.New(), Deadline: r.now, Amount: router.Amount{Credit: worst, Total: worst}}
 	for _, b := range call.Budgets {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -17,8 +18,8 @@ const maxBytes = 64 << 20
 // policy is a merged one, ready for use. nil restricts nothing.
 type policy struct {
 	Policy
-	scanner  *Scanner // nil without filters
-	tooLarge bool     // it has patterns that cannot be run: every request is refused
+	scanner  *content.Scanner // nil without filters
+	tooLarge bool             // it has patterns that cannot be run: every request is refused
 }
 
 // bytes is about how much memory p takes.
@@ -38,7 +39,7 @@ func (p *policy) bytes() int {
 		n += len(f.Pattern) + len(f.Label)
 	}
 	if p.scanner != nil {
-		n += p.scanner.size().bytes()
+		n += p.scanner.Bytes()
 	}
 	return n
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -33,19 +34,19 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		case pol == nil:
 			return next(ctx, c)
 		case pol.tooLarge:
-			return nil, overLimit()
+			return nil, content.OverLimit()
 		}
 		c.Policy = extend(c.Policy, pol.Rules)
 		if pol.scanner == nil {
 			return next(ctx, c)
 		}
-		redacted, err := s.scan(ctx, c, pol.scanner)
+		names, err := scan(ctx, c, pol.scanner)
 		if err != nil {
 			return nil, err
 		}
 		res, err := next(ctx, c)
-		if redacted != (redaction{}) {
-			res = redacted.restore(c, res)
+		if names != nil {
+			res = restore(names, c, res)
 		}
 		return res, err
 	}
@@ -73,26 +74,40 @@ func extend[T any](have, more []T) []T {
 	return append(slices.Clip(have), more...)
 }
 
-// scan refuses the request or puts a redacted one in its place, and reports
-// what was found.
-func (s *Service) scan(ctx context.Context, c *router.Call, with *Scanner) (redaction, error) {
+// scan refuses the request or puts a redacted one in its place, and reports what was
+// found. It returns the names that the answers must get back, if any.
+func scan(ctx context.Context, c *router.Call, with *content.Scanner) (*content.Names, error) {
 	if _, err := c.Resolve(); err != nil {
-		return redaction{}, err
+		return nil, err
 	}
-	verdict, err := with.scan(newMeter(ctx, s.gate, c.Principal.Account), c.Request)
+	verdict, err := with.Scan(ctx, c.Principal.Account, c.Request)
 	if err != nil {
-		return redaction{}, refusal(err)
+		return nil, refusal(err)
 	}
 	c.Report.Pipeline = append(c.Report.Pipeline, verdict.Stages...)
 	if verdict.Blocked != nil {
-		return redaction{}, verdict.Blocked
+		return nil, verdict.Blocked
 	}
-	if verdict.Request == c.Request {
-		return redaction{}, nil
-	}
-	d := redaction{asked: c.Request, sent: verdict.Request}
 	c.Request = verdict.Request
-	return d, nil
+	return verdict.Names, nil
+}
+
+// restore gives the answers of a call their names back. What the call's report and
+// res hold is replaced, not changed: an observer may have kept it.
+func restore(names *content.Names, c *router.Call, res *router.Result) *router.Result {
+	if slices.ContainsFunc(c.Report.Attempts, func(a router.AttemptRecord) bool { return len(a.Answers) > 0 }) {
+		c.Report.Attempts = slices.Clone(c.Report.Attempts)
+		for i := range c.Report.Attempts {
+			a := &c.Report.Attempts[i]
+			a.Answers = names.Restore(a.Answers)
+		}
+	}
+	if res == nil {
+		return nil
+	}
+	out := *res
+	out.Response.Answers = names.Restore(res.Response.Answers)
+	return &out
 }
 
 // Policy returns the rules that the guardrails of a principal come to, for
@@ -200,9 +215,9 @@ func (s *Service) compile(a Applied) (*policy, error) {
 	pol := &policy{Policy: merged}
 	if merged.Filters != nil {
 		var err error
-		pol.scanner, err = NewScanner(merged.Filters, s.cfg.Scan)
+		pol.scanner, err = s.content.Scanner(merged.Filters)
 		switch {
-		case errors.Is(err, ErrPattern):
+		case errors.Is(err, content.ErrPattern):
 			// It was stored before today's bounds. Requests are refused rather than
 			// let through unscanned.
 			pol.tooLarge = true

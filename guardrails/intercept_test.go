@@ -13,11 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 )
 
-func filtering(slug string, action guardrails.Action) guardrails.Patch {
-	return guardrails.Patch{Builtins: router.To([]guardrails.Filter{{Slug: slug, Action: action}})}
+func filtering(slug string, action content.Action) guardrails.Patch {
+	return guardrails.Patch{Builtins: router.To([]content.Filter{{Slug: slug, Action: action}})}
 }
 
 func TestContentCases(t *testing.T) {
@@ -34,30 +35,30 @@ func TestContentCases(t *testing.T) {
 	}{
 		{
 			name:       "R88a",
-			guardrails: patches{w: filtering(guardrails.Email, guardrails.Redact), k: filtering(guardrails.Email, guardrails.Block)},
+			guardrails: patches{w: filtering(content.Email, content.Redact), k: filtering(content.Email, content.Block)},
 			class:      router.PermissionDenied, message: "Request blocked by content filter: Email address", stages: []string{"key block"},
 		},
 		{
 			name:       "R88b",
-			guardrails: patches{w: filtering(guardrails.Email, guardrails.Flag), m: filtering(guardrails.Email, guardrails.Redact)},
+			guardrails: patches{w: filtering(content.Email, content.Flag), m: filtering(content.Email, content.Redact)},
 			sent:       `{"from":"[EMAIL]","call":"(415) 555-0132"}`, stages: []string{"member redact"},
 		},
 		{
 			name:       "R88c",
-			guardrails: patches{m: filtering(guardrails.Phone, guardrails.Redact), k: filtering(guardrails.Email, guardrails.Redact)},
+			guardrails: patches{m: filtering(content.Phone, content.Redact), k: filtering(content.Email, content.Redact)},
 			sent:       `{"from":"[EMAIL]","call":"[PHONE]"}`, stages: []string{"key redact", "member redact"},
 		},
 		{
 			name:       "R88d",
-			guardrails: patches{m: {AllowedModels: router.To([]string{modelN})}, k: filtering(guardrails.Email, guardrails.Block)},
+			guardrails: patches{m: {AllowedModels: router.To([]string{modelN})}, k: filtering(content.Email, content.Block)},
 			class:      router.PermissionDenied, message: "Request blocked by content filter: Email address", stages: []string{"key block"},
 		},
 		{
-			name: "R88e", guardrails: patches{k: filtering(guardrails.Email, guardrails.Block)}, model: "acme/none",
+			name: "R88e", guardrails: patches{k: filtering(content.Email, content.Block)}, model: "acme/none",
 			class: router.InvalidRequest, message: "acme/none is not a valid model ID",
 		},
-		{name: "flag alone", guardrails: patches{w: filtering(guardrails.Email, guardrails.Flag)}, sent: state, stages: []string{"workspace flag"}},
-		{name: "nothing found", guardrails: patches{w: filtering(guardrails.SSN, guardrails.Block)}, sent: state},
+		{name: "flag alone", guardrails: patches{w: filtering(content.Email, content.Flag)}, sent: state, stages: []string{"workspace flag"}},
+		{name: "nothing found", guardrails: patches{w: filtering(content.SSN, content.Block)}, sent: state},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)

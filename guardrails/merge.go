@@ -3,8 +3,8 @@ package guardrails
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -13,7 +13,7 @@ import (
 type Policy struct {
 	Rules   []router.Rule
 	Budgets []router.Budget
-	Filters []Filter
+	Filters []content.Filter
 }
 
 // Merge returns what the default guardrail of a request's workspace, that of
@@ -101,30 +101,21 @@ func isFalse(b *bool) bool { return b != nil && !*b }
 // budget is g's limit on the spending of owner.
 func (g *Guardrail) budget(owner router.Owner) router.Budget {
 	return router.Budget{
-		Check:    router.CheckGuardrail,
+		Check:    router.Check{Order: 40, Word: "guardrail_budget"},
 		Owner:    owner,
 		Interval: g.Reset,
 		Max:      *g.Limit,
 		BYOK:     g.BYOK,
 		Refusal: &router.Error{
 			Class:   router.PermissionDenied,
-			Message: fmt.Sprintf("Guardrail %s budget of $%s exceeded", g.Reset, cents(*g.Limit)),
+			Message: fmt.Sprintf("Guardrail %s budget of %s exceeded", g.Reset, g.Limit.Dollars()),
 		},
 	}
 }
 
-// cents writes an amount with two decimals, and more when needed.
-func cents(u router.USD) string {
-	whole, decimals, _ := strings.Cut(u.String(), ".")
-	for len(decimals) < 2 {
-		decimals += "0"
-	}
-	return whole + "." + decimals
-}
-
 // unite adds a filter, unless one that looks for the same is there: then the
 // stronger action wins.
-func unite(filters []Filter, f Filter) []Filter {
+func unite(filters []content.Filter, f content.Filter) []content.Filter {
 	for i, have := range filters {
 		if have.Slug == f.Slug && have.Pattern == f.Pattern && have.UserOnly == f.UserOnly {
 			if f.Action > have.Action {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -66,7 +67,7 @@ func TestEachBudgetStandsAlone(t *testing.T) {
 		{router.Budget{Owner: router.OwnerMember, Interval: router.Daily, Max: router.Dollar / 8, BYOK: true}, "Guardrail daily budget of $0.125 exceeded"},
 		{router.Budget{Owner: router.OwnerKey, Interval: router.Lifetime}, "Guardrail lifetime budget of $0.00 exceeded"},
 	} {
-		want.budget.Check = router.CheckGuardrail
+		want.budget.Check = router.Check{Order: 40, Word: "guardrail_budget"}
 		want.budget.Refusal = &router.Error{Class: router.PermissionDenied, Message: want.message}
 		assert.Equal(t, want.budget, got.Budgets[i])
 	}
@@ -74,20 +75,20 @@ func TestEachBudgetStandsAlone(t *testing.T) {
 
 func TestFiltersUnite(t *testing.T) {
 	ids := [3]uuid.UUID{{1}, {2}, {3}}
-	with := func(i int, builtins, filters []guardrails.Filter) *guardrails.Guardrail {
+	with := func(i int, builtins, filters []content.Filter) *guardrails.Guardrail {
 		return &guardrails.Guardrail{ID: ids[i], Builtins: builtins, Filters: filters}
 	}
-	type list = []guardrails.Filter
+	type list = []content.Filter
 	got := guardrails.Merge(
-		with(0, list{{Slug: "email", Action: guardrails.Redact}, {Slug: "phone", Action: guardrails.Block}}, list{{Pattern: "x", Label: "X", Action: guardrails.Flag}}),
-		with(1, list{{Slug: "email", Action: guardrails.Block}, {Slug: "phone", Action: guardrails.Redact}}, list{{Pattern: "x", Label: "Y", Action: guardrails.Flag}}),
-		with(2, list{{Slug: "phone", Action: guardrails.Flag}, {Slug: "email", Action: guardrails.Block, UserOnly: true}}, list{{Pattern: "y"}}),
+		with(0, list{{Slug: "email", Action: content.Redact}, {Slug: "phone", Action: content.Block}}, list{{Pattern: "x", Label: "X", Action: content.Flag}}),
+		with(1, list{{Slug: "email", Action: content.Block}, {Slug: "phone", Action: content.Redact}}, list{{Pattern: "x", Label: "Y", Action: content.Flag}}),
+		with(2, list{{Slug: "phone", Action: content.Flag}, {Slug: "email", Action: content.Block, UserOnly: true}}, list{{Pattern: "y"}}),
 	)
 	assert.Equal(t, list{
-		{Slug: "email", Action: guardrails.Block, Guardrail: ids[1], Scope: "member"},
-		{Slug: "phone", Action: guardrails.Block, Guardrail: ids[0], Scope: "workspace"},
-		{Pattern: "x", Label: "X", Action: guardrails.Flag, Guardrail: ids[0], Scope: "workspace"},
-		{Slug: "email", Action: guardrails.Block, UserOnly: true, Guardrail: ids[2], Scope: "key"},
+		{Slug: "email", Action: content.Block, Guardrail: ids[1], Scope: "member"},
+		{Slug: "phone", Action: content.Block, Guardrail: ids[0], Scope: "workspace"},
+		{Pattern: "x", Label: "X", Action: content.Flag, Guardrail: ids[0], Scope: "workspace"},
+		{Slug: "email", Action: content.Block, UserOnly: true, Guardrail: ids[2], Scope: "key"},
 		{Pattern: "y", Guardrail: ids[2], Scope: "key"},
 	}, got.Filters, "block over redact over flag; the first of equals; other texts are another filter")
 }
@@ -95,27 +96,27 @@ func TestFiltersUnite(t *testing.T) {
 // Merging never weakens: whoever sets a filter, the merged action is at least
 // as strong, and there is one of a kind.
 func TestMergedFiltersAreAtLeastAsStrong(t *testing.T) {
-	filter := rapid.Custom(func(t *rapid.T) guardrails.Filter {
-		return guardrails.Filter{
+	filter := rapid.Custom(func(t *rapid.T) content.Filter {
+		return content.Filter{
 			Pattern:  rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "pattern"),
-			Action:   guardrails.Action(rapid.IntRange(0, 2).Draw(t, "action")),
+			Action:   content.Action(rapid.IntRange(0, 2).Draw(t, "action")),
 			UserOnly: rapid.Bool().Draw(t, "user only"),
 		}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		var parts [3]*guardrails.Guardrail
-		strongest := map[guardrails.Filter]guardrails.Action{}
+		strongest := map[content.Filter]content.Action{}
 		for i := range parts {
 			parts[i] = &guardrails.Guardrail{Filters: rapid.SliceOf(filter).Draw(t, "filters")}
 			for _, f := range parts[i].Filters {
-				kind := guardrails.Filter{Pattern: f.Pattern, UserOnly: f.UserOnly}
+				kind := content.Filter{Pattern: f.Pattern, UserOnly: f.UserOnly}
 				strongest[kind] = max(strongest[kind], f.Action)
 			}
 		}
-		merged := map[guardrails.Filter]guardrails.Action{}
+		merged := map[content.Filter]content.Action{}
 		got := guardrails.Merge(parts[0], parts[1], parts[2]).Filters
 		for _, f := range got {
-			merged[guardrails.Filter{Pattern: f.Pattern, UserOnly: f.UserOnly}] = f.Action
+			merged[content.Filter{Pattern: f.Pattern, UserOnly: f.UserOnly}] = f.Action
 		}
 		assert.Equal(t, strongest, merged)
 		assert.Len(t, got, len(merged))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/internal/jsonsize"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -40,22 +41,22 @@ type Patch struct {
 	ZDR                                         router.Update[*bool]
 	Anthropic, OpenAI, Google, XAI, Other       router.Update[*bool]
 	PaidTraining, FreeTraining, FreePublication router.Update[*bool]
-	Builtins                                    router.Update[[]Filter] // with a Slug
-	Filters                                     router.Update[[]Filter] // with a Pattern of 1 to 100,000 characters and a Label up to 100
+	Builtins                                    router.Update[[]content.Filter] // with a Slug
+	Filters                                     router.Update[[]content.Filter] // with a Pattern of 1 to 100,000 characters and a Label up to 100
 }
 
-// PatternError is a patch with a pattern that cannot be used. It is an
-// [ErrPattern], and wraps a [*systemone.InvalidError] with all problems.
+// PatternError is a patch with a pattern that cannot be used. It is a
+// [content.ErrPattern], and wraps a [*systemone.InvalidError] with all problems.
 type PatternError struct{ Issues []systemone.Issue }
 
 // Error tells how many problems there are.
 func (e *PatternError) Error() string {
-	return fmt.Sprintf("%v: %d problems", ErrPattern, len(e.Issues))
+	return fmt.Sprintf("%v: %d problems", content.ErrPattern, len(e.Issues))
 }
 
 // Unwrap returns what the error also is.
 func (e *PatternError) Unwrap() []error {
-	return []error{ErrPattern, &systemone.InvalidError{Issues: e.Issues}}
+	return []error{content.ErrPattern, &systemone.InvalidError{Issues: e.Issues}}
 }
 
 // Check finds everything that is wrong with p, under the names of the
@@ -140,7 +141,7 @@ func (c *checker) list(path string, list []string, canBe func(name string) bool)
 }
 
 // filterList notes a list that is too long.
-func (c *checker) filterList(path string, list []Filter) bool {
+func (c *checker) filterList(path string, list []content.Filter) bool {
 	if len(list) > maxFilters {
 		c.wrong(path, "must have at most "+strconv.Itoa(maxFilters)+" entries")
 		return false
@@ -148,29 +149,29 @@ func (c *checker) filterList(path string, list []Filter) bool {
 	return true
 }
 
-func (c *checker) builtins(list []Filter) {
+func (c *checker) builtins(list []content.Filter) {
 	const path = "content_filter_builtins"
 	if !c.filterList(path, list) {
 		return
 	}
 	for i, f := range list {
 		at := path + "." + strconv.Itoa(i)
-		if BuiltinLabel(f.Slug) == "" {
+		if content.BuiltinLabel(f.Slug) == "" {
 			c.wrong(at+".slug", "is no builtin filter")
 		}
-		if f.UserOnly && f.Slug != PromptInjection { // it would change nothing
-			c.wrong(at+".scan_scope", "must be all_messages for every filter but "+PromptInjection)
+		if f.UserOnly && f.Slug != content.PromptInjection { // it would change nothing
+			c.wrong(at+".scan_scope", "must be all_messages for every filter but "+content.PromptInjection)
 		}
 		c.action(at, f.Action)
 	}
 }
 
-func (c *checker) filters(list []Filter) {
+func (c *checker) filters(list []content.Filter) {
 	const path = "content_filters"
 	if !c.filterList(path, list) {
 		return
 	}
-	var sum size
+	var budget content.PatternBudget
 	for i, f := range list {
 		at := path + "." + strconv.Itoa(i)
 		if f.UserOnly {
@@ -179,26 +180,22 @@ func (c *checker) filters(list []Filter) {
 		c.action(at, f.Action)
 		c.length(at+".label", f.Label, 0, maxLabel)
 		known := len(c.issues)
-		if c.length(at+".pattern", f.Pattern, 1, maxPattern); len(c.issues) > known {
+		if c.length(at+".pattern", f.Pattern, 1, content.MaxPattern); len(c.issues) > known {
 			continue
 		}
-		p, err := CompilePattern(f.Pattern)
-		if err == nil {
-			sum = sum.plus(p.size)
-			err = sum.check()
-		}
+		err := budget.Take(f.Pattern)
 		if err != nil {
 			c.wrong(at+".pattern", err.Error())
 			c.pattern = true
 		}
-		if errors.Is(err, errTooLarge) {
+		if errors.Is(err, content.ErrTooLarge) {
 			return // reading those that follow is work, too
 		}
 	}
 }
 
-func (c *checker) action(at string, a Action) {
-	if a >= actions {
+func (c *checker) action(at string, a content.Action) {
+	if a > content.Block {
 		c.wrong(at+".action", "must be redact, block or flag")
 	}
 }

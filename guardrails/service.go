@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -44,7 +44,7 @@ type Config struct {
 	// of models or providers; one that it does not know is warned of. Nil knows
 	// all.
 	Model, Provider func(name string) bool
-	Scan            ScanConfig
+	Scan            content.Config
 	// Staleness is for how long a change that another process makes may go
 	// unseen; default 5 s. Changes of this process act at once.
 	Staleness time.Duration
@@ -59,9 +59,9 @@ type Config struct {
 // concurrent use. Its methods for management act within the account of the
 // actor; what belongs to another is [ErrNotFound].
 type Service struct {
-	cfg   Config
-	cache cache
-	gate  *gate
+	cfg     Config
+	content *content.Engine
+	cache   cache
 }
 
 // New checks cfg and fills in its defaults. A mistake is [ErrConfig].
@@ -89,17 +89,11 @@ func New(cfg Config) (*Service, error) {
 		// Must cannot fail here: crypto/rand never does.
 		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
-	if cfg.Scan.Injection == nil {
-		detector, err := NewInjectionDetector()
-		if err != nil {
-			return nil, err
-		}
-		cfg.Scan.Injection = detector
+	engine, err := content.New(cfg.Scan)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	if _, err := NewScanner(nil, cfg.Scan); err != nil {
-		return nil, err
-	}
-	return &Service{cfg: cfg, cache: newCache(cfg.MaxCached), gate: newGate(runtime.GOMAXPROCS(0) - 1)}, nil
+	return &Service{cfg: cfg, content: engine, cache: newCache(cfg.MaxCached)}, nil
 }
 
 // lookups replaces what is nil by what knows nothing.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store/memory"
 	"github.com/signalbox/signalbox/systemone"
@@ -23,7 +24,7 @@ func TestNewRefusesMistakes(t *testing.T) {
 		"no store":           {},
 		"negative staleness": {Store: memory.New().Guardrails, Staleness: -1},
 		"negative cache":     {Store: memory.New().Guardrails, MaxCached: -1},
-		"negative time":      {Store: memory.New().Guardrails, Scan: guardrails.ScanConfig{RecognizerTimeout: -1}},
+		"negative time":      {Store: memory.New().Guardrails, Scan: content.Config{RecognizerTimeout: -1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := guardrails.New(cfg)
@@ -64,7 +65,7 @@ func paths(t *testing.T, err error) []string {
 
 func TestCheckFindsEveryProblem(t *testing.T) {
 	list := func(entries ...string) router.Update[[]string] { return router.To(append([]string{}, entries...)) }
-	filters := func(entries ...guardrails.Filter) router.Update[[]guardrails.Filter] { return router.To(entries) }
+	filters := func(entries ...content.Filter) router.Update[[]content.Filter] { return router.To(entries) }
 	for name, c := range map[string]struct {
 		patch guardrails.Patch
 		paths []string
@@ -77,22 +78,22 @@ func TestCheckFindsEveryProblem(t *testing.T) {
 		"long list":         {guardrails.Patch{AllowedModels: router.To(make([]string, 10_001))}, []string{"allowed_models"}},
 		"negative limit":    {guardrails.Patch{Limit: router.To(new(-router.Dollar))}, []string{"limit_usd"}},
 		"huge limit":        {guardrails.Patch{Limit: router.To(new(9_000_000_000*router.Dollar + 1))}, []string{"limit_usd"}},
-		"unknown builtin":   {guardrails.Patch{Builtins: filters(guardrails.Filter{Slug: guardrails.Email}, guardrails.Filter{Slug: "secrets"})}, []string{"content_filter_builtins.1.slug"}},
-		"unknown action":    {guardrails.Patch{Builtins: filters(guardrails.Filter{Slug: guardrails.Email, Action: 3})}, []string{"content_filter_builtins.0.action"}},
-		"too many builtins": {guardrails.Patch{Builtins: router.To(make([]guardrails.Filter, 101))}, []string{"content_filter_builtins"}},
-		"too many filters":  {guardrails.Patch{Filters: router.To(make([]guardrails.Filter, 101))}, []string{"content_filters"}},
-		"empty pattern":     {guardrails.Patch{Filters: filters(guardrails.Filter{})}, []string{"content_filters.0.pattern"}},
-		"long pattern":      {guardrails.Patch{Filters: filters(guardrails.Filter{Pattern: strings.Repeat("a", 100_001)})}, []string{"content_filters.0.pattern"}},
-		"long label":        {guardrails.Patch{Filters: filters(guardrails.Filter{Pattern: "a", Label: strings.Repeat("ä", 101)})}, []string{"content_filters.0.label"}},
-		"no text":           {guardrails.Patch{Name: router.To("\x00"), Description: router.To(new("\xff")), AllowedModels: list("\x00"), Filters: filters(guardrails.Filter{Pattern: "\x00", Label: "\x00"})}, []string{"name", "description", "allowed_models.0", "content_filters.0.label", "content_filters.0.pattern"}},
+		"unknown builtin":   {guardrails.Patch{Builtins: filters(content.Filter{Slug: content.Email}, content.Filter{Slug: "secrets"})}, []string{"content_filter_builtins.1.slug"}},
+		"unknown action":    {guardrails.Patch{Builtins: filters(content.Filter{Slug: content.Email, Action: 3})}, []string{"content_filter_builtins.0.action"}},
+		"too many builtins": {guardrails.Patch{Builtins: router.To(make([]content.Filter, 101))}, []string{"content_filter_builtins"}},
+		"too many filters":  {guardrails.Patch{Filters: router.To(make([]content.Filter, 101))}, []string{"content_filters"}},
+		"empty pattern":     {guardrails.Patch{Filters: filters(content.Filter{})}, []string{"content_filters.0.pattern"}},
+		"long pattern":      {guardrails.Patch{Filters: filters(content.Filter{Pattern: strings.Repeat("a", 100_001)})}, []string{"content_filters.0.pattern"}},
+		"long label":        {guardrails.Patch{Filters: filters(content.Filter{Pattern: "a", Label: strings.Repeat("ä", 101)})}, []string{"content_filters.0.label"}},
+		"no text":           {guardrails.Patch{Name: router.To("\x00"), Description: router.To(new("\xff")), AllowedModels: list("\x00"), Filters: filters(content.Filter{Pattern: "\x00", Label: "\x00"})}, []string{"name", "description", "allowed_models.0", "content_filters.0.label", "content_filters.0.pattern"}},
 		"long entry":        {guardrails.Patch{IgnoredProviders: list(strings.Repeat("ä", 257))}, []string{"ignored_providers.0"}},
-		"scope of others":   {guardrails.Patch{Builtins: filters(guardrails.Filter{Slug: guardrails.PromptInjection, UserOnly: true}, guardrails.Filter{Slug: guardrails.Email, UserOnly: true}), Filters: filters(guardrails.Filter{Pattern: "a", UserOnly: true})}, []string{"content_filter_builtins.1.scan_scope", "content_filters.0.scan_scope"}},
-		"several":           {guardrails.Patch{Name: router.To(""), Limit: router.To(new(-router.Dollar)), Filters: filters(guardrails.Filter{Pattern: "("}, guardrails.Filter{Pattern: `(a+)+`})}, []string{"name", "limit_usd", "content_filters.0.pattern", "content_filters.1.pattern"}},
+		"scope of others":   {guardrails.Patch{Builtins: filters(content.Filter{Slug: content.PromptInjection, UserOnly: true}, content.Filter{Slug: content.Email, UserOnly: true}), Filters: filters(content.Filter{Pattern: "a", UserOnly: true})}, []string{"content_filter_builtins.1.scan_scope", "content_filters.0.scan_scope"}},
+		"several":           {guardrails.Patch{Name: router.To(""), Limit: router.To(new(-router.Dollar)), Filters: filters(content.Filter{Pattern: "("}, content.Filter{Pattern: `(a+)+`})}, []string{"name", "limit_usd", "content_filters.0.pattern", "content_filters.1.pattern"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := c.patch.Check()
 			assert.Equal(t, c.paths, paths(t, err))
-			assert.Equal(t, name == "several", errors.Is(err, guardrails.ErrPattern))
+			assert.Equal(t, name == "several", errors.Is(err, content.ErrPattern))
 			if name == "several" {
 				assert.Equal(t, "invalid regular expression: 4 problems", err.Error())
 			}
@@ -108,11 +109,11 @@ func TestCheckFindsEveryProblem(t *testing.T) {
 		})
 	}
 	for name, p := range map[string]guardrails.Patch{
-		"longest":     {Name: router.To(strings.Repeat("ä", 200)), Description: router.To(new(strings.Repeat("ä", 1000))), Filters: filters(guardrails.Filter{Pattern: "a", Label: strings.Repeat("ä", 100)})},
+		"longest":     {Name: router.To(strings.Repeat("ä", 200)), Description: router.To(new(strings.Repeat("ä", 1000))), Filters: filters(content.Filter{Pattern: "a", Label: strings.Repeat("ä", 100)})},
 		"lists gone":  {AllowedModels: router.To[[]string](nil)},
 		"bounds":      {Limit: router.To(new(9_000_000_000 * router.Dollar))},
 		"nothing":     {},
-		"all actions": {Builtins: filters(guardrails.Filter{Slug: guardrails.Address, Action: guardrails.Block}, guardrails.Filter{Slug: guardrails.PersonName, Action: guardrails.Redact})},
+		"all actions": {Builtins: filters(content.Filter{Slug: content.Address, Action: content.Block}, content.Filter{Slug: content.PersonName, Action: content.Redact})},
 	} {
 		require.NoError(t, p.Check(), name)
 	}
@@ -183,7 +184,7 @@ func TestUpdateTellsNullFromAbsent(t *testing.T) {
 	whole := guardrails.Patch{
 		Name: router.To("whole"), Description: router.To(new("why")), AllowedModels: router.To([]string{"a"}), Limit: router.To(new(router.Dollar)),
 		Reset: router.To(router.Daily), BYOK: router.To(true), PaidTraining: router.To(new(false)),
-		Builtins: router.To([]guardrails.Filter{{Slug: guardrails.Email}}), Filters: router.To([]guardrails.Filter{{Pattern: "a"}}),
+		Builtins: router.To([]content.Filter{{Slug: content.Email}}), Filters: router.To([]content.Filter{{Pattern: "a"}}),
 	}
 	before := r.create(t, whole)
 	r.now = r.now.Add(time.Hour)
@@ -195,7 +196,7 @@ func TestUpdateTellsNullFromAbsent(t *testing.T) {
 
 	after, err = r.Update(t.Context(), r.by, before.ID, guardrails.Patch{
 		Description: router.To[*string](nil), AllowedModels: router.To[[]string](nil), Limit: router.To[*router.USD](nil),
-		Reset: router.To(router.Lifetime), PaidTraining: router.To[*bool](nil), Builtins: router.To[[]guardrails.Filter](nil), Filters: router.To[[]guardrails.Filter](nil),
+		Reset: router.To(router.Lifetime), PaidTraining: router.To[*bool](nil), Builtins: router.To[[]content.Filter](nil), Filters: router.To[[]content.Filter](nil),
 	})
 	require.NoError(t, err)
 	assert.Equal(t, guardrails.Guardrail{
@@ -313,7 +314,7 @@ func TestAssignmentsOfKeysAndMembers(t *testing.T) {
 func TestEveryActionIsAudited(t *testing.T) {
 	r := newRig(t)
 	ctx := t.Context()
-	g := r.create(t, guardrails.Patch{Limit: router.To(new(router.Dollar)), Builtins: router.To([]guardrails.Filter{{Slug: guardrails.Email, Action: guardrails.Block}})})
+	g := r.create(t, guardrails.Patch{Limit: router.To(new(router.Dollar)), Builtins: router.To([]content.Filter{{Slug: content.Email, Action: content.Block}})})
 	_, err := r.Update(ctx, r.by, g.ID, guardrails.Patch{Name: router.To("new")})
 	require.NoError(t, err)
 	r.assign(t, g, guardrails.KeyKind, "a")

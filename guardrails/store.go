@@ -50,7 +50,7 @@ type Applied struct {
 //
 // A store that shares its storage with a ledger raises, with every change of a
 // guardrail or of what it covers, the [router.Version] of each workspace, member
-// and key that is or was covered, with [router.CheckGuardrail].
+// and key that is or was covered, with Cover set.
 type Store interface {
 	// Create adds g. One with the same id, or a second default of a workspace,
 	// is ErrExists.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"net/http"
 	"strings"
 
 	"github.com/signalbox/signalbox/keys"
@@ -21,6 +22,51 @@ func (x *exchange) authenticate(ctx context.Context, need access) error {
 	case x.s.Open:
 		return nil
 	}
+	err := x.signIn()
+	if err == nil && x.principal == (router.Principal{}) {
+		err = x.keyHolder(ctx, need)
+	}
+	if err != nil || x.principal == (router.Principal{}) { // of a public route
+		return err
+	}
+	// Every request of a known caller counts, also one that is refused; the kind of
+	// key is the first thing to be told.
+	tooMany := x.admit()
+	switch {
+	case need == inference && x.principal.Management:
+		return keys.ErrManagement
+	case need == management && !x.principal.Management:
+		return errNotManagement
+	}
+	return tooMany
+}
+
+// signIn asks the program who the caller is. It leaves the principal empty where
+// the program does not know, so that the key decides.
+func (x *exchange) signIn() error {
+	if x.s.SignIn == nil {
+		return nil
+	}
+	p, err := x.s.SignIn(x.r)
+	switch {
+	case err != nil:
+		// Storage that is away and documented refusals of a key are told as such. Any
+		// other error says nothing, because its text may hold what was checked.
+		if status := problemOf(err).status; status == http.StatusUnauthorized || status > http.StatusInternalServerError {
+			return err
+		}
+		return errSignIn
+	case p.Account == "" && p != (router.Principal{}):
+		// It must not become a call of the program itself, which nothing limits.
+		return errNoAccount
+	}
+	x.principal = p
+	return nil
+}
+
+// keyHolder finds the caller by the key of the request. Where none is needed and
+// none is sent, the principal stays empty.
+func (x *exchange) keyHolder(ctx context.Context, need access) error {
 	secret, err := credential(x.r.Header["Authorization"], x.r.Header["X-Api-Key"])
 	switch {
 	case err != nil:
@@ -29,25 +75,21 @@ func (x *exchange) authenticate(ctx context.Context, need access) error {
 		return nil
 	case secret == "":
 		return errNoCredential
+	case x.s.Keys == nil:
+		return keys.ErrRefused
 	}
 	p, err := x.s.Keys.Authenticate(ctx, secret)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case p.Account == "" && p.KeyHash == "":
+		return errNoAccount
 	}
 	x.principal = p
-	// Every request of a key counts, also one that is refused; the kind of key
-	// is the first thing to be told.
-	tooMany := x.admit()
-	switch {
-	case need == inference && p.Management:
-		return keys.ErrManagement
-	case need == management && !p.Management:
-		return errNotManagement
-	}
-	return tooMany
+	return nil
 }
 
-// admit counts the request of a known key.
+// admit counts the request of a known caller.
 func (x *exchange) admit() error {
 	if x.s.admitter == nil {
 		return nil
@@ -59,8 +101,8 @@ func (x *exchange) admit() error {
 
 // credential returns the one key text of a request, or "" when there is none.
 // It is the only place that looks at credentials: two different ones are
-// refused, so that no other place can be made to see another one. A scheme
-// other than Bearer is a key that nobody has.
+// refused, so that no other place can be made to see another one. Text under a
+// scheme other than Bearer is refused like an unknown key.
 func credential(authorization, apiKey []string) (router.Secret, error) {
 	var found string
 	add := func(text string) bool {
@@ -83,7 +125,7 @@ func credential(authorization, apiKey []string) (router.Secret, error) {
 		case strings.EqualFold(scheme, "bearer"):
 			text = strings.TrimSpace(text[len(scheme):])
 		case text != "": // an empty header is none
-			text = "\n" + text // no key has a line feed, so nobody has this one
+			text = "\n" + text // cannot be a key, because no key has a line feed
 		}
 		if !add(text) {
 			return "", errTwoCredentials()

@@ -133,6 +133,7 @@ func TestNewRefusesMistakes(t *testing.T) {
 		"no router":        {Open: true},
 		"no keys":          {Router: sane.router},
 		"keys and open":    {Router: sane.router, Keys: storeDown{}, Open: true},
+		"sign-in and open": {Router: sane.router, SignIn: func(*http.Request) (router.Principal, error) { return router.Principal{}, nil }, Open: true},
 		"negative size":    {Router: sane.router, Open: true, MaxBytes: -1},
 		"negative room":    {Router: sane.router, Open: true, MaxInFlightBytes: -1},
 		"negative time":    {Router: sane.router, Open: true, NativeTimeout: -1},

@@ -45,12 +45,25 @@ type Admitter interface {
 // added in minor versions.
 type Config struct {
 	Router *router.Router // required
-	// Keys checks credentials, and limits rates if it is an [Admitter]. It is required unless Open is set, so that
-	// nobody opens a router to the world by leaving a field out.
+	// Keys checks credentials, and limits rates if it is an [Admitter]. Keys, SignIn or
+	// Open is required, so that a field left out does not open a router to the world.
 	Keys Authenticator
+	// SignIn says on whose behalf a request is made, for callers whom the program knows
+	// by itself: by single sign-on, a client certificate, or a header that its gateway
+	// sets and strips from what comes in. It runs before the key is looked at and before
+	// the body is read, must not read the body, and must be safe for concurrent use.
+	//
+	// A Principal with an Account is the caller, who needs no key: with Management it
+	// administers the account, without it asks for decisions. Limits are then those of
+	// the account, the workspace and the member. The zero Principal leaves the caller to
+	// Keys; any other one without an Account is answered with 500. An error is answered
+	// with 401, and with 503 if it wraps router.ErrUnavailable; its text is told to
+	// nobody. Of a request with a cookie, SignIn must make sure that the program's own
+	// page sent it (http.CrossOriginProtection).
+	SignIn func(r *http.Request) (router.Principal, error)
 	// Open serves every caller as the embedding program itself, without
 	// looking at credentials. Routes for management keys stay closed. It
-	// excludes Keys.
+	// excludes Keys and SignIn.
 	Open bool
 	// ManagedKeys makes, shows and changes keys; nil leaves its routes out. It is
 	// the service that Keys asks, or one with the same store in front of it.
@@ -146,10 +159,10 @@ func (c Config) withDefaults() (Config, error) {
 	switch {
 	case c.Router == nil:
 		return c, fmt.Errorf("%w: Router is required", ErrConfig)
-	case c.Keys == nil && !c.Open:
-		return c, fmt.Errorf("%w: Keys is required; set Open to serve without keys", ErrConfig)
-	case c.Keys != nil && c.Open:
-		return c, fmt.Errorf("%w: Keys and Open exclude each other", ErrConfig)
+	case c.Keys == nil && c.SignIn == nil && !c.Open:
+		return c, fmt.Errorf("%w: Keys or SignIn is required; set Open to serve without keys", ErrConfig)
+	case (c.Keys != nil || c.SignIn != nil) && c.Open:
+		return c, fmt.Errorf("%w: Open excludes Keys and SignIn", ErrConfig)
 	case c.MaxBytes < 0:
 		return c, fmt.Errorf("%w: MaxBytes is negative", ErrConfig)
 	case c.MaxInFlightBytes < 0, c.MaxInFlightPerKey < 0, c.MaxInFlightPerAccount < 0:

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/signalbox/signalbox/router"
 )
 
 // preflightSeconds is how long a browser may remember what a preflight said.
@@ -27,7 +29,7 @@ func checkOrigins(origins []string) error {
 		switch {
 		case strings.Contains(o, "*"):
 			return fmt.Errorf("%w: Origins: %q: each origin is named whole, because a page that is let in can use its visitors' keys", ErrConfig, o)
-		case err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != o || o != strings.ToLower(o) || !visible(o):
+		case err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != o || o != strings.ToLower(o) || !router.VisibleASCII(o):
 			return fmt.Errorf("%w: Origins: %q is not an origin such as https://app.example or http://localhost:3000", ErrConfig, o)
 		case u.Scheme == "https" && u.Port() == "443", u.Scheme == "http" && u.Port() == "80":
 			return fmt.Errorf("%w: Origins: %q: browsers leave out the usual port", ErrConfig, o)

@@ -12,6 +12,9 @@
 // strangers are told of an error comes from the table in errors.go and never
 // from the error's own text; [Status] is the same table for programs.
 //
+// Callers are known by their keys ([Authenticator]), or by a sign-in of the program's
+// own, such as single sign-on (SignIn in [Config]).
+//
 // A caller who hangs up cancels the request, and pays for the attempt that was
 // running as router.Config.Abandoned says. One who closes only its sending side
 // after the request (SHUT_WR, as nc -N does) has hung up too: net/http cannot

@@ -40,10 +40,7 @@ type errorMetadata struct {
 
 // fail makes x the reply to err.
 func (x *exchange) fail(ctx context.Context, err error) {
-	p := problemOf(err)
-	if p.status == http.StatusPaymentRequired && p.message == insufficientCredits && x.s.CreditsURL != "" {
-		p.message += ". Add more at " + x.s.CreditsURL
-	}
+	p := problemOf(err).linked(x.s.CreditsURL)
 	x.status, x.out, x.parts = p.status, x.out[:0], nil
 	x.retryAfter = retrySeconds(p.status, router.Failure(err).RetryAfter)
 	if e, ok := errors.AsType[*keys.RateLimitError](err); ok {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/presets"
@@ -18,6 +19,8 @@ import (
 // Refusals of this package.
 var (
 	errNoCredential  = errors.New("httpapi: no credential")
+	errSignIn        = errors.New("httpapi: Config.SignIn refused the caller")
+	errNoAccount     = errors.New("httpapi: a principal without an account was authenticated")
 	errNotManagement = errors.New("httpapi: not a management key")
 	errClosed        = errors.New("httpapi: the route takes no key at all")
 	errNotFound      = errors.New("httpapi: no such resource")
@@ -58,7 +61,9 @@ type problem struct {
 
 // refusals is the one table from errors to replies: the row of a
 // [router.Error]'s class, else the first row whose error it is, else the last.
-// Nothing else decides a status or a sentence.
+// Nothing else in this package decides the status or the sentence of a refusal. What
+// refuses may bring its own sentence, the Message of a [router.Error], which stands in
+// place of the row's below 500.
 //
 //nolint:gochecknoglobals // a lookup table that is never written
 var refusals = []struct {
@@ -79,7 +84,7 @@ var refusals = []struct {
 	{nil, problem{statusOverloaded, router.ProviderOverloaded, "Provider returned error"}},
 
 	{router.ErrUnavailable, problem{http.StatusServiceUnavailable, router.NoCapacity, "Service temporarily unavailable"}},
-	{guardrails.ErrPattern, problem{http.StatusBadRequest, invalidPattern, "Invalid request parameters"}},
+	{content.ErrPattern, problem{http.StatusBadRequest, invalidPattern, "Invalid request parameters"}},
 	{guardrails.ErrNoUpdate, problem{http.StatusBadRequest, router.InvalidRequest, "No update fields provided"}},
 	{guardrails.ErrNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
 	{guardrails.ErrConflict, problem{http.StatusConflict, router.Conflict, "Resource conflict. Please try again later."}},
@@ -89,6 +94,7 @@ var refusals = []struct {
 	{organization.ErrConflict, problem{http.StatusConflict, router.Conflict, "Resource conflict. Please try again later."}},
 	{activity.ErrNotFound, problem{http.StatusNotFound, router.NotFound, "Resource not found"}},
 	{errNoCredential, problem{http.StatusUnauthorized, router.Authentication, "Missing Authentication header"}},
+	{errSignIn, problem{http.StatusUnauthorized, router.Authentication, "Invalid API key"}},
 	{keys.ErrRefused, problem{http.StatusUnauthorized, router.Authentication, "Invalid API key"}},
 	{keys.ErrExpired, problem{http.StatusUnauthorized, router.Authentication, "API key expired"}},
 	{keys.ErrDisabled, problem{http.StatusUnauthorized, router.Authentication, "API key disabled"}},
@@ -129,8 +135,7 @@ func problemOf(err error) problem {
 	for _, row := range refusals {
 		switch {
 		case isRouter && row.class == re.Class:
-			// The router's sentence is a documented one; that of a 5xx is the
-			// table's in any case.
+			// The cause of a 5xx is not told.
 			if re.Message != "" && row.status < http.StatusInternalServerError {
 				row.message = re.Message
 			}
@@ -140,6 +145,15 @@ func problemOf(err error) problem {
 		}
 	}
 	return refusals[len(refusals)-1].problem
+}
+
+// linked adds to the sentence of a caller without credits where to buy more, unless
+// url is empty.
+func (p problem) linked(url string) problem {
+	if url != "" && p.status == http.StatusPaymentRequired && p.message == insufficientCredits {
+		p.message += ". Add more at " + url
+	}
+	return p
 }
 
 // retrySeconds is d in whole seconds, rounded up and bounded, where a status

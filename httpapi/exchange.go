@@ -62,24 +62,11 @@ func (x *exchange) recycle() {
 // requestID returns the first acceptable id, or "".
 func requestID(values []string) string {
 	for _, v := range values {
-		if visible(v) {
+		if router.VisibleASCII(v) {
 			return v
 		}
 	}
 	return ""
-}
-
-// visible says whether s is 1 to 128 visible ASCII characters. The router has
-// the same rule for what it sends upstream, where a mistake would be silently
-// replaced; here an id that breaks it must not come back in a header, whoever
-// is asked. Sharing the rule would make it part of the router's interface.
-func visible(s string) bool {
-	for _, c := range []byte(s) {
-		if c <= ' ' || c > '~' {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 128
 }
 
 // send writes the reply: headers, then the body.

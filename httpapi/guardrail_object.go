@@ -1,13 +1,14 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"errors"
 	"strconv"
 
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
+	"github.com/signalbox/signalbox/internal/jsontext"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -73,11 +74,11 @@ func describeGuardrail(g guardrails.Guardrail) guardrailObject {
 		o.Workspace = &g.Workspace
 	}
 	for i, f := range g.Builtins {
-		o.Builtins[i] = builtinObject{Slug: f.Slug, Action: f.Action.String(), Label: guardrails.BuiltinLabel(f.Slug)}
+		o.Builtins[i] = builtinObject{Slug: f.Slug, Action: f.Action.String(), Label: content.BuiltinLabel(f.Slug)}
 		switch {
 		case f.UserOnly:
 			o.Builtins[i].Scope = scanUser
-		case f.Slug == guardrails.PromptInjection:
+		case f.Slug == content.PromptInjection:
 			o.Builtins[i].Scope = scanAll
 		}
 	}
@@ -108,12 +109,12 @@ func readGuardrail(o object) guardrails.Patch {
 		Google: o.nullBoolean("enforce_zdr_google"), XAI: o.nullBoolean("enforce_zdr_xai"), Other: o.nullBoolean("enforce_zdr_other"),
 		PaidTraining: o.nullBoolean("enable_paid_model_training"), FreeTraining: o.nullBoolean("enable_free_model_training"),
 		FreePublication: o.nullBoolean("enable_free_model_publication"),
-		Builtins: o.filters("content_filter_builtins", "slug", func(entry object) guardrails.Filter {
+		Builtins: o.filters("content_filter_builtins", "slug", func(entry object) content.Filter {
 			// A label is accepted and ignored: it is read-only.
-			return guardrails.Filter{Slug: entry.text("slug", 0, 0).To, UserOnly: entry.word("scan_scope", scanAll, scanUser).To == scanUser}
+			return content.Filter{Slug: entry.text("slug", 0, 0).To, UserOnly: entry.word("scan_scope", scanAll, scanUser).To == scanUser}
 		}),
-		Filters: o.filters("content_filters", "pattern", func(entry object) guardrails.Filter {
-			f := guardrails.Filter{Pattern: entry.text("pattern", 0, 0).To}
+		Filters: o.filters("content_filters", "pattern", func(entry object) content.Filter {
+			f := content.Filter{Pattern: entry.text("pattern", 0, 0).To}
 			if label := entry.nullText("label", 0, 0).To; label != nil {
 				f.Label = *label
 			}
@@ -133,30 +134,30 @@ func (o object) nullBoolean(name string) router.Update[*bool] {
 
 // filters reads a list of filters, or null, which is none. Each needs an action
 // and the member named need; rest reads what else there is.
-func (o object) filters(name, need string, rest func(entry object) guardrails.Filter) router.Update[[]guardrails.Filter] {
+func (o object) filters(name, need string, rest func(entry object) content.Filter) router.Update[[]content.Filter] {
 	raw, given := o.value(name)
 	if !given {
-		return router.Update[[]guardrails.Filter]{Set: o.has(name)}
+		return router.Update[[]content.Filter]{Set: o.has(name)}
 	}
-	var items []json.RawMessage
-	if raw[0] != '[' || json.Unmarshal(raw, &items) != nil {
+	items, ok := jsontext.Elements(raw)
+	if !ok {
 		o.wrong(name, "must be a list of objects or null")
-		return router.Update[[]guardrails.Filter]{}
+		return router.Update[[]content.Filter]{}
 	}
 	known := len(*o.issues)
-	list := make([]guardrails.Filter, len(items))
+	list := make([]content.Filter, len(items))
 	for i, item := range items {
 		at := name + "." + strconv.Itoa(i)
-		entry := object{path: o.path + at + ".", issues: o.issues}
-		if item[0] != '{' || json.Unmarshal(item, &entry.members) != nil {
+		entry, ok := o.inner(at, item)
+		if !ok {
 			o.wrong(at, "must be an object")
 			continue
 		}
 		entry.require(need, "action")
 		list[i] = rest(entry)
-		list[i].Action, _ = guardrails.ParseAction(entry.word("action", "redact", "block", "flag").To)
+		list[i].Action, _ = content.ParseAction(entry.word("action", "redact", "block", "flag").To)
 	}
-	return router.Update[[]guardrails.Filter]{Set: len(*o.issues) == known, To: list}
+	return router.Update[[]content.Filter]{Set: len(*o.issues) == known, To: list}
 }
 
 // checkGuardrail is the refusal of everything that is wrong with a body and
@@ -166,7 +167,7 @@ func checkGuardrail(o object, p guardrails.Patch) error {
 	if ie, ok := errors.AsType[*systemone.InvalidError](err); ok {
 		*o.issues = append(*o.issues, ie.Issues...)
 	}
-	if errors.Is(err, guardrails.ErrPattern) {
+	if errors.Is(err, content.ErrPattern) {
 		return &guardrails.PatternError{Issues: *o.issues}
 	}
 	return o.err()

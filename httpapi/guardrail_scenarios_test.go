@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store/memory"
 )
@@ -23,8 +24,8 @@ func someGuardrails(tb testing.TB) option {
 	s := guardrailsOn(tb, memory.New().Guardrails)
 	ctx, by := tb.Context(), router.Actor{Principal: router.Principal{Account: "acme"}}
 	first, err := s.Create(ctx, by, "", guardrails.Patch{
-		Name: router.To("first"), Filters: router.To([]guardrails.Filter{{Pattern: "x+", Action: guardrails.Block}}),
-		Builtins: router.To([]guardrails.Filter{{Slug: guardrails.Email, Action: guardrails.Redact}, {Slug: guardrails.PromptInjection, UserOnly: true}}),
+		Name: router.To("first"), Filters: router.To([]content.Filter{{Pattern: "x+", Action: content.Block}}),
+		Builtins: router.To([]content.Filter{{Slug: content.Email, Action: content.Redact}, {Slug: content.PromptInjection, UserOnly: true}}),
 	})
 	require.NoError(tb, err)
 	_, err = s.Create(ctx, by, "", guardrails.Patch{Name: router.To("second")})

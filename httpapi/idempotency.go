@@ -14,7 +14,7 @@ func (x *exchange) idempotency(body []byte) (*router.Idempotency, error) {
 	switch {
 	case !ok:
 		return nil, nil //nolint:nilnil // no key, and nothing is wrong
-	case len(sent) != 1 || !visible(sent[0]):
+	case len(sent) != 1 || !router.VisibleASCII(sent[0]):
 		return nil, badRequest("idempotency-key", "send one Idempotency-Key of 1 to 128 visible ASCII characters")
 	}
 	digest := sha256.New()

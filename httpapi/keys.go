@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -152,8 +151,8 @@ func (o object) external() (user, hash string) {
 	if !ok {
 		return "", ""
 	}
-	inner := object{path: o.path + name + ".", issues: o.issues}
-	if raw[0] != '{' || json.Unmarshal(raw, &inner.members) != nil {
+	inner, ok := o.inner(name, raw)
+	if !ok {
 		o.wrong(name, "must be an object")
 		return "", ""
 	}
@@ -243,8 +242,12 @@ func describeRate(r keys.Rate) rateObject {
 	return rateObject{r.Requests, r.Per.String(), "Requests that this key may make in each interval."}
 }
 
-// currentKey serves GET /key.
+// currentKey serves GET /key. A caller who has signed in without a key has none to
+// show.
 func (x *exchange) currentKey(ctx context.Context) error {
+	if x.principal.KeyHash == "" {
+		return errNoCredential
+	}
 	r, organization, err := x.s.ManagedKeys.Current(ctx, x.principal)
 	if err != nil {
 		return err

@@ -278,7 +278,7 @@ func TestRefusalSaysWhatCanBeAfforded(t *testing.T) {
 	g := newRig(t, func(_ *httpapi.Config, c *router.Config) { c.Ledger = memory.New().Ledger },
 		intercept(func(next router.Decider) router.Decider {
 			return func(ctx context.Context, c *router.Call) (*router.Result, error) {
-				c.Budgets = append(c.Budgets, router.Budget{Check: router.CheckKey, Owner: router.OwnerKey, Max: 9000, Refusal: refusal})
+				c.Budgets = append(c.Budgets, router.Budget{Check: router.Check{Order: 20, Word: "key_limit"}, Owner: router.OwnerKey, Max: 9000, Refusal: refusal})
 				return next(ctx, c)
 			}
 		}))

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/jsontext"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -39,7 +39,8 @@ func (x *exchange) object() (object, error) {
 		if err := systemone.CheckSyntax(body); err != nil {
 			return err
 		}
-		if trimmed := bytes.TrimSpace(body); len(trimmed) == 0 || trimmed[0] != '{' || json.Unmarshal(body, &o.members) != nil {
+		var ok bool
+		if o.members, ok = jsontext.Members(jsontext.Trim(body)); !ok {
 			return badRequest("", "must be an object")
 		}
 		return nil
@@ -48,6 +49,13 @@ func (x *exchange) object() (object, error) {
 		return object{}, err
 	}
 	return o, nil
+}
+
+// inner reads the object that is the value at a path in o. It notes nothing if raw is no
+// object.
+func (o object) inner(at string, raw json.RawMessage) (object, bool) {
+	members, ok := jsontext.Members(raw)
+	return object{path: o.path + at + ".", members: members, issues: o.issues}, ok
 }
 
 // err is the refusal of everything that was wrong, or nil.
@@ -143,8 +151,8 @@ func (o object) nullText(name string, from, most int) router.Update[*string] {
 }
 
 func (o object) textOf(name string, raw json.RawMessage, from, most int) (string, bool) {
-	var s string
-	if raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+	s, ok := jsontext.Text(raw)
+	if !ok {
 		o.wrong(name, "must be a string")
 		return "", false
 	}
@@ -249,8 +257,8 @@ func (o object) texts(name string, from, most int) router.Update[[]string] {
 	case string(raw) == "null":
 		return router.To[[]string](nil)
 	}
-	var items []json.RawMessage
-	if raw[0] != '[' || json.Unmarshal(raw, &items) != nil {
+	items, ok := jsontext.Elements(raw)
+	if !ok {
 		o.wrong(name, "must be a list of strings")
 		return router.Update[[]string]{}
 	}

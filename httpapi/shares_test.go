@@ -21,8 +21,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// owners knows every key of the form ACCOUNT/KEY, and "/", which belongs to
-// nobody in particular.
+// owners knows every key of the form ACCOUNT/KEY, also without an account.
 type owners struct{}
 
 func (owners) Authenticate(_ context.Context, secret router.Secret) (router.Principal, error) {
@@ -149,12 +148,12 @@ func TestEveryoneHasAShare(t *testing.T) {
 		ask("acme/4", 429) // the account's share
 		ask("emca/3", 200)
 		hold("emca/3", 2)
-		hold("/", 1) // belongs to none of them, but takes room
+		hold("/7", 1) // is of none of them, but takes room
 		ask("emca/5", 200)
 		hold("emca/5", 1)
 		ask("emca/5", 503)
 		ask("third/6", 503)
-		ask("/", 503)
+		ask("/7", 503)
 		assert.EqualValues(t, 8*size, httpapi.InFlight(g.handler))
 		for _, f := range finish {
 			f()

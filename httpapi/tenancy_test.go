@@ -12,8 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox"
 	"github.com/signalbox/signalbox/httpapi"
+	"github.com/signalbox/signalbox/internal/demo"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/router"
@@ -124,22 +125,22 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{keys: map[string]router.Secret{}, log: &lockedBuffer{}}
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	s, err := stack.New(stack.Config{
+	s, err := signalbox.New(signalbox.Config{
 		Catalog: newCatalog(t, &scripted{}, &scripted{}),
-		Log:     slog.New(slog.NewJSONHandler(h.log, nil)),
+		Logger:  slog.New(slog.NewJSONHandler(h.log, nil)),
 		Now:     func() time.Time { return now },
 	})
 	require.NoError(t, err)
 	h.handler = s.API
-	seeded, err := s.Seed(t.Context())
+	seeded, err := demo.Seed(t.Context(), s)
 	require.NoError(t, err)
-	by := router.Actor{Principal: router.Principal{Account: stack.Account}}
+	by := demo.Program()
 	h.keys["management"], h.keys["inference"] = seeded.Management, seeded.Inference
 	h.keys["unknown"], h.keys["malformed"] = router.Secret("sk-rt-v1-"+strings.Repeat("a", 64)), "x"
 	for kind, k := range map[string]keys.Key{
 		"disabled": {Disabled: true}, "expired": {ExpiresAt: now.Add(time.Second)}, "deleted": {},
-		"disabled management": {Disabled: true, Management: true, Creator: stack.Admin},
-		"expired management":  {ExpiresAt: now.Add(time.Second), Management: true, Creator: stack.Admin},
+		"disabled management": {Disabled: true, Management: true, Creator: demo.Admin},
+		"expired management":  {ExpiresAt: now.Add(time.Second), Management: true, Creator: demo.Admin},
 	} {
 		k.Name = kind
 		r, secret, err := s.Keys.Create(t.Context(), by, k)

@@ -47,7 +47,7 @@ func (x *exchange) listZDREndpoints(ctx context.Context) error {
 // shown returns the public catalog, or what the caller may
 // use where the caller's account wants its keys to see no more.
 func (x *exchange) shown(ctx context.Context) ([]served, error) {
-	if x.principal.KeyHash != "" && x.s.FilteredCatalog != nil {
+	if x.principal != (router.Principal{}) && x.s.FilteredCatalog != nil {
 		filtered, err := x.s.FilteredCatalog(ctx, x.principal.Account)
 		if err != nil {
 			return nil, fmt.Errorf("httpapi: whether the catalog is filtered: %w", err)

@@ -9,9 +9,10 @@ import (
 
 // Intercept lets only usable inference keys through, and puts the key's limit
 // on the call. A call that brings a Secret is authenticated by it and counted
-// by [Service.Admit]; where the Principal is known, both were done before, and
-// its key is only looked up. A call with neither is refused: a program that
-// routes without keys leaves this interceptor out.
+// by [Service.Admit]; where the Principal has a KeyHash, both were done before, and
+// the key is only looked up. A call with neither passes as it is, unless its
+// Principal has Management: it is the embedding program's own, or one of an account
+// whose member was authenticated in another way.
 //
 // Where the ledger keeps versions, a change of a key acts on the next call that
 // something is set aside for, in every process that shares the store: a limit as
@@ -24,8 +25,10 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		switch {
 		case brought:
 			d, c.Secret = digestOfText(string(c.Secret)), ""
+		case c.Principal.KeyHash == "" && c.Principal.Management:
+			return nil, refusal(ErrManagement)
 		case c.Principal.KeyHash == "":
-			return nil, &router.Error{Class: router.Authentication, Message: "Missing Authentication header"}
+			return next(ctx, c)
 		case !ok:
 			return nil, refusal(ErrRefused)
 		}
@@ -54,7 +57,7 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 // and a call is refused that may no longer use it.
 func (s *Service) limits(e *entry) *router.Limits {
 	l := &router.Limits{
-		Versions: []router.Version{{Line: router.OwnerKey.Line(e.principal, "ever"), Check: router.CheckKey, N: e.key.Version}},
+		Versions: []router.Version{{Line: router.OwnerKey.Line(e.principal, "ever"), N: e.key.Version}},
 		Again: func(ctx context.Context) (*router.Limits, error) {
 			now, err := s.cache.renew(ctx, e)
 			if err == nil {
@@ -68,7 +71,7 @@ func (s *Service) limits(e *entry) *router.Limits {
 	}
 	if k := &e.key; k.Limit != nil {
 		l.Budgets = []router.Budget{{
-			Check: router.CheckKey, Owner: router.OwnerKey, Interval: k.Reset, Max: *k.Limit, BYOK: k.IncludeBYOK,
+			Check: router.Check{Order: 20, Word: "key_limit"}, Owner: router.OwnerKey, Interval: k.Reset, Max: *k.Limit, BYOK: k.IncludeBYOK,
 			Refusal: &router.Error{Class: router.PaymentRequired, Message: "Key limit exceeded"},
 		}}
 	}

@@ -146,7 +146,9 @@ func TestInterceptTellsWhatIsWrong(t *testing.T) {
 		class   router.Class
 		message string
 	}{
-		"no key":        {s, router.Call{}, router.Authentication, "Missing Authentication header"},
+		"the program":   {s, router.Call{}, "", ""},
+		"no key":        {s, router.Call{Principal: router.Principal{Account: "a", Member: "u"}}, "", ""},
+		"manager":       {s, router.Call{Principal: router.Principal{Account: "a", Management: true}}, router.PermissionDenied, "Management keys cannot be used for inference"},
 		"unknown":       {s, router.Call{Secret: "sk-rt-v1-1"}, router.Authentication, "Invalid API key"},
 		"disabled":      {s, router.Call{Secret: create(keys.Key{Name: "x", Disabled: true})}, router.Authentication, "API key disabled"},
 		"management":    {s, router.Call{Secret: create(keys.Key{Name: "x", Creator: "u", Management: true})}, router.PermissionDenied, "Management keys cannot be used for inference"},

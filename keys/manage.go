@@ -32,7 +32,7 @@ const attempts = 64
 // of other accounts, else ErrForbidden. A management key needs an owner as its
 // Creator, in an organization an admin.
 func (s *Service) Create(ctx context.Context, by router.Actor, k Key) (Record, router.Secret, error) {
-	program := by.Principal.KeyHash == ""
+	program := isProgram(by)
 	if program && by.Principal.Account == "" {
 		by.Principal.Account = k.Account
 	}
@@ -110,7 +110,7 @@ func (s *Service) settleCreator(ctx context.Context, by router.Actor, k *Key, wr
 		return nil
 	}
 	if s.cfg.Directory == nil {
-		if by.Principal.KeyHash != "" {
+		if !isProgram(by) {
 			wrong.add("creator_user_id", "is for organizations")
 		}
 		return nil
@@ -122,7 +122,7 @@ func (s *Service) settleCreator(ctx context.Context, by router.Actor, k *Key, wr
 	switch {
 	case k.Management && k.Creator != "" && (!m.Member || m.Organization && !m.Admin):
 		wrong.add("creator_user_id", "must be the owner or an admin of the account")
-	case !k.Management && by.Principal.KeyHash != "" && !m.Organization:
+	case !k.Management && !isProgram(by) && !m.Organization:
 		wrong.add("creator_user_id", "is for organizations")
 	case !k.Management && !m.Member:
 		wrong.add("creator_user_id", "must be a member of the account")
@@ -136,7 +136,7 @@ func (s *Service) workspace(ctx context.Context, by router.Actor, id string) (st
 	if s.cfg.Directory != nil {
 		return s.cfg.Directory.Workspace(ctx, by.Principal.Account, id)
 	}
-	if id != "" && by.Principal.KeyHash != "" {
+	if id != "" && !isProgram(by) {
 		return "", ErrNotFound
 	}
 	return id, nil
@@ -281,7 +281,7 @@ func (s *Service) retry(ctx context.Context, by router.Actor, hash string, chang
 // changeable returns a key that the actor may change.
 func (s *Service) changeable(ctx context.Context, by router.Actor, hash string) (Key, error) {
 	k, err := s.visible(ctx, by, hash)
-	if err == nil && k.Provisioned && by.Principal.KeyHash != "" {
+	if err == nil && k.Provisioned && !isProgram(by) {
 		err = ErrProvisioned
 	}
 	return k, err
@@ -297,7 +297,7 @@ func (s *Service) visible(ctx context.Context, by router.Actor, hash string) (Ke
 	switch {
 	case err != nil:
 		return Key{}, fmt.Errorf("keys: read: %w", err)
-	case k.Account != by.Principal.Account, k.Management && by.Principal.KeyHash != "":
+	case k.Account != by.Principal.Account, k.Management && !isProgram(by):
 		return Key{}, ErrNotFound
 	}
 	return k, nil

@@ -269,3 +269,26 @@ func TestCreateLeavesNoKeyInAWorkspaceDeletedMeanwhile(t *testing.T) {
 	assert.Equal(t, "delete", changes[0].Action)
 	assert.Equal(t, by, changes[0].Actor)
 }
+
+// TestAnAdminWithoutAKeyIsNotTheProgram: who has signed in without a key may no more
+// than the holder of a management key.
+func TestAnAdminWithoutAKeyIsNotTheProgram(t *testing.T) {
+	b := newBench(t)
+	managementKey, admin := b.admin.Principal.KeyHash, b.admin
+	admin.Principal.KeyHash = ""
+	provisioned, _, err := b.Create(t.Context(), router.Actor{}, keys.Key{Name: "x", Account: "acme", Provisioned: true})
+	require.NoError(t, err)
+	for name, k := range map[string]keys.Key{
+		"management": {Name: "x", Management: true}, "provisioned": {Name: "x", Provisioned: true}, "elsewhere": {Name: "x", Account: "solo"},
+	} {
+		_, _, err := b.Create(t.Context(), admin, k)
+		require.ErrorIs(t, err, keys.ErrForbidden, name)
+	}
+	_, err = b.List(t.Context(), admin, keys.Query{Management: true})
+	require.ErrorIs(t, err, keys.ErrForbidden)
+	require.ErrorIs(t, b.Delete(t.Context(), admin, managementKey), keys.ErrNotFound)
+	require.ErrorIs(t, b.Delete(t.Context(), admin, provisioned.Hash), keys.ErrProvisioned)
+	own, _, err := b.Create(t.Context(), admin, keys.Key{Name: "x"})
+	require.NoError(t, err)
+	require.NoError(t, b.Delete(t.Context(), admin, own.Hash))
+}

@@ -36,7 +36,7 @@ func (s *Service) Get(ctx context.Context, by router.Actor, hash string) (Record
 // not have is ErrNotFound. Management keys are shown to the embedding program
 // alone.
 func (s *Service) List(ctx context.Context, by router.Actor, q Query) ([]Record, error) {
-	if q.Management && by.Principal.KeyHash != "" {
+	if q.Management && !isProgram(by) {
 		return nil, ErrForbidden
 	}
 	if q.Limit <= 0 || q.Limit > PageSize {

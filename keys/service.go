@@ -56,9 +56,10 @@ type Config struct {
 
 // Service makes, checks and manages keys. It is safe for concurrent use.
 //
-// Methods that change something take who does it. An actor without a key is the
-// embedding program; whose keys are meant is always by.Principal.Account.
-// Whether the actor's key may manage anything is for the caller to know.
+// Methods that change something take who does it. An actor with neither a key nor
+// Management is the embedding program; whose keys are meant is always
+// by.Principal.Account. Whether the actor may manage anything is for the caller to
+// know.
 type Service struct {
 	cfg   Config
 	cache *cache
@@ -118,6 +119,10 @@ func (s *Service) find(ctx context.Context, hash string) (Key, error) {
 	}
 	return k, nil
 }
+
+// isProgram says whether the actor is the embedding program. A person who has
+// signed in without a key has Management, or would administer nothing.
+func isProgram(by router.Actor) bool { return by.Principal.KeyHash == "" && !by.Principal.Management }
 
 // now is the time of a change, as coarse as the coarsest store keeps it.
 func (s *Service) now() time.Time { return s.cfg.Now().UTC().Truncate(time.Microsecond) }

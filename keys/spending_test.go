@@ -109,7 +109,7 @@ func TestR81ANewLimitActsOnTheNextAdmission(t *testing.T) {
 	r, _ := b.key(t, keys.Key{Limit: new(usd(1000)), Reset: router.Monthly})
 	b.spend(t, r.Hash, router.Amount{Credit: usd(600), Total: usd(600)})
 	want := router.Budget{
-		Check: router.CheckKey, Owner: router.OwnerKey, Interval: router.Monthly,
+		Check: router.Check{Order: 20, Word: "key_limit"}, Owner: router.OwnerKey, Interval: router.Monthly,
 		Refusal: &router.Error{Class: router.PaymentRequired, Message: "Key limit exceeded"},
 	}
 	for _, step := range []struct {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/signalbox/signalbox/router"
 )
@@ -71,19 +70,8 @@ func decreasing(list []Budget, interval router.Interval) issues {
 				continue
 			}
 			wrong.add("limit_usd", "Budget limits must be strictly decreasing as scope narrows: the %s limit (%s) must be greater than the %s limit (%s).",
-				broad.Interval, dollars(broad.Limit), narrow.Interval, dollars(narrow.Limit))
+				broad.Interval, broad.Limit.Dollars(), narrow.Interval, narrow.Limit.Dollars())
 		}
 	}
 	return wrong
-}
-
-// dollars writes an amount with a dollar sign and two decimals, more only where
-// they are needed.
-func dollars(u router.USD) string {
-	text := u.String()
-	_, decimals, found := strings.Cut(text, ".")
-	if !found {
-		text += "."
-	}
-	return "$" + text + strings.Repeat("0", max(0, 2-len(decimals)))
 }

@@ -25,7 +25,7 @@ func TestAnAccountSpendsWithoutALimitUntilItIsPaidInto(t *testing.T) {
 	c, err = call(t, b.Service, b.principal())
 	require.NoError(t, err)
 	assert.Equal(t, []router.Budget{{
-		Check: router.CheckCredits, Owner: router.OwnerAccount, Interval: router.Lifetime, Max: usd(t, "5.5"),
+		Check: router.Check{Order: 10, Word: "credits"}, Owner: router.OwnerAccount, Interval: router.Lifetime, Max: usd(t, "5.5"),
 		Refusal: &router.Error{Class: router.PaymentRequired, Message: "Insufficient credits"},
 	}}, c.Budgets)
 	_, err = b.UpdateAccount(t.Context(), b.by, organization.AccountUpdate{Prepaid: router.To(false)})

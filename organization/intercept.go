@@ -48,7 +48,7 @@ func (s *Service) limitsOf(p place, st *standing, w Workspace) *router.Limits {
 	who := router.Principal{Account: p.account, Workspace: p.workspace}
 	l := &router.Limits{
 		Budgets:  budgetsOf(st.account, w),
-		Versions: []router.Version{{Line: router.OwnerAccount.Line(who, "ever"), Check: router.CheckCredits, N: st.account.Version}},
+		Versions: []router.Version{{Line: router.OwnerAccount.Line(who, "ever"), N: st.account.Version}},
 		Again: func(ctx context.Context) (*router.Limits, error) {
 			now, err := s.renew(ctx, p, st)
 			if err != nil {
@@ -59,7 +59,7 @@ func (s *Service) limitsOf(p place, st *standing, w Workspace) *router.Limits {
 	}
 	if p.workspace != "" {
 		l.Versions = append(l.Versions,
-			router.Version{Line: router.OwnerWorkspace.Line(who, "ever"), Check: router.CheckWorkspace, N: w.Version})
+			router.Version{Line: router.OwnerWorkspace.Line(who, "ever"), N: w.Version})
 	}
 	return l
 }
@@ -83,16 +83,16 @@ func budgetsOf(a Account, w Workspace) []router.Budget {
 	var list []router.Budget
 	if a.Prepaid {
 		list = append(list, router.Budget{
-			Check: router.CheckCredits, Owner: router.OwnerAccount, Interval: router.Lifetime, Max: a.Credits,
+			Check: router.Check{Order: 10, Word: "credits"}, Owner: router.OwnerAccount, Interval: router.Lifetime, Max: a.Credits,
 			Refusal: &router.Error{Class: router.PaymentRequired, Message: "Insufficient credits"},
 		})
 	}
 	for _, b := range w.Budgets {
 		list = append(list, router.Budget{
-			Check: router.CheckWorkspace, Owner: router.OwnerWorkspace, Interval: b.Interval, Max: b.Limit, BYOK: w.IncludeBYOK,
+			Check: router.Check{Order: 30, Word: "workspace_budget"}, Owner: router.OwnerWorkspace, Interval: b.Interval, Max: b.Limit, BYOK: w.IncludeBYOK,
 			Refusal: &router.Error{
 				Class: router.PermissionDenied,
-				Message: "Workspace " + b.Interval.String() + " budget of " + dollars(b.Limit) +
+				Message: "Workspace " + b.Interval.String() + " budget of " + b.Limit.Dollars() +
 					" exceeded. Contact your org admin.",
 			},
 		})

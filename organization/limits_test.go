@@ -27,7 +27,7 @@ func (b *bench) hold(tb testing.TB, amount router.Amount, more ...router.Budget)
 	require.NoError(tb, err)
 	budgets := append(c.Budgets, more...)
 	slices.SortStableFunc(budgets, func(x, y router.Budget) int {
-		return cmp.Or(cmp.Compare(x.Check, y.Check), cmp.Compare(x.Owner, y.Owner), cmp.Compare(x.Interval, y.Interval))
+		return cmp.Or(cmp.Compare(x.Check.Order, y.Check.Order), cmp.Compare(x.Owner, y.Owner), cmp.Compare(x.Interval, y.Interval))
 	})
 	h := router.Hold{ID: uuid.New(), Amount: amount, Deadline: b.now.Add(time.Minute)}
 	for _, owner := range []router.Owner{router.OwnerAccount, router.OwnerWorkspace, router.OwnerMember, router.OwnerKey} {
@@ -128,7 +128,7 @@ func TestR84eTheKeysLimitComesFirst(t *testing.T) {
 	b := r84(t)
 	b.spendOn(t, 14, "500")
 	key := router.Budget{
-		Check: router.CheckKey, Owner: router.OwnerKey, Interval: router.Monthly, Max: 1,
+		Check: router.Check{Order: 20, Word: "key_limit"}, Owner: router.OwnerKey, Interval: router.Monthly, Max: 1,
 		Refusal: &router.Error{Class: router.PaymentRequired, Message: "Key limit exceeded"},
 	}
 	b.want(t, router.PaymentRequired, "Key limit exceeded", "1", "1", key)

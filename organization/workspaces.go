@@ -170,8 +170,11 @@ func (s *Service) DeleteWorkspace(ctx context.Context, by router.Actor, ref stri
 
 // DefaultWorkspace returns the id of an account's default workspace.
 func (s *Service) DefaultWorkspace(ctx context.Context, account string) (string, error) {
-	a, err := s.cfg.Store.Account(ctx, account)
-	return a.DefaultWorkspace, err
+	st, err := s.standing(ctx, place{account: account})
+	if err != nil {
+		return "", err
+	}
+	return st.account.DefaultWorkspace, nil
 }
 
 // HasWorkspace says whether an account has a workspace with this id. A slug is

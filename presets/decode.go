@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/signalbox/signalbox/internal/jsonsize"
+	"github.com/signalbox/signalbox/internal/jsontext"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -46,15 +47,15 @@ func Decode(shape Shape, body []byte) (Draft, error) {
 		return Draft{}, err
 	}
 	var p problems
-	var given map[string]json.RawMessage
-	if json.Unmarshal(body, &given) != nil || given == nil {
+	given, ok := jsontext.Members(jsontext.Trim(body))
+	if !ok {
 		p.add("", "must be an object")
 		return Draft{}, p.err()
 	}
 	all := members()
 	for _, m := range all {
 		field{name: m.name, rule: m.rule}.check(&p, "", given)
-		if value := given[m.name]; m.kept && !isNull(value) {
+		if value := given[m.name]; m.kept && !jsontext.IsNull(value) {
 			storable(&p, m.name, value)
 		}
 	}
@@ -80,7 +81,7 @@ func (d Draft) size() int { return len(d.Config) + jsonsize.Text(d.SystemPrompt)
 // largest names the member that takes the most room in a draft.
 func largest(shape Shape, d Draft) string {
 	name, most := shape.prompt(), jsonsize.Text(d.SystemPrompt)
-	members, _ := membersOf(d.Config)
+	members, _ := jsontext.Members(d.Config)
 	for _, member := range sortedNames(members) {
 		if n := len(members[member]); n > most {
 			name, most = member, n
@@ -103,7 +104,7 @@ func (s Shape) prompt() string {
 
 // sameEffort notes two efforts that differ.
 func sameEffort(p *problems, given map[string]json.RawMessage) {
-	reasoning, _ := membersOf(given["reasoning"])
+	reasoning, _ := jsontext.Members(given["reasoning"])
 	long, short := wordOf(reasoning["effort"]), wordOf(given["reasoning_effort"])
 	if long != "" && short != "" && long != short {
 		p.add("reasoning_effort", "must not differ from reasoning.effort")
@@ -123,17 +124,17 @@ func withRoute(provider, route json.RawMessage) json.RawMessage {
 		return nil
 	}
 	preferences, sort := map[string]json.RawMessage{}, map[string]json.RawMessage{}
-	if !isNull(provider) {
-		preferences, _ = membersOf(provider)
+	if !jsontext.IsNull(provider) {
+		preferences, _ = jsontext.Members(provider)
 	}
 	switch old := preferences["sort"]; {
-	case isNull(old):
+	case jsontext.IsNull(old):
 	case old[0] == '"':
 		sort["by"] = old
 	default:
-		sort, _ = membersOf(old)
+		sort, _ = jsontext.Members(old)
 	}
-	if !isNull(sort["partition"]) {
+	if !jsontext.IsNull(sort["partition"]) {
 		return nil
 	}
 	sort["partition"] = json.RawMessage(partition)
@@ -145,7 +146,7 @@ func withRoute(provider, route json.RawMessage) json.RawMessage {
 func config(all []member, given map[string]json.RawMessage) json.RawMessage {
 	var names []string
 	for _, m := range all {
-		if m.kept && !isNull(given[m.name]) {
+		if m.kept && !jsontext.IsNull(given[m.name]) {
 			names = append(names, m.name)
 		}
 	}
@@ -192,7 +193,7 @@ func message(roles []string, system rule) rule {
 	role := field{"role", word(roles...), true}
 	return func(p *problems, path string, value json.RawMessage) {
 		object(role, field{"name", text(0), false})(p, path, value)
-		members, _ := membersOf(value)
+		members, _ := jsontext.Members(value)
 		if r := wordOf(members["role"]); system != nil && (r == "system" || r == "developer") {
 			field{"content", system, true}.check(p, path, members)
 		}
@@ -202,19 +203,19 @@ func message(roles []string, system rule) rule {
 // textsOf returns a text, or those of an array of parts. Parts that are no
 // text are passed over.
 func textsOf(p *problems, path string, value json.RawMessage) []string {
-	if s, ok := textOf(value); ok {
+	if s, ok := jsontext.Text(value); ok {
 		storable(p, path, value)
 		return []string{s}
 	}
 	var texts []string
 	list(0, 0, func(p *problems, path string, part json.RawMessage) {
 		object(field{"type", text(0), true})(p, path, part)
-		members, _ := membersOf(part)
+		members, _ := jsontext.Members(part)
 		if wordOf(members["type"]) != "text" {
 			return
 		}
 		field{"text", text(0), true}.check(p, path, members)
-		if !isNull(members["text"]) {
+		if !jsontext.IsNull(members["text"]) {
 			storable(p, within(path, "text"), members["text"])
 		}
 		texts = append(texts, wordOf(members["text"]))

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/signalbox/signalbox/internal/jsontext"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -90,7 +91,7 @@ func trace() rule {
 // documented it also wants their figure.
 func stopCondition(p *problems, path string, value json.RawMessage) {
 	object(field{"type", text(0), true})(p, path, value)
-	members, _ := membersOf(value)
+	members, _ := jsontext.Members(value)
 	switch wordOf(members["type"]) {
 	case "step_count_is":
 		field{"step_count", integer, true}.check(p, path, members)
@@ -101,7 +102,7 @@ func stopCondition(p *problems, path string, value json.RawMessage) {
 
 // metadata takes a few short texts. A null one is absent.
 func metadata(p *problems, path string, value json.RawMessage) {
-	members, ok := membersOf(value)
+	members, ok := jsontext.Members(value)
 	if !ok {
 		p.add(path, "must be an object")
 		return
@@ -114,7 +115,7 @@ func metadata(p *problems, path string, value json.RawMessage) {
 		if utf8.RuneCountInString(name) > maxMetadataKey {
 			p.add(within(path, name), "must have a key of at most "+strconv.Itoa(maxMetadataKey)+" characters")
 		}
-		if value := members[name]; !isNull(value) {
+		if value := members[name]; !jsontext.IsNull(value) {
 			text(maxMetadataValue)(p, within(path, name), value)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/signalbox/signalbox/internal/jsontext"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -67,7 +68,7 @@ type field struct {
 // other members are free.
 func object(fields ...field) rule {
 	return func(p *problems, path string, value json.RawMessage) {
-		members, ok := membersOf(value)
+		members, ok := jsontext.Members(value)
 		if !ok {
 			p.add(path, "must be an object")
 			return
@@ -80,20 +81,12 @@ func object(fields ...field) rule {
 
 func (f field) check(p *problems, path string, members map[string]json.RawMessage) {
 	switch value := members[f.name]; {
-	case !isNull(value):
+	case !jsontext.IsNull(value):
 		f.rule(p, within(path, f.name), value)
 	case f.required:
 		p.add(within(path, f.name), "must be given")
 	}
 }
-
-func membersOf(value json.RawMessage) (map[string]json.RawMessage, bool) {
-	var members map[string]json.RawMessage
-	return members, len(value) > 0 && value[0] == '{' && json.Unmarshal(value, &members) == nil
-}
-
-// isNull says whether a value is null or absent.
-func isNull(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }
 
 // storable notes every text and name in a value that not every store could
 // keep.
@@ -104,11 +97,11 @@ func storable(p *problems, path string, value json.RawMessage) {
 	const message = "must not contain U+0000"
 	switch value[0] {
 	case '"':
-		if s, _ := textOf(value); !router.Storable(s) {
+		if s, _ := jsontext.Text(value); !router.Storable(s) {
 			p.add(path, message)
 		}
 	case '{':
-		members, _ := membersOf(value)
+		members, _ := jsontext.Members(value)
 		for _, name := range sortedNames(members) {
 			if !router.Storable(name) {
 				p.add(within(path, name), message)
@@ -116,7 +109,7 @@ func storable(p *problems, path string, value json.RawMessage) {
 			storable(p, within(path, name), members[name])
 		}
 	case '[':
-		items, _ := itemsOf(value)
+		items, _ := jsontext.Elements(value)
 		for i, item := range items {
 			storable(p, within(path, strconv.Itoa(i)), item)
 		}
@@ -127,7 +120,7 @@ func storable(p *problems, path string, value json.RawMessage) {
 // that keep to each.
 func list(least, most int, each rule) rule {
 	return func(p *problems, path string, value json.RawMessage) {
-		items, ok := itemsOf(value)
+		items, ok := jsontext.Elements(value)
 		switch {
 		case !ok:
 			p.add(path, "must be an array")
@@ -144,15 +137,10 @@ func list(least, most int, each rule) rule {
 	}
 }
 
-func itemsOf(value json.RawMessage) ([]json.RawMessage, bool) {
-	var items []json.RawMessage
-	return items, value[0] == '[' && json.Unmarshal(value, &items) == nil
-}
-
 // mapOf takes objects whose values keep to each.
 func mapOf(each rule) rule {
 	return func(p *problems, path string, value json.RawMessage) {
-		members, ok := membersOf(value)
+		members, ok := jsontext.Members(value)
 		if !ok {
 			p.add(path, "must be an object")
 			return
@@ -166,7 +154,7 @@ func mapOf(each rule) rule {
 // text takes strings of at most most characters; 0 is no bound.
 func text(most int) rule {
 	return func(p *problems, path string, value json.RawMessage) {
-		switch s, ok := textOf(value); {
+		switch s, ok := jsontext.Text(value); {
 		case !ok:
 			p.add(path, "must be a string")
 		case most > 0 && utf8.RuneCountInString(s) > most:
@@ -175,24 +163,19 @@ func text(most int) rule {
 	}
 }
 
-func textOf(value json.RawMessage) (string, bool) {
-	var s string
-	return s, value[0] == '"' && json.Unmarshal(value, &s) == nil
-}
-
 // wordOf is the text of a string, and "" for anything else.
 func wordOf(value json.RawMessage) string {
-	if isNull(value) {
+	if jsontext.IsNull(value) {
 		return ""
 	}
-	s, _ := textOf(value)
+	s, _ := jsontext.Text(value)
 	return s
 }
 
 // word takes one of a few words.
 func word(words ...string) rule {
 	return func(p *problems, path string, value json.RawMessage) {
-		s, ok := textOf(value)
+		s, ok := jsontext.Text(value)
 		for _, w := range words {
 			if ok && s == w {
 				return

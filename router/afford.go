@@ -11,7 +11,7 @@ import (
 // request may cost there and what can be afforded. It tells of the limit that
 // refused and of no other: what that leaves could be found out by asking for more
 // and less, too.
-func (s *purse) short(refused *LimitError, by *Candidate, most Amount) *Budget {
+func (s *reservation) short(refused *LimitError, by *Candidate, most Amount) *Budget {
 	b := *s.budgets[refused.Cap]
 	left := max(refused.Left, 0)
 	if s.held { // the call's own hold is in the way no longer

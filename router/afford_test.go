@@ -37,7 +37,7 @@ func TestRefusalSaysWhatCanBeAfforded(t *testing.T) {
 		l := newTill(t, "ant", 0)
 		l.router.SetCatalog(l.catalog("ant", func(e *router.Endpoint) { e.Pricing = pricing }))
 		l.spend(c.spent, 0)
-		for _, check := range []router.Check{router.CheckKey, router.CheckWorkspace} {
+		for _, check := range []router.Check{keyCheck, workspaceCheck} {
 			budget := keyLimit(c.limit, router.Lifetime)
 			budget.Check = check
 			budget.Refusal = nil

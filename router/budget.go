@@ -58,30 +58,25 @@ func appendAccount(dst []byte, account string) []byte {
 	return dst
 }
 
-// Check is a kind of limit, in the order in which they are asked.
-type Check uint8
-
-// Every check, the first first.
-const (
-	CheckCredits Check = iota
-	CheckKey
-	CheckWorkspace
-	CheckGuardrail
-)
-
-// String returns the word that says why a candidate was skipped: credits,
-// key_limit, workspace_budget or guardrail_budget.
-func (c Check) String() string {
-	words := [...]string{"credits", "key_limit", "workspace_budget", "guardrail_budget"}
-	return words[min(int(c), len(words)-1)]
+// Check is a kind of limit, which the policy that sets it defines.
+type Check struct {
+	// Order says when it is asked: a lower one before a higher one. The policies of
+	// this module leave gaps: 10 is the account's credits, 20 a key's limit, 30 the
+	// budgets of a workspace, and 40 those of guardrails.
+	Order uint8
+	// Word says in reports why a candidate was skipped, as key_limit does.
+	Word string
 }
 
+// String returns the word.
+func (c Check) String() string { return c.Word }
+
 // MarshalText returns the word.
-func (c Check) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+func (c Check) MarshalText() ([]byte, error) { return []byte(c.Word), nil }
 
 // Budget is a limit on a call's spending, which an interceptor appends to
-// [Call.Budgets]. Whatever the order of the interceptors, budgets are asked by
-// Check, then by Owner, then by Interval, the broadest first; the first that
+// [Call.Budgets]. Whatever the order of the interceptors, budgets are asked by the
+// order of their Check, then by Owner, then by Interval, the broadest first; the first that
 // has no room for a candidate decides. A budget of an owner that the principal
 // does not have limits nothing.
 type Budget struct {
@@ -90,7 +85,7 @@ type Budget struct {
 	Interval Interval
 	Max      USD
 	BYOK     bool // spending on the caller's own provider credentials counts too
-	// Refusal is what the caller is told.
+	// Refusal is what the caller is told. Nil is a [PaymentRequired] without a message.
 	Refusal *Error
 }
 

@@ -80,9 +80,10 @@ type Call struct {
 type Principal struct {
 	Account   string // the account or organization
 	Workspace string // a UUID, or ""
-	KeyHash   string
-	Member    string // user id of the key's creator, or ""
-	// Management marks a key for administration, which may not ask for decisions.
+	KeyHash   string // of the key that the caller used, or ""
+	Member    string // user id of the key's creator, or of the caller where there is no key, or ""
+	// Management marks a caller who administers the account, who may not ask for
+	// decisions.
 	Management bool
 }
 

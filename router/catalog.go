@@ -134,10 +134,10 @@ const endpointSpace = "https://github.com/signalbox/signalbox/endpoint/"
 // NewCatalog makes a catalog of copies of what it is given. The first mistake
 // found is an error that names its place and wraps [ErrConfig]: a missing or
 // malformed id or slug, a name given twice, an endpoint of an unknown model or
-// provider, a price that is negative or no amount, a negative limit, an unknown quantization, parameter or
-// group, an endpoint that claims zero retention and collects data, a provider
-// without a client although one of its endpoints is switched on, or with a nil
-// pointer, map, function or channel for a client.
+// provider, a price that is negative or no amount, a negative limit, an unknown
+// quantization, parameter or group, an endpoint that claims zero retention and
+// collects data, a provider without a client although one of its endpoints is
+// switched on, or with a nil pointer, map, function or channel for a client.
 //
 // An endpoint without an ID gets a fixed one, made of its provider, variant
 // and model.

@@ -16,7 +16,7 @@ type Bound struct {
 // dryRun notes what the candidates of the plan may cost and which limits have no
 // room for them. It asks no provider, and of the ledger only what stands there.
 func (r *Router) dryRun(ctx context.Context, c *Call, now time.Time) (*Result, error) {
-	money := r.purse(c, now)
+	money := r.reservation(c, now)
 	lines := make([]Line, len(money.hold.Caps))
 	for i := range lines {
 		lines[i] = money.hold.Caps[i].Line
@@ -42,7 +42,7 @@ func (r *Router) dryRun(ctx context.Context, c *Call, now time.Time) (*Result, e
 
 // without returns the first budget that has no room for an amount, or nil. What
 // adds nothing to a limit is never refused by it.
-func (s *purse) without(most Amount, balances []Balance) *Budget {
+func (s *reservation) without(most Amount, balances []Balance) *Budget {
 	for i, limit := range s.hold.Caps {
 		adds := most.Of(limit.BYOK)
 		left := limit.Max - balances[i].Spent.Of(limit.BYOK) - balances[i].Held.Of(limit.BYOK)

@@ -52,7 +52,7 @@ func TestADryRunRefusesWhatTheCallWould(t *testing.T) {
 		var budgets []router.Budget
 		for range rapid.IntRange(0, 3).Draw(rt, "budgets") {
 			budgets = append(budgets, router.Budget{
-				Check:    router.Check(rapid.IntRange(0, 3).Draw(rt, "check")),
+				Check:    rapid.SampledFrom([]router.Check{creditCheck, keyCheck, workspaceCheck, guardrailCheck}).Draw(rt, "check"),
 				Owner:    router.Owner(rapid.IntRange(0, 3).Draw(rt, "owner")),
 				Interval: router.Lifetime,
 				Max:      router.USD(rapid.Int64Range(0, 9).Draw(rt, "max")) * cent,
@@ -94,7 +94,7 @@ func TestADryRunOnlyReads(t *testing.T) {
 	require.Len(t, c.Report.Bounds, 2)
 	assert.Equal(t, router.Bound{Max: router.Amount{Credit: cent, Total: cent}}, c.Report.Bounds[0])
 	assert.Equal(t, router.Amount{Credit: 3 * cent, Total: 3 * cent}, c.Report.Bounds[1].Max)
-	assert.Equal(t, router.CheckKey, c.Report.Bounds[1].Refused.Check, "each candidate by itself")
+	assert.Equal(t, keyCheck, c.Report.Bounds[1].Refused.Check, "each candidate by itself")
 	assert.Empty(t, c.Report.Attempts)
 
 	// Without a ledger, or a principal, nothing refuses.

@@ -66,7 +66,7 @@ func (r *Router) answer(ctx context.Context, c *Call) (*Result, error) {
 		stats:      stats,
 		prompt:     shape.PromptTokens,
 		out:        outgoing{call: c, catalog: world.catalog, userKey: r.cfg.UserKey},
-		money:      r.purse(c, now),
+		money:      r.reservation(c, now),
 		deadline:   r.deadline(ctx, c),
 	}
 	res, by, err := w.walk(ctx)

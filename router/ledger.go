@@ -52,10 +52,10 @@ type Cap struct {
 // changes a limit, or whom it covers, raises the version in the same transaction.
 type Version struct {
 	Line Line // the owner's for [Lifetime]
-	// Check says which limits are meant: [CheckGuardrail] those of the guardrails
-	// that cover the owner, anything else those of the owner's own record. The two
-	// are counted apart.
-	Check Check
+	// Cover says that N is the version of what covers the owner, such as a guardrail
+	// that is assigned to it, instead of that of the owner's own record. The two are
+	// counted independently.
+	Cover bool
 	N     int64
 }
 

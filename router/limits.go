@@ -47,7 +47,7 @@ func (c *Call) Limit(l *Limits) {
 
 // versions adds the versions of the call's limits to the hold. Those of owners
 // that the principal does not have mean nothing to a ledger.
-func (s *purse) versions() {
+func (s *reservation) versions() {
 	n := 0
 	for _, l := range s.call.limited {
 		n += len(l.Versions)
@@ -68,7 +68,7 @@ func (s *purse) versions() {
 
 // ask reserves the hold. Where the ledger says that limits were changed since they
 // were read, nothing is held, and they are read again before it is asked again.
-func (s *purse) ask(ctx context.Context) error {
+func (s *reservation) ask(ctx context.Context) error {
 	had := s.held
 	for range mostReadings {
 		s.held = true // even when the ledger fails: nobody knows how far it came
@@ -87,7 +87,7 @@ func (s *purse) ask(ctx context.Context) error {
 
 // readAgain has the policies read anew whose limits are old, and limits the hold
 // by what they say.
-func (s *purse) readAgain(ctx context.Context, stale *StaleError) error {
+func (s *reservation) readAgain(ctx context.Context, stale *StaleError) error {
 	c := s.call
 	for _, l := range slices.Clone(c.limited) {
 		if !slices.ContainsFunc(stale.Versions, func(i int) bool {

@@ -71,7 +71,7 @@ type policy struct {
 func (p *policy) read(n int64, most router.USD, err error) {
 	next := &router.Limits{
 		Budgets:  []router.Budget{keyLimit(most, router.Lifetime)},
-		Versions: []router.Version{{Line: router.OwnerKey.Line(who(), "ever"), Check: router.CheckKey, N: n}},
+		Versions: []router.Version{{Line: router.OwnerKey.Line(who(), "ever"), N: n}},
 	}
 	if p.limits == nil {
 		p.limits = next
@@ -148,7 +148,7 @@ func TestLimitsAreReadAgainWhenTheyAreOld(t *testing.T) {
 func TestFreshLimitsTakeThePlaceOfTheOldOnesAlone(t *testing.T) {
 	t.Parallel()
 	l, s, p := newShared(t, "ant", nil, cent)
-	other := router.Budget{Check: router.CheckGuardrail, Owner: router.OwnerKey, Max: router.Dollar}
+	other := router.Budget{Check: guardrailCheck, Owner: router.OwnerKey, Max: router.Dollar}
 	p.read(1, router.Dollar, nil)
 	p.read(2, 2*router.Dollar, nil)
 	s.newest = 2

@@ -172,6 +172,17 @@ func leadingDigits(s string) string {
 // needless zeros: "1000.5", "0.000000001", "-3". [ParseUSD] reads it back.
 func (u USD) String() string { return string(u.append(nil)) }
 
+// Dollars returns the exact amount for people to read: with a dollar sign and two
+// decimals, or more where they are needed, as "$1000.50".
+func (u USD) Dollars() string {
+	text := u.String()
+	_, decimals, found := strings.Cut(text, ".")
+	if !found {
+		text += "."
+	}
+	return "$" + text + strings.Repeat("0", max(0, 2-len(decimals)))
+}
+
 func (u USD) append(dst []byte) []byte {
 	n := uint64(u) //nolint:gosec // two's complement; negated below
 	if u < 0 {

@@ -199,3 +199,12 @@ func FuzzParseUSD(f *testing.F) {
 		require.Zero(t, exact.Cmp(big.NewRat(int64(u), int64(router.Dollar))), "%s read as %s", text, u)
 	})
 }
+
+func TestDollarsAreWrittenForPeople(t *testing.T) {
+	t.Parallel()
+	for want, u := range map[string]router.USD{
+		"$0.00": 0, "$5.00": 5 * router.Dollar, "$1000.50": 1_000_500_000_000, "$0.042": 42_000_000, "$0.000000001": 1, "$-0.25": -250_000_000,
+	} {
+		assert.Equal(t, want, u.Dollars())
+	}
+}

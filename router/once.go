@@ -46,7 +46,7 @@ func (r *Router) detach(ctx context.Context, c *Call) context.Context {
 // once answers a call with an idempotency key: with the reply that is kept, or with
 // one of its own that is then kept.
 func (r *Router) once(ctx context.Context, c *Call) (res *Result, err error) {
-	if !validRequestID(c.Idempotency.Key) {
+	if !VisibleASCII(c.Idempotency.Key) {
 		return nil, &Error{Class: InvalidRequest, Issues: []systemone.Issue{{
 			Path: "idempotency-key", Message: "must be 1 to 128 visible ASCII characters",
 		}}}
@@ -57,7 +57,7 @@ func (r *Router) once(ctx context.Context, c *Call) (res *Result, err error) {
 	}
 	o := &once{
 		router: r, replies: replies, hold: c.holdID,
-		key: ReplyKey{Account: c.Principal.Account, KeyHash: c.Principal.KeyHash, Key: c.Idempotency.Key},
+		key: ReplyKey{Account: c.Principal.Account, KeyHash: callerOf(c.Principal), Key: c.Idempotency.Key},
 	}
 	switch kept, err := o.claim(ctx, c); {
 	case errors.Is(err, errors.ErrUnsupported):
@@ -70,6 +70,15 @@ func (r *Router) once(ctx context.Context, c *Call) (res *Result, err error) {
 	c.once = o
 	defer func() { err = withCause(err, o.release(ctx, err)) }()
 	return r.answer(ctx, c)
+}
+
+// callerOf tells the callers of an account apart, so that they do not get each other's
+// replies: by key, or by member where there is no key.
+func callerOf(p Principal) string {
+	if p.KeyHash != "" {
+		return p.KeyHash
+	}
+	return string(OwnerMember.append(nil, p))
 }
 
 // claim gets the claim, or the reply that is kept. While another call is at work it

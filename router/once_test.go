@@ -114,6 +114,13 @@ func TestAnIdempotencyKeyIsForOneRequest(t *testing.T) {
 	k.answers(dry)
 	assert.False(t, dry.Report.Replayed)
 	k.asked(2)
+	for _, member := range []string{"ann", "bob"} { // without keys, as with a sign-in of the program's own
+		of := keyedCall("a")
+		of.Principal.KeyHash, of.Principal.Member = "", member
+		k.answers(of)
+		assert.False(t, of.Report.Replayed, member)
+	}
+	k.asked(4)
 }
 
 func TestIdempotencyKeysThatCannotBe(t *testing.T) {

@@ -26,7 +26,7 @@ func (o *Overrun) attrs(c *Call) []slog.Attr {
 }
 
 // overrun notes a cost above what was set aside for it.
-func (s *purse) overrun(report *Report, at *Endpoint, cost Amount) {
+func (s *reservation) overrun(report *Report, at *Endpoint, cost Amount) {
 	over := max(cost.Credit-s.hold.Amount.Credit, cost.Total-s.hold.Amount.Total)
 	if over > 0 {
 		s.router.overruns.add(over)

@@ -27,7 +27,7 @@ func (r *reached) lately(at int64, within time.Duration) bool {
 
 // reach finds out whether the ledger can be reached, for a candidate that nothing
 // is set aside for, unless it was within the last second.
-func (s *purse) reach(ctx context.Context) error {
+func (s *reservation) reach(ctx context.Context) error {
 	r := s.router
 	if r.cfg.FreeWithoutLedger || s.held || r.reached.lately(r.cfg.Now().UnixNano(), reachedFor) {
 		return nil

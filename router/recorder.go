@@ -48,7 +48,7 @@ func (c *Call) RecordedIn(store any) bool {
 
 // record makes ready what the ledger records of a call, if it does. What an
 // embedding program asks itself, without an account, is nobody's activity.
-func (s *purse) record(c *Call) {
+func (s *reservation) record(c *Call) {
 	recorder, ok := s.router.cfg.Ledger.(Recorder)
 	if !ok || c.Principal.Account == "" {
 		return

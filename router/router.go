@@ -258,7 +258,7 @@ func (r *Router) begin(c *Call) {
 	if c.ID == "" {
 		c.ID = "gen-dec-" + strings.ReplaceAll(c.holdID.String(), "-", "")
 	}
-	if !validRequestID(c.RequestID) {
+	if !VisibleASCII(c.RequestID) {
 		c.RequestID = r.cfg.NewID().String()
 	}
 	if c.Seed == 0 {
@@ -285,9 +285,10 @@ func (r *Router) usualTimeout(c *Call) time.Duration {
 // Limits are those that requests are held to, as they were configured.
 func (r *Router) Limits() systemone.Limits { return r.cfg.Limits }
 
-// validRequestID holds ids to visible ASCII, because they go into the headers
-// of upstream requests.
-func validRequestID(id string) bool {
+// VisibleASCII reports whether id has 1 to 128 characters, all of them visible ASCII, as
+// a request ID must, because it goes into headers. A [Call] with any other RequestID gets
+// a new one.
+func VisibleASCII(id string) bool {
 	if id == "" || len(id) > maxRequestID {
 		return false
 	}

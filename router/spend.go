@@ -18,9 +18,10 @@ const (
 
 var errCap = errors.New("router: the ledger refused for a limit that it was not given")
 
-// purse is what a call has set aside while it walks. The zero value, of a
-// call whose spending nobody counts, sets nothing aside and refuses nothing.
-type purse struct {
+// reservation is the hold of a call, with the budgets that bound it. The zero value sets
+// nothing aside and refuses nothing: it is for calls without a principal, and for routers
+// without a ledger.
+type reservation struct {
 	router   *Router
 	call     *Call
 	recorder Recorder // the ledger, where it records what the call uses
@@ -33,18 +34,17 @@ type purse struct {
 	size size // of the request
 }
 
-// purse makes ready what the attempts of a call need. Every owner is counted
-// in every window, so that a limit that is set later finds what was spent
-// before.
-func (r *Router) purse(c *Call, now time.Time) purse {
+// reservation prepares the hold of a call. It has a line for every owner and every
+// window, so that a limit that is set later finds what was spent before.
+func (r *Router) reservation(c *Call, now time.Time) reservation {
 	if r.cfg.Ledger == nil || c.Principal == (Principal{}) {
-		return purse{}
+		return reservation{}
 	}
 	lines, first := linesOf(c.Principal, r.windows.of(c.Admitted))
 	if len(lines) == 0 {
-		return purse{}
+		return reservation{}
 	}
-	s := purse{
+	s := reservation{
 		router: r, call: c, first: first, size: sizeOf(c.Request),
 		hold: Hold{ID: c.holdID, Lines: lines, Deadline: r.closedBy(c, now)},
 	}
@@ -83,7 +83,7 @@ func linesOf(p Principal, windows *windows) (lines []Line, first [owners]int) {
 
 // limit makes caps of the call's budgets, in the order in which they are asked,
 // without those of owners that the principal does not have.
-func (s *purse) limit() {
+func (s *reservation) limit() {
 	s.versions()
 	s.budgets, s.hold.Caps = nil, nil
 	budgets := s.call.Budgets
@@ -94,7 +94,7 @@ func (s *purse) limit() {
 	places := room[:0] // what a budget is ordered by, above its index
 	for i := range budgets {
 		if b := &budgets[i]; b.Owner < owners && s.first[b.Owner] >= 0 {
-			order := uint64(b.Check)<<16 | uint64(b.Owner)<<8 | uint64(b.Interval)
+			order := uint64(b.Check.Order)<<16 | uint64(b.Owner)<<8 | uint64(b.Interval)
 			places = append(places, order<<32|uint64(i))
 		}
 	}
@@ -110,7 +110,7 @@ func (s *purse) limit() {
 // reserve sets aside the most that a candidate may cost. It returns the budget
 // that has no room for it, or an error of the ledger. What the call holds
 // already is never let go, only raised.
-func (s *purse) reserve(ctx context.Context, by *Candidate, provider string) (*Budget, error) {
+func (s *reservation) reserve(ctx context.Context, by *Candidate, provider string) (*Budget, error) {
 	if s.router == nil {
 		return nil, nil //nolint:nilnil // no budget refuses, and nothing is wrong
 	}
@@ -156,7 +156,7 @@ func priced(price USD, own *Credential) Amount {
 // settle charges the latest attempt, which res answered or its caller abandoned,
 // also when the caller has hung up, and records it where the ledger can. What fails is tried again for
 // settleTime; then the hold is left to expire: the money is spent.
-func (s *purse) settle(ctx context.Context, c *Call, res *Result) error {
+func (s *reservation) settle(ctx context.Context, c *Call, res *Result) error {
 	switch {
 	case !s.held && res == nil:
 		return nil
@@ -191,7 +191,7 @@ func (s *purse) settle(ctx context.Context, c *Call, res *Result) error {
 // void gives back what is still set aside, with as many tries as a settlement
 // has: but for one where the ledger has just failed to reserve, since the caller
 // is told so at once. A hold that cannot be given back expires.
-func (s *purse) void(ctx context.Context) (err error) {
+func (s *reservation) void(ctx context.Context) (err error) {
 	if !s.held {
 		return nil
 	}
@@ -213,8 +213,5 @@ func (b *Budget) refusal() *Error {
 	if b.Refusal != nil {
 		return new(*b.Refusal)
 	}
-	if b.Check <= CheckKey {
-		return &Error{Class: PaymentRequired}
-	}
-	return &Error{Class: PermissionDenied}
+	return &Error{Class: PaymentRequired}
 }

@@ -117,7 +117,7 @@ func (a *accounts) call(t *rapid.T) {
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "budgets") {
 		c.Budgets = append(c.Budgets, router.Budget{
-			Check:    rapid.SampledFrom([]router.Check{router.CheckCredits, router.CheckKey, router.CheckWorkspace, router.CheckGuardrail}).Draw(t, "check"),
+			Check:    rapid.SampledFrom([]router.Check{creditCheck, keyCheck, workspaceCheck, guardrailCheck}).Draw(t, "check"),
 			Owner:    rapid.SampledFrom(everyOwner()).Draw(t, "owner"),
 			Interval: rapid.SampledFrom(everyInterval()).Draw(t, "interval"),
 			Max:      router.USD(rapid.Int64Range(0, 30).Draw(t, "limit")) * cent,

@@ -21,7 +21,7 @@ func (l *till) own(budgets ...router.Budget) *router.Call {
 func TestOwnCredentialIsNotCharged(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant bee", cent, 50*cent)
-	c := l.own(router.Budget{Check: router.CheckCredits, Owner: router.OwnerAccount, Refusal: errCredits})
+	c := l.own(router.Budget{Check: creditCheck, Owner: router.OwnerAccount, Refusal: errCredits})
 	res, err := l.router.Decide(t.Context(), c)
 	require.NoError(t, err)
 	assert.Zero(t, res.Cost)
@@ -38,7 +38,7 @@ func TestOwnCredentialIsNotCharged(t *testing.T) {
 func TestOwnCredentialFails(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant bee cat", cent)
-	credits := router.Budget{Check: router.CheckCredits, Owner: router.OwnerAccount, Refusal: errCredits}
+	credits := router.Budget{Check: creditCheck, Owner: router.OwnerAccount, Refusal: errCredits}
 	l.upstreams["bee"].will(fails(t, "429"))
 	c := l.own(credits)
 	assert.Equal(t, "rate_limit_exceeded", l.ask(c))

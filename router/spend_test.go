@@ -75,8 +75,16 @@ var (
 	errCredits  = &router.Error{Class: router.PaymentRequired, Message: "Insufficient credits"}
 )
 
+// The checks of the policies of this module.
+var (
+	creditCheck    = router.Check{Order: 10, Word: "credits"}
+	keyCheck       = router.Check{Order: 20, Word: "key_limit"}
+	workspaceCheck = router.Check{Order: 30, Word: "workspace_budget"}
+	guardrailCheck = router.Check{Order: 40, Word: "guardrail_budget"}
+)
+
 func keyLimit(most router.USD, i router.Interval) router.Budget {
-	return router.Budget{Check: router.CheckKey, Owner: router.OwnerKey, Interval: i, Max: most, Refusal: errKeyLimit}
+	return router.Budget{Check: keyCheck, Owner: router.OwnerKey, Interval: i, Max: most, Refusal: errKeyLimit}
 }
 
 func (l *till) call(budgets ...router.Budget) *router.Call {
@@ -233,7 +241,7 @@ func TestSkippedCandidates(t *testing.T) {
 	a := l.call(limit)
 	assert.Equal(t, "provider_unavailable", l.ask(a), "R83a")
 	require.Len(t, a.Report.Skipped, 1)
-	assert.Equal(t, router.Skip{Endpoint: l.endpoint(1), Check: router.CheckKey}, a.Report.Skipped[0])
+	assert.Equal(t, router.Skip{Endpoint: l.endpoint(1), Check: keyCheck}, a.Report.Skipped[0])
 
 	b := l.call(limit)
 	b.Request = decision(`{"order":["bee","ant"]}`)
@@ -272,13 +280,13 @@ func TestOrderOfBudgets(t *testing.T) {
 		return router.Budget{Check: c, Owner: o, Interval: i, Refusal: &router.Error{Class: router.PermissionDenied, Message: m}}
 	}
 	ordered := []router.Budget{
-		{Check: router.CheckCredits, Owner: router.OwnerAccount, Refusal: errCredits},
+		{Check: creditCheck, Owner: router.OwnerAccount, Refusal: errCredits},
 		keyLimit(0, router.Daily),
-		budget(router.CheckWorkspace, router.OwnerWorkspace, router.Monthly, "monthly"),
-		budget(router.CheckWorkspace, router.OwnerWorkspace, router.Daily, "daily"),
-		budget(router.CheckGuardrail, router.OwnerWorkspace, router.Daily, "default"),
-		budget(router.CheckGuardrail, router.OwnerMember, router.Monthly, "member"),
-		budget(router.CheckGuardrail, router.OwnerKey, router.Lifetime, "key"),
+		budget(workspaceCheck, router.OwnerWorkspace, router.Monthly, "monthly"),
+		budget(workspaceCheck, router.OwnerWorkspace, router.Daily, "daily"),
+		budget(guardrailCheck, router.OwnerWorkspace, router.Daily, "default"),
+		budget(guardrailCheck, router.OwnerMember, router.Monthly, "member"),
+		budget(guardrailCheck, router.OwnerKey, router.Lifetime, "key"),
 	}
 	for i := range ordered {
 		rest := ordered[i:]

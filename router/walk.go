@@ -13,7 +13,7 @@ type walk struct {
 	stats      []Stats // that the plan was made with
 	prompt     int64   // tokens, estimated
 	out        outgoing
-	money      purse
+	money      reservation
 	deadline   deadline
 	counted    int     // attempts that the limit counts
 	limited    bool    // a candidate was left out because of it

@@ -1,7 +1,6 @@
-// Package store bundles the storage that a service needs.
-//
-// There is no big storage interface: each consumer states its own, and a
-// [Set] has one field for each. Mix freely.
+// Package store bundles the storage that a service needs. There is no single storage
+// interface: each consumer defines its own, and a [Set] has a field for each. The fields
+// may come from different stores.
 package store
 
 import (
@@ -13,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Set is one storage for each consumer. A nil field turns its feature off.
-// Fields are added in minor versions, so write it with field names.
+// Set has one storage for each consumer. A nil field turns its feature off. Minor versions
+// may add fields, so write composite literals with field names.
 type Set struct {
 	Activity     activity.Store
 	Keys         keys.Store

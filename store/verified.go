@@ -2,28 +2,28 @@ package store
 
 import "fmt"
 
-// Verified is what was found when a store's sums were computed anew from the
-// events, the holds and the payments that they are made of.
+// Verified is the result of computing a store's sums from the events, the holds and the
+// payments.
 type Verified struct {
 	Events, Lines, OpenHolds int
-	// Differences are what does not add up; none when all is well. At most ten
-	// thousand are listed.
+	// Differences are the sums that differ, at most ten thousand; none if all are
+	// right.
 	Differences []Difference
 }
 
-// Difference is a sum that is not what events and holds add up to. Its texts are
-// for people.
+// Difference is a stored sum that differs from the computed one. Its texts are for people
+// to read.
 type Difference struct {
-	// What is "usage_by_key" or "usage_by_account", a rollup of the events;
-	// "spent" or "held" of a line; "credits", what an account has paid in; or
-	// "day", of events that are filed under another one than that of their
-	// instant.
+	// What is "usage_by_key" or "usage_by_account", a roll-up of the events;
+	// "spent" or "held", of a line; "credits", the payments of an account;
+	// "events_new", the size of a list; or "day", of events that are stored under
+	// another day than that of their instant.
 	What             string
-	Where            string // names the row, with its texts quoted
-	Stored, Computed string // the figures that differ; "nothing" where there is no row
+	Where            string // the row; its texts are quoted
+	Stored, Computed string // the figures that differ; "nothing" for a missing row
 }
 
-// String is the difference in one line.
+// String returns the difference as one line.
 func (d Difference) String() string {
 	return fmt.Sprintf("%s of %s: stored is %s, computed is %s", d.What, d.Where, d.Stored, d.Computed)
 }

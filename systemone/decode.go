@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+
+	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
 // Decoder reads requests. The zero value reads the documented dialect within
@@ -33,7 +35,7 @@ func (d Decoder) Decode(body []byte) (*Request, error) {
 	if !checkSyntax(body, 0, &p) {
 		return nil, p.err()
 	}
-	if body = trim(body); body[0] != '{' {
+	if body = jsontext.Trim(body); body[0] != '{' {
 		p.fail(mustBeObject)
 		return nil, p.err()
 	}
@@ -74,10 +76,10 @@ type decoder struct {
 
 func (d *decoder) body(body []byte) {
 	stated := false
-	for m := walk(body); m.next(); {
-		name := string(m.name)
+	for m := jsontext.Walk(body); m.Next(); {
+		name := string(m.Name)
 		d.enter(name)
-		d.member(name, m.value)
+		d.member(name, m.Value)
 		d.leave()
 		stated = stated || name == "state"
 	}
@@ -100,7 +102,7 @@ func (d *decoder) member(name string, value []byte) {
 	case "questions":
 		d.questions(value)
 	case "provider":
-		if !isNull(value) {
+		if !jsontext.IsNull(value) {
 			p := preferencesDecoder{d.problems}
 			r.Provider = p.decode(value)
 		}
@@ -118,11 +120,11 @@ func (d *decoder) questions(value []byte) {
 		return
 	}
 	d.request.Questions = make([]Question, 0, min(length(value), d.limits.Questions+1))
-	for m := walk(value); m.next() && m.index <= d.limits.Questions; {
-		name := string(m.name)
+	for m := jsontext.Walk(value); m.Next() && m.Index <= d.limits.Questions; {
+		name := string(m.Name)
 		d.enter(name)
-		if d.isObject(m.value) {
-			d.question(name, m.value)
+		if d.isObject(m.Value) {
+			d.question(name, m.Value)
 		}
 		d.leave()
 	}
@@ -131,14 +133,14 @@ func (d *decoder) questions(value []byte) {
 func (d *decoder) question(name string, value []byte) {
 	q := Question{Name: name}
 	var criteria []byte
-	for m := walk(value); m.next(); {
-		switch string(m.name) {
+	for m := jsontext.Walk(value); m.Next(); {
+		switch string(m.Name) {
 		case "type":
-			q.Kind = kind(m.value)
+			q.Kind = kind(m.Value)
 		case "instructions":
-			q.Instructions = raw(m.value)
+			q.Instructions = raw(m.Value)
 		case "criteria":
-			criteria = m.value
+			criteria = m.Value
 		}
 	}
 	d.enter("criteria")
@@ -157,7 +159,7 @@ func (d *decoder) question(name string, value []byte) {
 // kind returns the kind that value names, or "".
 func kind(value []byte) Kind {
 	if value[0] == '"' {
-		text := unquote(value)
+		text := jsontext.Unquote(value)
 		for _, k := range []Kind{Noul, Choice, Score} {
 			if string(text) == string(k) {
 				return k
@@ -169,7 +171,7 @@ func kind(value []byte) Kind {
 
 func (d *decoder) noul(q *Question, criteria []byte) {
 	native := d.request.Dialect == Native
-	if criteria == nil || native && isNull(criteria) || !d.isObject(criteria) {
+	if criteria == nil || native && jsontext.IsNull(criteria) || !d.isObject(criteria) {
 		return
 	}
 	q.True, q.False = raw(member(criteria, "true")), raw(member(criteria, "false"))
@@ -188,8 +190,8 @@ func (d *decoder) options(q *Question, criteria []byte) {
 		return
 	}
 	q.Options = make([]Option, 0, min(length(criteria), d.limits.Options+1))
-	for m := walk(criteria); m.next() && m.index <= d.limits.Options; {
-		q.Options = append(q.Options, Option{Name: string(m.name), Guidance: raw(m.value)})
+	for m := jsontext.Walk(criteria); m.Next() && m.Index <= d.limits.Options; {
+		q.Options = append(q.Options, Option{Name: string(m.Name), Guidance: raw(m.Value)})
 	}
 }
 
@@ -199,14 +201,14 @@ func (d *decoder) levels(q *Question, criteria []byte) {
 		return
 	}
 	q.Levels = make([]json.RawMessage, 0, min(length(criteria), d.limits.Levels+1))
-	for m := walk(criteria); m.next() && m.index <= d.limits.Levels; {
-		q.Levels = append(q.Levels, raw(m.value))
+	for m := jsontext.Walk(criteria); m.Next() && m.Index <= d.limits.Levels; {
+		q.Levels = append(q.Levels, raw(m.Value))
 	}
 }
 
 // raw keeps a value as it is, null as nil.
 func raw(value []byte) json.RawMessage {
-	if isNull(value) {
+	if jsontext.IsNull(value) {
 		return nil
 	}
 	return value
@@ -226,7 +228,7 @@ func (p *problems) text(value []byte) string {
 		p.fail(mustBeString)
 		return ""
 	}
-	return string(unquote(value))
+	return string(jsontext.Unquote(value))
 }
 
 // name reads a string that must not be empty.
@@ -250,9 +252,9 @@ func (p *problems) names(value []byte, meant bool, most int) []string {
 		return nil
 	}
 	list := make([]string, 0, min(n, most))
-	for m := walk(value); m.next() && m.index < most; {
-		p.enter(strconv.Itoa(m.index))
-		list = append(list, p.name(m.value))
+	for m := jsontext.Walk(value); m.Next() && m.Index < most; {
+		p.enter(strconv.Itoa(m.Index))
+		list = append(list, p.name(m.Value))
 		p.leave()
 	}
 	return list

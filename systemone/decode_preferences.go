@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
 const (
@@ -26,8 +28,8 @@ func DecodePreferences(data []byte) (*Preferences, error) {
 	if !checkSyntax(data, 0, &p) {
 		return nil, p.err()
 	}
-	value := trim(data)
-	if isNull(value) {
+	value := jsontext.Trim(data)
+	if jsontext.IsNull(value) {
 		return nil, nil //nolint:nilnil // null is no preferences and no problem
 	}
 	d := preferencesDecoder{&p}
@@ -65,10 +67,10 @@ func (d preferencesDecoder) members(object []byte, read func(name string, value 
 	if object == nil || !d.isObject(object) {
 		return
 	}
-	for m := walk(object); m.next(); {
-		name := string(m.name)
+	for m := jsontext.Walk(object); m.Next(); {
+		name := string(m.Name)
 		d.enter(name)
-		if !read(name, raw(m.value)) {
+		if !read(name, raw(m.Value)) {
 			d.fail(unknownMember)
 		}
 		d.leave()
@@ -129,7 +131,7 @@ func word[T ~string](d preferencesDecoder, value []byte, allowed ...T) T {
 		return ""
 	}
 	if value[0] == '"' {
-		if w := T(unquote(value)); slices.Contains(allowed, w) {
+		if w := T(jsontext.Unquote(value)); slices.Contains(allowed, w) {
 			return w
 		}
 	}
@@ -175,7 +177,7 @@ func (p *MaxPrice) field(name string) **decimal.Decimal {
 func (d preferencesDecoder) price(value []byte) *decimal.Decimal {
 	text := value
 	if value[0] == '"' {
-		text = unquote(value)
+		text = jsontext.Unquote(value)
 	}
 	price, ok := parseDecimal(string(text))
 	if !ok {
@@ -211,9 +213,9 @@ func (d preferencesDecoder) options(value []byte) (list []ProviderOptions) {
 	if value == nil || !d.isObject(value) {
 		return nil
 	}
-	for m := walk(value); m.next(); {
-		if !isNull(m.value) {
-			list = append(list, ProviderOptions{Provider: string(m.name), Options: m.value})
+	for m := jsontext.Walk(value); m.Next(); {
+		if !jsontext.IsNull(m.Value) {
+			list = append(list, ProviderOptions{Provider: string(m.Name), Options: m.Value})
 		}
 	}
 	return list

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
 // DecodeResponse reads an upstream's reply in the System One dialect as it is:
@@ -34,7 +36,7 @@ func DecodeResponse(data []byte) (*Response, error) {
 		return nil, &AnswerError{Problem: "a member is given more than once"}
 	}
 	d := responseDecoder{}
-	r := d.response(trim(data))
+	r := d.response(jsontext.Trim(data))
 	if d.err != nil {
 		return nil, d.err
 	}
@@ -70,22 +72,22 @@ func (d *responseDecoder) response(value []byte) *Response {
 		d.fail("the reply is not an object")
 		return r
 	}
-	for m := walk(value); m.next(); {
-		if isNull(m.value) {
+	for m := jsontext.Walk(value); m.Next(); {
+		if jsontext.IsNull(m.Value) {
 			continue
 		}
-		switch string(m.name) {
+		switch string(m.Name) {
 		case "id":
-			r.ID = d.text("id", m.value)
+			r.ID = d.text("id", m.Value)
 		case "model":
-			r.Model = d.text("model", m.value)
+			r.Model = d.text("model", m.Value)
 		case "provider":
-			r.Provider = d.text("provider", m.value)
+			r.Provider = d.text("provider", m.Value)
 		case "answers":
 			answered = true
-			r.Answers = d.answers(m.value)
+			r.Answers = d.answers(m.Value)
 		case "usage":
-			r.Usage = d.usage(m.value)
+			r.Usage = d.usage(m.Value)
 		}
 	}
 	if !answered {
@@ -99,7 +101,7 @@ func (d *responseDecoder) text(name string, value []byte) string {
 		d.fail(name + " is not a string")
 		return ""
 	}
-	return string(unquote(value))
+	return string(jsontext.Unquote(value))
 }
 
 func (d *responseDecoder) float(name string, value []byte) float64 {
@@ -124,21 +126,21 @@ func (d *responseDecoder) usage(value []byte) Usage {
 	if !d.object("usage", value) {
 		return u
 	}
-	for m := walk(value); m.next(); {
-		if isNull(m.value) {
+	for m := jsontext.Walk(value); m.Next(); {
+		if jsontext.IsNull(m.Value) {
 			continue
 		}
-		switch string(m.name) {
+		switch string(m.Name) {
 		case "input_tokens":
-			u.InputTokens = d.tokens(m.value)
+			u.InputTokens = d.tokens(m.Value)
 		case "output_tokens":
-			u.OutputTokens = d.tokens(m.value)
+			u.OutputTokens = d.tokens(m.Value)
 		case "input_tokens_details":
-			u.CachedTokens = d.detail(m.value, "cached_tokens")
+			u.CachedTokens = d.detail(m.Value, "cached_tokens")
 		case "output_tokens_details":
-			u.ReasoningTokens = d.detail(m.value, "reasoning_tokens")
+			u.ReasoningTokens = d.detail(m.Value, "reasoning_tokens")
 		case "cost":
-			u.Cost = d.cost(m.value)
+			u.Cost = d.cost(m.Value)
 		}
 	}
 	return u
@@ -174,9 +176,9 @@ func (d *responseDecoder) detail(value []byte, name string) int64 {
 	if value[0] != '{' {
 		return 0
 	}
-	for m := walk(value); m.next(); {
-		if string(m.name) == name && !isNull(m.value) {
-			return d.tokens(m.value)
+	for m := jsontext.Walk(value); m.Next(); {
+		if string(m.Name) == name && !jsontext.IsNull(m.Value) {
+			return d.tokens(m.Value)
 		}
 	}
 	return 0
@@ -195,10 +197,10 @@ func (d *responseDecoder) answers(value []byte) Answers {
 		return nil
 	}
 	var list Answers
-	for m := walk(value); m.next() && d.err == nil; {
-		d.question = string(m.name)
-		if d.object("the answer", m.value) {
-			list = append(list, d.answer(d.question, m.value))
+	for m := jsontext.Walk(value); m.Next() && d.err == nil; {
+		d.question = string(m.Name)
+		if d.object("the answer", m.Value) {
+			list = append(list, d.answer(d.question, m.Value))
 		}
 	}
 	d.question = ""
@@ -208,19 +210,19 @@ func (d *responseDecoder) answers(value []byte) Answers {
 func (d *responseDecoder) answer(name string, value []byte) Answer {
 	a := Answer{Name: name}
 	var figure, distribution, confidence, legend []byte
-	for m := walk(value); m.next(); {
-		if isNull(m.value) {
+	for m := jsontext.Walk(value); m.Next(); {
+		if jsontext.IsNull(m.Value) {
 			continue
 		}
-		switch string(m.name) {
+		switch string(m.Name) {
 		case "type":
-			a.Kind = kind(m.value)
+			a.Kind = kind(m.Value)
 		case "probabilities":
-			distribution = m.value
+			distribution = m.Value
 		case "confidence":
-			confidence = m.value
+			confidence = m.Value
 		case "legend":
-			legend = m.value
+			legend = m.Value
 		}
 	}
 	switch a.Kind {
@@ -257,9 +259,9 @@ func (d *responseDecoder) answer(name string, value []byte) Answer {
 
 // member returns the value of an object's member, nil if it is null or absent.
 func member(object []byte, name string) []byte {
-	for m := walk(object); m.next(); {
-		if string(m.name) == name && !isNull(m.value) {
-			return m.value
+	for m := jsontext.Walk(object); m.Next(); {
+		if string(m.Name) == name && !jsontext.IsNull(m.Value) {
+			return m.Value
 		}
 	}
 	return nil
@@ -267,10 +269,10 @@ func member(object []byte, name string) []byte {
 
 // length returns how many values a container has.
 func length(container []byte) int {
-	w := walk(container)
-	for w.next() {
+	w := jsontext.Walk(container)
+	for w.Next() {
 	}
-	return w.index + 1
+	return w.Index + 1
 }
 
 func (d *responseDecoder) probabilities(value []byte) []Probability {
@@ -278,8 +280,8 @@ func (d *responseDecoder) probabilities(value []byte) []Probability {
 		return nil
 	}
 	list := make([]Probability, 0, length(value))
-	for m := walk(value); m.next() && d.err == nil; {
-		list = append(list, Probability{Label: string(m.name), P: d.float("a probability", m.value)})
+	for m := jsontext.Walk(value); m.Next() && d.err == nil; {
+		list = append(list, Probability{Label: string(m.Name), P: d.float("a probability", m.Value)})
 	}
 	return list
 }
@@ -296,17 +298,17 @@ func (d *responseDecoder) legend(value []byte, levels int) []json.RawMessage {
 	}
 	if levels == 0 {
 		levels = length(value)
-		for m := walk(value); m.next(); {
-			if at, err := strconv.Atoi(string(m.name)); err == nil && at < sparseLevels {
+		for m := jsontext.Walk(value); m.Next(); {
+			if at, err := strconv.Atoi(string(m.Name)); err == nil && at < sparseLevels {
 				levels = max(levels, at+1)
 			}
 		}
 	}
 	list := make([]json.RawMessage, levels)
-	for m := walk(value); m.next(); {
-		at, err := strconv.Atoi(string(m.name))
+	for m := jsontext.Walk(value); m.Next(); {
+		at, err := strconv.Atoi(string(m.Name))
 		if err == nil && at >= 0 && at < levels {
-			list[at] = raw(m.value)
+			list[at] = raw(m.Value)
 		}
 	}
 	return list

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+
+	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
 // pairwise is the number of members up to which names are compared in pairs.
@@ -36,7 +38,7 @@ func (s *syntax) duplicates(names []span, depth int) {
 	}
 }
 
-func (s *syntax) name(n span) []byte { return unquote(s.data[n.lo:n.hi]) }
+func (s *syntax) name(n span) []byte { return jsontext.Unquote(s.data[n.lo:n.hi]) }
 
 func (s *syntax) same(a, b span) bool {
 	if a.escaped || b.escaped {

@@ -3,6 +3,8 @@ package systemone
 import (
 	"encoding/json"
 	"strconv"
+
+	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
 // AppendJSON appends the reply as the documented interface has it. No member
@@ -86,7 +88,7 @@ func (o *object) distribution(a *Answer) {
 func (o *object) legend(legend []json.RawMessage) {
 	in := object{}
 	for i, level := range legend {
-		if isNull(trim(level)) {
+		if jsontext.IsNull(jsontext.Trim(level)) {
 			continue
 		}
 		if in.n == 0 {

@@ -1,6 +1,10 @@
 package systemone
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/signalbox/signalbox/internal/jsontext"
+)
 
 // UnwrapParts turns a state made of parts into one that an endpoint without
 // parts can read. Such a state is an array of at least one element, each of
@@ -9,13 +13,13 @@ import "encoding/json"
 // object or array); else the state becomes the array of the contents. Anything
 // else, also what [CheckSyntax] refuses, is returned as it is.
 func UnwrapParts(state json.RawMessage) json.RawMessage {
-	value := trim(state)
+	value := jsontext.Trim(state)
 	if len(value) == 0 || value[0] != '[' || CheckSyntax(value) != nil {
 		return state
 	}
 	var contents []json.RawMessage
-	for m := walk(value); m.next(); {
-		content := partContent(m.value)
+	for m := jsontext.Walk(value); m.Next(); {
+		content := partContent(m.Value)
 		if content == nil {
 			return state
 		}
@@ -43,16 +47,16 @@ func partContent(value []byte) []byte {
 	}
 	var kind string
 	var text, content []byte
-	for m := walk(value); m.next(); {
-		switch string(m.name) {
+	for m := jsontext.Walk(value); m.Next(); {
+		switch string(m.Name) {
 		case "type":
-			if m.value[0] == '"' {
-				kind = string(unquote(m.value))
+			if m.Value[0] == '"' {
+				kind = string(jsontext.Unquote(m.Value))
 			}
 		case "text":
-			text = m.value
+			text = m.Value
 		case "value":
-			content = m.value
+			content = m.Value
 		default:
 			return nil
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
 // JSON returns v as raw JSON, for guidance and state built by hand: a string as
@@ -31,7 +33,7 @@ func JSON(v any) (json.RawMessage, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("systemone: no JSON: %w", err)
 	}
-	raw := json.RawMessage(trim(out.Bytes()))
+	raw := json.RawMessage(jsontext.Trim(out.Bytes()))
 	if err := checkState(raw); err != nil {
 		return nil, err
 	}
@@ -44,7 +46,7 @@ func checkState(raw json.RawMessage) error {
 	if err := CheckSyntax(raw); err != nil {
 		return err
 	}
-	switch trim(raw)[0] {
+	switch jsontext.Trim(raw)[0] {
 	case '"', '{', '[':
 		return nil
 	default:

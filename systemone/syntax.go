@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
 // maxDepth is how deep arrays and objects may be nested in a body.
@@ -77,7 +79,7 @@ func (s *syntax) unexpected(want string) bool {
 	return s.fail("expected " + want)
 }
 
-func (s *syntax) space() { s.pos = skipSpace(s.data, s.pos) }
+func (s *syntax) space() { s.pos = jsontext.Space(s.data, s.pos) }
 
 // take steps over c if it comes next.
 func (s *syntax) take(c byte) bool {
@@ -220,7 +222,7 @@ func (s *syntax) escape() bool {
 		s.pos += 2
 		return true
 	case 'u':
-		_, size := unescapeRune(s.data[s.pos:])
+		_, size := jsontext.Unescape(s.data[s.pos:])
 		if size == 0 {
 			return s.fail("invalid escape or half of a surrogate pair")
 		}

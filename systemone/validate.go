@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
 const (
@@ -193,7 +195,7 @@ func (v *validator) json(raw json.RawMessage) []byte {
 			return []byte(`""`)
 		}
 	}
-	if value := trim(raw); !isNull(value) {
+	if value := jsontext.Trim(raw); !jsontext.IsNull(value) {
 		return value
 	}
 	return nil
@@ -218,11 +220,11 @@ func (v *validator) trace(raw json.RawMessage) {
 	if len(trace) > maxTrace {
 		v.fail("must not be longer than " + strconv.Itoa(maxTrace) + " bytes")
 	}
-	for m := walk(trace); m.next(); {
-		switch string(m.name) {
+	for m := jsontext.Walk(trace); m.Next(); {
+		switch string(m.Name) {
 		case "trace_id", "trace_name", "span_name", "generation_name", "parent_span_id":
-			if m.value[0] != '"' {
-				v.failAt(string(m.name), mustBeString)
+			if m.Value[0] != '"' {
+				v.failAt(string(m.Name), mustBeString)
 			}
 		}
 	}

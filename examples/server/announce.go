@@ -26,8 +26,8 @@ func (s *service) handOut(ctx context.Context, keysFile string, stdout io.Writer
 		}
 	}
 	s.announce(stdout)
-	// Whoever stops the server now has seen them all the same.
-	return s.first.Shown(context.WithoutCancel(ctx))
+	// The keys have been shown, also where the server is being stopped.
+	return s.first.shown(context.WithoutCancel(ctx))
 }
 
 // renew puts the address of this start into the keys file of the first one. A
@@ -38,7 +38,7 @@ func (s *service) renew(ctx context.Context, keysFile string, stdout io.Writer) 
 		if err != nil {
 			break
 		}
-		_, err = s.stack.Keys.Authenticate(ctx, secret)
+		_, err = s.Keys.Authenticate(ctx, secret)
 	}
 	if err == nil {
 		a.baseURL = s.access.baseURL

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox/signalbox/examples/server/stack"
 	"github.com/signalbox/signalbox/keys"
 )
 
@@ -76,10 +75,10 @@ func (c *crash) begun(t *testing.T) {
 	kept, err := openStorage(t.Context(), c.o, c.getenv)
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, kept.close()) }()
-	admins, err := kept.set.Keys.List(t.Context(), stack.Account, keys.Query{Management: true, IncludeDisabled: true, Limit: keys.PageSize})
+	admins, err := kept.set.Keys.List(t.Context(), demoAccount, keys.Query{Management: true, IncludeDisabled: true, Limit: keys.PageSize})
 	require.NoError(t, err)
 	assert.Len(t, admins, 1)
-	a, err := kept.set.Organization.Account(t.Context(), stack.Account)
+	a, err := kept.set.Organization.Account(t.Context(), demoAccount)
 	require.NoError(t, err)
 	assert.Equal(t, "Demo", a.Name, "the first start has ended")
 }

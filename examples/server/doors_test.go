@@ -122,10 +122,10 @@ func TestReadiness(t *testing.T) {
 	assert.Equal(t, http.StatusOK, code)
 }
 
-// TestReadinessReadsTheStorage of the real stack, before anything is in it too.
+// TestReadinessReadsTheStorage of the real service, before anything is in it too.
 func TestReadinessReadsTheStorage(t *testing.T) {
 	s := newTestService(t, builtin())
-	require.NoError(t, s.stack.Ready(t.Context()))
+	require.NoError(t, s.Ready(t.Context()))
 	ctx, cancel := context.WithCancel(t.Context())
 	kept, err := openStorage(t.Context(), options{data: t.TempDir()}, func(string) string { return "" })
 	require.NoError(t, err)
@@ -133,9 +133,9 @@ func TestReadinessReadsTheStorage(t *testing.T) {
 	require.NoError(t, err)
 	s, err = newService(t.Context(), catalog, kept, options{}, time.Now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	require.NoError(t, s.stack.Ready(ctx))
+	require.NoError(t, s.Ready(ctx))
 	require.NoError(t, kept.close())
-	require.Error(t, s.stack.Ready(ctx), "a database that was closed")
+	require.Error(t, s.Ready(ctx), "a database that was closed")
 	cancel()
 }
 

@@ -91,7 +91,7 @@ func (w *world) start(t *testing.T, o options, env func(string) string) *process
 	s, err := newService(t.Context(), catalog, kept, options{}, w.now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	if s.first != nil {
-		require.NoError(t, s.first.Shown(t.Context()))
+		require.NoError(t, s.first.shown(t.Context()))
 	}
 	return &process{s, kept}
 }
@@ -102,7 +102,7 @@ func (p *process) ask(t *testing.T, key, method, path, body string) (int, string
 	r := httptest.NewRequestWithContext(t.Context(), method, "/api/v1"+path, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+key)
 	w := httptest.NewRecorder()
-	p.handler.ServeHTTP(w, r)
+	p.Handler.ServeHTTP(w, r)
 	return w.Code, w.Body.String()
 }
 
@@ -187,7 +187,7 @@ func TestARestartKeepsEverything(t *testing.T) {
 // changes counts the records of changes.
 func (p *process) changes(t *testing.T) int {
 	t.Helper()
-	_, n, err := p.stack.Organization.Changes(t.Context(), "demo", 0, 0)
+	_, n, err := p.Organization.Changes(t.Context(), "demo", 0, 0)
 	require.NoError(t, err)
 	return n
 }

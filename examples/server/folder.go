@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"encoding/hex"
 	"errors"
@@ -15,6 +14,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
+	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store/sqlite"
 )
 
@@ -94,26 +94,25 @@ func openDatabase(path string) (*sql.DB, error) {
 
 // readSealingKey returns the folder's sealing key. A folder without a database
 // gets a new one, which then appears whole or not at all.
-func readSealingKey(folder string) ([]byte, error) {
+func readSealingKey(folder string) (router.Secret, error) {
 	path := filepath.Join(folder, sealingFile)
 	text, err := os.ReadFile(path) //nolint:gosec // the operator names the folder
 	if err == nil {
 		key, err := parseSealingKey(string(text))
 		if err != nil {
-			return nil, errors.New(sealingFile + " " + err.Error())
+			return "", errors.New(sealingFile + " " + err.Error())
 		}
 		return key, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New(sealingFile + ": " + cause(err).Error())
+		return "", errors.New(sealingFile + ": " + cause(err).Error())
 	}
 	if _, err := os.Stat(filepath.Join(folder, databaseFile)); !errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New(sealingFile + " is missing: provider credentials in " + databaseFile + " are sealed with it")
+		return "", errors.New(sealingFile + " is missing: provider credentials in " + databaseFile + " are sealed with it")
 	}
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails
-	if err := writeFile(path, hex.AppendEncode(nil, key)); err != nil {
-		return nil, errors.New(sealingFile + ": " + cause(err).Error())
+	key := newSealingKey()
+	if err := writeFile(path, hex.AppendEncode(nil, []byte(key))); err != nil {
+		return "", errors.New(sealingFile + ": " + cause(err).Error())
 	}
 	return key, nil
 }

@@ -62,7 +62,7 @@ func TestLimitsReachTheService(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/systemone", strings.NewReader(strings.Repeat(" ", size)))
 		r.Header.Set("Authorization", "Bearer "+string(s.access.inference))
 		w := httptest.NewRecorder()
-		s.handler.ServeHTTP(w, r)
+		s.Handler.ServeHTTP(w, r)
 		return w.Code, w.Header().Get("X-Ratelimit-Limit")
 	}
 	status, limit := ask(3 << 10)

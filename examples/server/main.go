@@ -18,8 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/signalbox/signalbox/examples/server/stack"
-	"github.com/signalbox/signalbox/httpapi"
+	"github.com/signalbox/signalbox"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -93,7 +92,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if err := o.limits.check(); err != nil {
 		return o, err
 	}
-	if least := int(stack.LeastRetention / (24 * time.Hour)); o.retention != 0 && o.retention < least {
+	if least := int(signalbox.MinRetention / (24 * time.Hour)); o.retention != 0 && o.retention < least {
 		return o, fmt.Errorf("-retention-days: %d is less than %d, which activity and limits need", o.retention, least)
 	}
 	_, port, err := net.SplitHostPort(o.addr)
@@ -211,7 +210,7 @@ func start(
 	}
 	defer func() { err = errors.Join(err, kept.close()) }()
 	s, err := newService(ctx, catalog, kept, o, time.Now, logs)
-	if errors.Is(err, httpapi.ErrConfig) {
+	if errors.Is(err, signalbox.ErrConfig) {
 		return mistake{err}
 	}
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -16,19 +16,19 @@ const mostAtStart = 100
 // warnOfGuardrails logs the names in guardrails that the catalog in force does not
 // have. The reply that creates a guardrail warns of names that are unknown then; this
 // warns of names that a later catalog no longer has.
-func warnOfGuardrails(ctx context.Context, st *stack.Stack, log *slog.Logger) error {
-	workspaces, _, err := st.Organization.Workspaces(ctx, stack.Account, 0, mostAtStart)
+func warnOfGuardrails(ctx context.Context, of *signalbox.Service, log *slog.Logger) error {
+	workspaces, _, err := of.Organization.Workspaces(ctx, demoAccount, 0, mostAtStart)
 	if err != nil {
 		return err
 	}
-	by := router.Actor{Principal: router.Principal{Account: stack.Account}}
+	by := router.Actor{Principal: router.Principal{Account: demoAccount}}
 	for _, w := range workspaces {
-		list, _, err := st.Guardrails.List(ctx, by, w.ID, 0, mostAtStart)
+		list, _, err := of.Guardrails.List(ctx, by, w.ID, 0, mostAtStart)
 		if err != nil {
 			return err
 		}
 		for _, g := range list {
-			for _, unknown := range st.Router.Catalog().Unknown(nil, router.Rule{
+			for _, unknown := range of.Router.Catalog().Unknown(nil, router.Rule{
 				AllowedModels: g.AllowedModels, IgnoredModels: g.IgnoredModels,
 				AllowedProviders: g.AllowedProviders, IgnoredProviders: g.IgnoredProviders,
 			}) {

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox/signalbox/examples/server/stack"
 	"github.com/signalbox/signalbox/guardrails"
 	"github.com/signalbox/signalbox/router"
 )
@@ -19,8 +18,8 @@ func TestGuardrailsThatNameNothingAreWarnedOf(t *testing.T) {
 	c, err := decodeConfig([]byte(plainConfig))
 	require.NoError(t, err)
 	s := newTestService(t, c)
-	by := router.Actor{Principal: router.Principal{Account: stack.Account}}
-	_, err = s.stack.Guardrails.Create(t.Context(), by, "", guardrails.Patch{
+	by := router.Actor{Principal: router.Principal{Account: demoAccount}}
+	_, err = s.Guardrails.Create(t.Context(), by, "", guardrails.Patch{
 		Name:             router.To("g"),
 		AllowedModels:    router.To([]string{"acme/judge", "acme/gone"}),
 		IgnoredProviders: router.To([]string{"up", "down"}),
@@ -29,7 +28,7 @@ func TestGuardrailsThatNameNothingAreWarnedOf(t *testing.T) {
 
 	var out strings.Builder
 	log := slog.New(slog.NewTextHandler(&out, nil))
-	require.NoError(t, warnOfGuardrails(t.Context(), s.stack, log))
+	require.NoError(t, warnOfGuardrails(t.Context(), s.Service, log))
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	require.Len(t, lines, 2)
 	assert.Contains(t, lines[0], `workspace=default at=allowed_models.1 message="acme/gone is not in the catalog"`)

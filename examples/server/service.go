@@ -13,45 +13,50 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox"
+	"github.com/signalbox/signalbox/httpapi"
+	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
 )
 
 // service is everything between the catalog and the listener.
 type service struct {
-	handler http.Handler
-	stack   *stack.Stack
-	first   *stack.First // nil on a later start: the keys were shown before
-	access  access
-	model   string // for the curl command; "": every endpoint is switched off
-	log     *slog.Logger
+	*signalbox.Service
+
+	first  *firstStart // nil on a later start: the keys were shown before
+	access access
+	model  string // for the curl command; "": every endpoint is switched off
+	log    *slog.Logger
 }
 
 func newService(
 	ctx context.Context, catalog *router.Catalog, kept *storage, o options, now func() time.Time, log *slog.Logger,
 ) (*service, error) {
-	userKey, err := kept.userKey()
-	if err != nil {
-		return nil, err
-	}
-	st, err := stack.New(stack.Config{
-		Catalog: catalog, Stores: kept.set, SealingKey: kept.sealingKey, UserKey: userKey, Log: log, Now: now,
-		Rates: o.limits.rates, Bodies: int64(o.limits.bodies), KeyBodies: int64(o.limits.keyBodies), AccountBodies: int64(o.limits.accountBodies),
-		Abandoned: o.abandoned,
-		Origins:   o.originList(), CreditsURL: o.creditsURL,
+	made, err := signalbox.New(signalbox.Config{
+		Catalog: catalog, Stores: kept.set, SealingKeys: []router.Secret{kept.sealingKey},
+		Retention: time.Duration(o.retention) * 24 * time.Hour,
+		Logger:    log,
+		Now:       now,
+		Router:    router.Config{Abandoned: o.abandoned},
+		Keys:      keys.Config{Rates: o.limits.rates},
+		API: httpapi.Config{
+			Origins: o.originList(), CreditsURL: o.creditsURL,
+			MaxInFlightBytes: int64(o.limits.bodies), MaxInFlightPerKey: int64(o.limits.keyBodies),
+			MaxInFlightPerAccount: int64(o.limits.accountBodies),
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	s := &service{handler: st.Handler, stack: st, model: firstModel(catalog), log: log}
-	if s.first, err = st.Begin(ctx, kept.alone); err != nil {
+	s := &service{Service: made, model: firstModel(catalog), log: log}
+	if s.first, err = (&seeder{made, kept.set, now}).begin(ctx, kept.alone); err != nil {
 		return nil, err
 	}
-	if err := warnOfGuardrails(ctx, st, log); err != nil {
+	if err := warnOfGuardrails(ctx, made, log); err != nil {
 		return nil, err
 	}
 	if s.first != nil {
-		s.access = access{management: s.first.Management, inference: s.first.Inference}
+		s.access = access{management: s.first.management, inference: s.first.inference}
 	}
 	return s, nil
 }
@@ -110,19 +115,16 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	if err != nil {
 		return err
 	}
-	sweeping, endSweeping := context.WithCancel(context.WithoutCancel(ctx))
-	var sweeper sync.WaitGroup
-	sweeper.Go(func() { s.stack.Sweep(sweeping) })
-	sweeper.Go(func() { tidy(sweeping) })
-	if o.retention > 0 {
-		sweeper.Go(func() { s.stack.Prune(sweeping, time.Duration(o.retention)*24*time.Hour) })
-	}
-	defer sweeper.Wait()
-	defer endSweeping()
+	background, endBackground := context.WithCancel(context.WithoutCancel(ctx))
+	var work sync.WaitGroup
+	work.Go(func() { s.Run(background) })
+	work.Go(func() { tidy(background) })
+	defer work.Wait()
+	defer endBackground()
 
 	var stopping atomic.Bool
-	own := &health{storage: s.stack.Ready, stopping: &stopping, now: time.Now, log: s.log}
-	server := newServer(closing(own.before(s.handler), &stopping), s.log)
+	own := &health{storage: s.Ready, stopping: &stopping, now: time.Now, log: s.log}
+	server := newServer(closing(own.before(s.Handler), &stopping), s.log)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 

@@ -38,7 +38,7 @@ func TestSwitchedOffIsPlannedLast(t *testing.T) {
 			strings.NewReader(`{"model":"`+model+`","state":"x","questions":{"q":{"type":"noul","instructions":"?"}}}`))
 		r.Header.Set("Authorization", "Bearer "+string(s.access.inference))
 		w := httptest.NewRecorder()
-		s.handler.ServeHTTP(w, r)
+		s.Handler.ServeHTTP(w, r)
 		assert.Equal(t, want, w.Code, w.Body.String())
 	}
 }
@@ -106,7 +106,7 @@ func TestUsersGoUpstreamHashed(t *testing.T) {
 				strings.NewReader(`{"model":"acme/judge","state":"x","user":"ada@example.com","questions":{"q":{"type":"noul","instructions":"?"}}}`))
 			r.Header.Set("Authorization", "Bearer "+string(s.access.inference))
 			w := httptest.NewRecorder()
-			s.handler.ServeHTTP(w, r)
+			s.Handler.ServeHTTP(w, r)
 			require.Equal(t, http.StatusOK, w.Code, w.Body.String())
 		}
 	}

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto/hkdf"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store"
 	"github.com/signalbox/signalbox/store/lease"
 	"github.com/signalbox/signalbox/store/memory"
@@ -38,8 +39,8 @@ func mistakef(format string, args ...any) error { return mistake{fmt.Errorf(form
 // storage is where a server keeps everything.
 type storage struct {
 	set        store.Set
-	sealingKey []byte // nil: one for as long as the process lives
-	alone      bool   // no other process uses the set
+	sealingKey router.Secret
+	alone      bool // no other process uses the set
 	close      func() error
 }
 
@@ -63,7 +64,7 @@ func openStorage(ctx context.Context, o options, getenv func(string) string) (*s
 		}
 		return kept.leasing(ctx)
 	}
-	return &storage{set: memory.New(), alone: true, close: func() error { return nil }}, nil
+	return &storage{set: memory.New(), sealingKey: newSealingKey(), alone: true, close: func() error { return nil }}, nil
 }
 
 func openPostgres(ctx context.Context, dsn, sealing string) (*storage, error) {
@@ -124,19 +125,16 @@ func without(password string, err error) error {
 	return errors.New(text)
 }
 
-func parseSealingKey(text string) ([]byte, error) {
-	key, err := hex.DecodeString(strings.TrimSpace(text))
-	if err != nil || len(key) != sha256.Size {
-		return nil, errors.New("is not 64 hex digits")
-	}
-	return key, nil
+func newSealingKey() router.Secret {
+	key := make([]byte, sha256.Size)
+	_, _ = rand.Read(key) // never fails
+	return router.Secret(key)
 }
 
-// userKey is what users are hashed with, from the sealing key: like it, the same
-// after a restart and in every process. It is nil when that is.
-func (s *storage) userKey() ([]byte, error) {
-	if s.sealingKey == nil {
-		return nil, nil
+func parseSealingKey(text string) (router.Secret, error) {
+	key, err := hex.DecodeString(strings.TrimSpace(text))
+	if err != nil || len(key) != sha256.Size {
+		return "", errors.New("is not 64 hex digits")
 	}
-	return hkdf.Expand(sha256.New, s.sealingKey, "signalbox users", sha256.Size)
+	return router.Secret(key), nil
 }

@@ -104,15 +104,3 @@ func TestTheSealingKeyAppearsWholeAndOnce(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotEqual(t, key, other)
 }
-
-func TestUsersHashTheSameAfterARestart(t *testing.T) {
-	a, err := (&storage{sealingKey: []byte(testSealingKey[:32])}).userKey()
-	require.NoError(t, err)
-	b, err := (&storage{sealingKey: []byte(testSealingKey[:32])}).userKey()
-	require.NoError(t, err)
-	assert.Equal(t, a, b)
-	assert.NotEqual(t, testSealingKey[:32], string(a))
-	none, err := (&storage{}).userKey()
-	require.NoError(t, err)
-	assert.Nil(t, none)
-}

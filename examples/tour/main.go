@@ -23,7 +23,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox"
+	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/router/similarity"
 )
@@ -47,11 +49,11 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	s, err := stack.New(stack.Config{Catalog: catalog, Now: c.now, Log: slog.New(slog.DiscardHandler)})
+	s, err := signalbox.New(signalbox.Config{Catalog: catalog, Now: c.now, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
-	seeded, err := s.Seed(ctx)
+	saved, err := found(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -59,10 +61,32 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	t := &tour{out: out, base: base, clock: c, saved: map[string]string{
-		"management": string(seeded.Management), "inference": string(seeded.Inference),
-	}}
+	t := &tour{out: out, base: base, clock: c, saved: saved}
 	return errors.Join(t.walk(ctx), stop())
+}
+
+// found makes an account of two people with two workspaces, and returns a management
+// key and an inference key of it by name.
+func found(ctx context.Context, s *signalbox.Service) (map[string]string, error) {
+	by := router.Actor{Principal: router.Principal{Account: "demo"}}
+	ada := organization.Member{ID: "user_ada", Email: "ada@example.org"}
+	ben := organization.Member{ID: "user_ben", Email: "ben@example.org", Role: organization.RoleMember}
+	_, err := s.Organization.CreateAccount(ctx, by, organization.NewAccount{ID: "demo", Name: "Demo", Owner: ada})
+	if err != nil {
+		return nil, err
+	}
+	if _, err = s.Organization.AddMember(ctx, by, ben); err != nil {
+		return nil, err
+	}
+	if _, err = s.Organization.CreateWorkspace(ctx, by, organization.NewWorkspace{Name: "Lab", Slug: "lab"}); err != nil {
+		return nil, err
+	}
+	_, management, err := s.Keys.Create(ctx, by, keys.Key{Name: "management", Creator: ada.ID, Management: true})
+	if err != nil {
+		return nil, err
+	}
+	_, inference, err := s.Keys.Create(ctx, by, keys.Key{Name: "inference", Creator: ada.ID})
+	return map[string]string{"management": string(management), "inference": string(inference)}, err
 }
 
 // catalog offers the embedded model for a cent a request, under the name of an

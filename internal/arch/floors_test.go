@@ -15,14 +15,17 @@ import (
 // floors orders the packages: each imports packages of lower floors only. The
 // first pattern that covers a package gives its floor.
 var floors = [][]string{
-	{".", "systemone", "internal/flight", "internal/jsonsize", "internal/typednil"},
+	{"internal/flight", "internal/jsonsize", "internal/jsontext", "internal/typednil"},
+	{"systemone"},
 	{"router"},
-	{"internal/upstream", "internal/uselite", "internal/wordvec"},
+	{"guardrails/content", "internal/upstream", "internal/uselite", "internal/wordvec"},
 	{"router/...", "keys", "organization", "presets", "activity", "guardrails"},
-	{"internal/lines", "store", "httpapi"},
+	{"internal/sqldb", "store", "httpapi"},
+	{"internal/sqlledger"},
 	{"internal/sqlstore"},
 	{"store/memory", "store/sqlite", "store/postgres", "store/lease"},
-	{"store/storetest", "internal/pgtest", "internal/dataset"},
+	{"."},
+	{"store/storetest", "internal/pgtest", "internal/dataset", "internal/demo"},
 	{"examples/*/..."},
 	{"examples/*", "internal/arch", "internal/docs", "internal/modelpack", "internal/proofs", "internal/sdktest"},
 }
@@ -31,7 +34,7 @@ var floors = [][]string{
 // have it in production code. An empty list means tests only.
 var onlyIn = map[string][]string{
 	"net/http": {
-		"httpapi", "internal/upstream", "internal/sdktest", "examples/...",
+		".", "httpapi", "internal/upstream", "internal/sdktest", "examples/...",
 		"router/systemonehttp", "router/openaidecisions", "router/routertest",
 	},
 	"database/sql":                      {"store/sqlite", "examples/..."},
@@ -45,11 +48,11 @@ var onlyIn = map[string][]string{
 	"go.yaml.in/yaml/v3":                {},
 	"golang.org/x/net":                  {"examples/triage", "examples/triage/..."},
 	"golang.org/x/term":                 {"examples/triage", "examples/triage/..."},
-	"golang.org/x/text":                 {"guardrails", "internal/uselite", "examples/triage", "examples/triage/..."},
+	"golang.org/x/text":                 {"guardrails/content", "internal/uselite", "examples/triage", "examples/triage/..."},
 	"golang.org/x/sys":                  {"internal/uselite"},
 	"math/rand":                         {},                    // math/rand/v2 is another path
 	"log":                               {"router/routertest"}, // an http.Server's own log; log/slog is another path
-	"flag":                              {"examples/...", "internal/modelpack", "internal/pgtest"},
+	"flag":                              {"examples/...", "internal/modelpack", "internal/pgtest", "store/storetest"},
 	"os/exec":                           {"examples/...", "internal/modelpack", "internal/pgtest", "internal/sdktest"},
 }
 
@@ -117,15 +120,15 @@ func TestFloorsAreKept(t *testing.T) {
 		{"router/draw.go", "math/rand/v2", ""},
 		{"examples/triage/main.go", module + "/examples/triage/mail", ""},
 		{"surprise/x.go", "fmt", "stands on no floor"},
-		{"systemone/codec.go", module + "/router", "floor 0 imports router of floor 1"},
-		{"router/plan.go", module + "/router/similarity", "floor 1 imports router/similarity of floor 3"},
-		{"keys/intercept.go", module + "/guardrails", "floor 3 imports guardrails of floor 3"},
-		{"store/memory/keys.go", module + "/store/sqlite", "floor 6 imports store/sqlite of floor 6"},
-		{"router/plan.go", module + "/surprise", "floor 1 imports surprise of floor -1"},
-		{"examples/triage/main.go", module + "/examples/server", "floor 9 imports examples/server of floor 9"},
+		{"systemone/codec.go", module + "/router", "floor 1 imports router of floor 2"},
+		{"router/plan.go", module + "/router/similarity", "floor 2 imports router/similarity of floor 4"},
+		{"keys/intercept.go", module + "/guardrails", "floor 4 imports guardrails of floor 4"},
+		{"store/memory/keys.go", module + "/store/sqlite", "floor 8 imports store/sqlite of floor 8"},
+		{"router/plan.go", module + "/surprise", "floor 2 imports surprise of floor -1"},
+		{"examples/triage/main.go", module + "/examples/server", "floor 12 imports examples/server of floor 12"},
 		{"router/plan.go", "net/http", "net/http is not for router"},
 		{"router/similarity/model.go", "net/http/httptest", "net/http/httptest is not for router/similarity"},
-		{"internal/sqlstore/keys.go", module + "/store/postgres", "floor 5 imports store/postgres of floor 6"},
+		{"internal/sqlstore/keys.go", module + "/store/postgres", "floor 7 imports store/postgres of floor 8"},
 		{"internal/sqlstore/keys.go", "github.com/jackc/pgx/v5/pgxpool", "pgx/v5/pgxpool is not for internal/sqlstore"},
 		{"store/sqlite/sqlite.go", "modernc.org/sqlite", "modernc.org/sqlite is not for store/sqlite"},
 		{"store/postgres/keys.go", "database/sql", "database/sql is not for store/postgres"},

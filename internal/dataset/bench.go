@@ -14,9 +14,9 @@ import (
 	"github.com/signalbox/signalbox/store"
 )
 
-// Bench measures what has to stay quick on d, which a database holds, with one
-// caller: how long it takes at p50 and p99 of some hundreds or thousands of
-// times, whatever -benchtime says. Open opens the stores.
+// Bench measures, with a single caller, the operations on d that must stay fast. It reports p50
+// and p99 over some hundreds or thousands of calls, whatever -benchtime says. The database must
+// hold d; open opens the stores.
 func Bench(b *testing.B, d *Data, open func() (set store.Set, shut func(), err error)) {
 	b.Helper()
 	ctx := b.Context()
@@ -45,9 +45,9 @@ func Bench(b *testing.B, d *Data, open func() (set store.Set, shut func(), err e
 			return err
 		})
 	})
-	b.Run("Authenticate", func(b *testing.B) { // the key, and that its workspace exists
+	b.Run("Authenticate", func(b *testing.B) { // reads the key, and whether its workspace exists
 		times(b, 2000, func(n int) error {
-			service, err := keys.New(config) // which knows no key yet
+			service, err := keys.New(config) // with an empty cache
 			if err == nil {
 				_, err = service.Authenticate(ctx, d.Secret(d.scattered(n)))
 			}
@@ -60,7 +60,7 @@ func Bench(b *testing.B, d *Data, open func() (set store.Set, shut func(), err e
 
 func benchPage(b *testing.B, d *Data, config keys.Config) {
 	b.Helper()
-	config.Now = func() time.Time { return d.day(days - 1) } // with something spent
+	config.Now = func() time.Time { return d.day(days - 1) } // a day with spending
 	service, err := keys.New(config)
 	if err != nil {
 		b.Fatal(err)
@@ -92,10 +92,10 @@ func benchActivity(b *testing.B, d *Data, set store.Set, org *organization.Servi
 	})
 }
 
-// scattered is the n-th of keys that are far from each other.
+// scattered returns the n-th of keys that are far apart.
 func (d *Data) scattered(n int) int { return n * 7919 % d.size.Keys }
 
-// times reports how long f takes, of so many times in each iteration.
+// times reports the durations of f over a number of calls in each iteration.
 func times(b *testing.B, many int, f func(n int) error) {
 	b.Helper()
 	var took []time.Duration
@@ -113,10 +113,10 @@ func times(b *testing.B, many int, f func(n int) error) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 }
 
-// directory tells policies what the organization knows.
+// directory is the organization of d for the policies.
 type directory struct{ org *organization.Service }
 
-// Membership implements [keys.Directory]; nobody asks.
+// Membership implements [keys.Directory]. It is not called.
 func (directory) Membership(context.Context, string, string) (keys.Membership, error) {
 	return keys.Membership{Organization: true}, nil
 }

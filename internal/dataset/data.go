@@ -14,20 +14,19 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Size says how much there is. The first account is the largest; the others are
-// of one size.
+// Size is the amount of data. The first account is the largest; the others have the same size.
 type Size struct {
 	Accounts int // at least 2
 	Keys     int // in all accounts
-	Largest  int // of these in the first
+	Largest  int // keys of the first account
 	Events   int
 }
 
-// Quick is done in seconds.
+// Quick takes seconds.
 func Quick() Size { return Size{Accounts: 10, Keys: 10_000, Largest: 1_000, Events: 100_000} }
 
-// Full is what a large installation has after its first month: some five
-// gigabytes, which take minutes to write.
+// Full is a large installation after its first month: about five gigabytes, which take minutes to
+// write.
 func Full() Size {
 	return Size{Accounts: 1_000, Keys: 1_000_000, Largest: 10_000, Events: 10_000_000}
 }
@@ -37,27 +36,27 @@ const (
 	members    = 20 // of each account
 	endpoints  = 40 // two of each model
 	days       = 30
-	everyNth   = 11 // key is in use, in all accounts but the largest, where all are
-	everyDay   = 3  // of a key's is one with activity
+	everyNth   = 11 // one key in so many is in use; in the largest account all are
+	everyDay   = 3  // one day in so many of a key has activity
 )
 
-// Data is a set of data, which [Data.Fill] writes. It is made with [New].
+// Data is generated data, which [Data.Fill] writes. [New] makes it.
 type Data struct {
 	size Size
 	seed uint64
 	now  time.Time
 }
 
-// New describes data that ends the day before now.
+// New returns data that ends the day before now.
 func New(size Size, seed uint64, now time.Time) *Data {
 	return &Data{size: size, seed: seed, now: now.UTC()}
 }
 
-// Account is the id of an account; 0 is the largest.
+// Account returns the ID of an account; 0 is the largest.
 func (d *Data) Account(number int) string { return fmt.Sprintf("org-%06d", number) }
 
-// Workspace is the id of a workspace of an account; 0 is the default one, with
-// half of the keys.
+// Workspace returns the ID of a workspace of an account; 0 is the default workspace, which has half
+// of the keys.
 func (d *Data) Workspace(account, number int) string {
 	id := uuid.UUID{0: byte(number)}
 	binary.BigEndian.PutUint64(id[1:], d.seed)
@@ -65,7 +64,7 @@ func (d *Data) Workspace(account, number int) string {
 	return id.String()
 }
 
-// Secret is the text of a key.
+// Secret returns the secret of a key.
 func (d *Data) Secret(key int) router.Secret {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:], d.seed)
@@ -74,13 +73,13 @@ func (d *Data) Secret(key int) router.Secret {
 	return router.Secret("sk-rt-v1-" + hex.EncodeToString(sum[:]))
 }
 
-// Hash is what a key is known by.
+// Hash returns the hash of a key.
 func (d *Data) Hash(key int) string {
 	sum := sha256.Sum256([]byte(string(d.Secret(key))))
 	return hex.EncodeToString(sum[:])
 }
 
-// place returns the account of a key and its number there.
+// place returns the account of a key, and the key's number there.
 func (d *Data) place(key int) (account, number int) {
 	if key < d.size.Largest {
 		return 0, key
@@ -89,7 +88,7 @@ func (d *Data) place(key int) (account, number int) {
 	return 1 + key%(d.size.Accounts-1), key / (d.size.Accounts - 1)
 }
 
-// principal is who acts with a key.
+// principal returns the principal of a key.
 func (d *Data) principal(key int) router.Principal {
 	account, number := d.place(key)
 	workspace := 0
@@ -102,8 +101,7 @@ func (d *Data) principal(key int) router.Principal {
 	}
 }
 
-// used are the keys of an account that have activity, in the order of their
-// hashes.
+// used returns the keys of an account that have activity, sorted by hash.
 func (d *Data) used(account int) []router.Principal {
 	var list []router.Principal
 	if account == 0 {
@@ -119,7 +117,7 @@ func (d *Data) used(account int) []router.Principal {
 	return list
 }
 
-// rows is how many days with activity all keys have.
+// rows returns the number of days with activity over all keys.
 func (d *Data) rows() int {
 	rows := d.size.Largest * days / everyDay
 	for account := 1; account < d.size.Accounts; account++ {
@@ -129,7 +127,7 @@ func (d *Data) rows() int {
 	return rows
 }
 
-// day is the beginning of one of the thirty.
+// day returns the beginning of one of the thirty days.
 func (d *Data) day(number int) time.Time {
 	return d.now.Truncate(24*time.Hour).AddDate(0, 0, number-days)
 }

@@ -1,7 +1,6 @@
-// Package dataset makes large sets of data for benchmarks: accounts with their
-// workspaces, keys, and thirty days of activity with the books that belong to
-// it. It also measures what has to stay quick on them.
+// Package dataset generates large amounts of data for benchmarks: accounts with workspaces,
+// keys, and thirty days of activity with the matching books. It also has the benchmarks that run
+// on them.
 //
-// The same size, seed and time give the same data. What is made is consistent:
-// the books are what the events add up to.
+// The same size, seed and time generate the same data. The books are what the events add up to.
 package dataset

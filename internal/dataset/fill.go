@@ -9,14 +9,14 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// atOnce is how many keys are written in one transaction.
+// atOnce is the number of keys in one transaction.
 const atOnce = 100_000
 
-// Fill writes the data to a database that has the schema and nothing else.
-func (d *Data) Fill(ctx context.Context, db sqlstore.DB) error {
+// Fill writes the data to a migrated, empty database.
+func (d *Data) Fill(ctx context.Context, db sqldb.DB) error {
 	if err := d.fillAccounts(ctx, db); err != nil {
 		return err
 	}
@@ -40,17 +40,17 @@ type insert struct {
 	rows    [][]any
 }
 
-func write(ctx context.Context, db sqlstore.DB, list ...insert) error {
-	return db.Write(ctx, func(tx sqlstore.Tx) error {
-		statements := make([]sqlstore.RowsStatement, len(list))
+func write(ctx context.Context, db sqldb.DB, list ...insert) error {
+	return db.Write(ctx, func(tx sqldb.Tx) error {
+		statements := make([]sqldb.RowsStatement, len(list))
 		for i, of := range list {
-			statements[i] = sqlstore.RowsStatement{Text: of.text, Columns: of.columns, Rows: of.rows, Changed: -1}
+			statements[i] = sqldb.RowsStatement{Text: of.text, Columns: of.columns, Rows: of.rows, Changed: -1}
 		}
 		return db.RunRows(ctx, tx, statements...)
 	})
 }
 
-func (d *Data) fillAccounts(ctx context.Context, db sqlstore.DB) error {
+func (d *Data) fillAccounts(ctx context.Context, db sqldb.DB) error {
 	accounts := insert{
 		`INSERT INTO {accounts} (id, name, personal, default_workspace, filtered_catalog, allowed, ignored, zdr, prepaid,
 				credits_nano, created_at, updated_at, version)
@@ -76,8 +76,8 @@ func (d *Data) fillAccounts(ctx context.Context, db sqlstore.DB) error {
 	return write(ctx, db, accounts, places)
 }
 
-// fillKeys writes the keys in the order of their hashes.
-func (d *Data) fillKeys(ctx context.Context, db sqlstore.DB) error {
+// fillKeys writes the keys sorted by hash.
+func (d *Data) fillKeys(ctx context.Context, db sqldb.DB) error {
 	type key struct {
 		hash   [32]byte
 		number int
@@ -123,9 +123,9 @@ func usageColumns() []string {
 	}
 }
 
-// fillUsage writes what an account used. The database makes the events from the
-// rows of the rollup by key: one for each request.
-func (d *Data) fillUsage(ctx context.Context, db sqlstore.DB, account int, list []usage, most int) error {
+// fillUsage writes the activity of an account. The database generates the events from the rows of
+// the roll-up by key, one for each request.
+func (d *Data) fillUsage(ctx context.Context, db sqldb.DB, account int, list []usage, most int) error {
 	if len(list) == 0 {
 		return nil
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/store"
 )
 
-// Old is half a million events and more that are older than half the month, and as
-// many that are not; and how often each caller calls before and after.
+// Old is the size for [BenchPrune]: more than half a million events of the first half of the month,
+// and as many of the second. It is also how many calls each caller makes before and after.
 func Old() (Size, int) {
 	return Size{Accounts: 100, Keys: 10_000, Largest: 1_000, Events: 1_000_000}, 6_000
 }
@@ -32,14 +32,14 @@ type recorder interface {
 	router.Recorder
 }
 
-// callers are at work while BenchPrune prunes.
+// callers is how many callers work while BenchPrune prunes.
 const callers = 8
 
-// BenchPrune measures how long it takes to drop the first half of d's month, which
-// a database holds, 500 rows at a time and resting three times as long as each portion
-// took; and how long callers wait at p99 for a hold and its settlement: before, so many
-// times each, meanwhile, and as often after. A database that was just filled is slower in its
-// first minute, until it has gathered statistics: compare with the slower of the two.
+// BenchPrune measures how long it takes to prune the first half of d's month, in portions of 500
+// rows, with pauses of three times each portion's duration. It also measures how long callers wait at
+// p99 for a hold and its settlement: before, during and after. The database must hold d. A database
+// that was just filled is slower in its first minute, until it has statistics: compare with the
+// slower of before and after.
 func BenchPrune(b *testing.B, d *Data, set store.Set, calls int) {
 	b.Helper()
 	ledger, ok := set.Ledger.(recorder)
@@ -72,15 +72,15 @@ func BenchPrune(b *testing.B, d *Data, set store.Set, calls int) {
 	}
 }
 
-// prune goes one lap.
+// prune runs one lap.
 func prune(ctx context.Context, p store.Pruner, before time.Time) (dropped int, err error) {
 	for place, first := "", true; first || place != ""; first = false {
 		began := time.Now()
-		did, err := p.Prune(ctx, before, place, 500)
+		pruned, err := p.Prune(ctx, before, place, 500)
 		if err != nil {
 			return dropped, err
 		}
-		place, dropped = did.Next, dropped+did.Dropped
+		place, dropped = pruned.Next, dropped+pruned.Dropped
 		select {
 		case <-time.After(3 * time.Since(began)):
 		case <-ctx.Done():
@@ -90,8 +90,7 @@ func prune(ctx context.Context, p store.Pruner, before time.Time) (dropped int, 
 	return dropped, nil
 }
 
-// waits has callers at work while f runs, each at least so many times, and returns
-// how long they wait at p99.
+// waits runs callers while f runs, each for at least a number of calls, and returns their p99.
 func (d *Data) waits(ctx context.Context, ledger recorder, least int, f func() error) (time.Duration, error) {
 	var over atomic.Bool
 	var all sync.WaitGroup
@@ -118,7 +117,7 @@ func (d *Data) waits(ctx context.Context, ledger recorder, least int, f func() e
 	return waits[len(waits)*99/100], err
 }
 
-// call is one of the day after the month.
+// call makes a call on the day after the month.
 func (d *Data) call(ctx context.Context, ledger recorder, p router.Principal) error {
 	at := d.day(days)
 	hold := router.Hold{ID: uuid.Must(uuid.NewV7()), Amount: router.Amount{Credit: 2, Total: 2}, Deadline: at.Add(time.Minute)}

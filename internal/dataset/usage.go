@@ -12,17 +12,16 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// usage is what a key used on one day, on one endpoint: so many requests, all
-// alike.
+// usage is what a key used on one day at one endpoint: a number of equal requests.
 type usage struct {
 	by       router.Principal
 	day      int
 	endpoint int
 	requests int
-	one      figures // of each
+	one      figures // of each request
 }
 
-// figures are those of a table of usage, but for the requests.
+// figures are the figures of a roll-up without the number of requests.
 type figures [6]int64 // prompt, completion, reasoning, cached, credit, total
 
 func (f figures) times(n int) figures {
@@ -43,11 +42,11 @@ func (f figures) cost() router.Amount {
 	return router.Amount{Credit: router.USD(f[4]), Total: router.USD(f[5])}
 }
 
-// month deals out the events.
+// month generates the activity of a month.
 type month struct {
 	data   *Data
 	random *rand.Rand
-	row    int // how many came before
+	row    int // rows generated so far
 	rows   int
 }
 
@@ -55,7 +54,7 @@ func (d *Data) month() *month {
 	return &month{data: d, random: rand.New(rand.NewPCG(d.seed, 1)), rows: d.rows()}
 }
 
-// of is what the next account used, and its largest number of requests.
+// of returns the activity of the next account, and its largest number of requests.
 func (m *month) of(account int) (list []usage, most int) {
 	for i, p := range m.data.used(account) {
 		for day := i % everyDay; day < days; day += everyDay {
@@ -66,7 +65,7 @@ func (m *month) of(account int) (list []usage, most int) {
 				continue
 			}
 			one := figures{m.random.Int64N(2000), m.random.Int64N(100), m.random.Int64N(50), m.random.Int64N(500), 0, 1000 + m.random.Int64N(1_000_000)}
-			if m.random.IntN(10) > 0 { // else with credentials of their own
+			if m.random.IntN(10) > 0 { // otherwise with the caller's own credential
 				one[4] = one[5]
 			}
 			list = append(list, usage{by: p, day: day, endpoint: m.random.IntN(endpoints), requests: requests, one: one})
@@ -76,7 +75,7 @@ func (m *month) of(account int) (list []usage, most int) {
 	return list, most
 }
 
-// byKey is a row of that rollup.
+// byKey returns a row of the roll-up by key.
 func (d *Data) byKey(u *usage) []any {
 	return d.row(u.day, u.by, u.endpoint, u.requests, u.one.times(u.requests))
 }
@@ -93,7 +92,7 @@ func (d *Data) row(day int, p router.Principal, endpoint, requests int, f figure
 	return row
 }
 
-// byAccount are the rows of that rollup, in their order.
+// byAccount returns the rows of the roll-up by account, in their order.
 func (d *Data) byAccount(list []usage) [][]any {
 	type group struct {
 		day       int
@@ -121,7 +120,7 @@ func (d *Data) byAccount(list []usage) [][]any {
 	return rows
 }
 
-// lines are the books of an account, in the order of their names.
+// lines returns the lines of an account, sorted by name.
 func (d *Data) lines(list []usage) [][]any {
 	var windows [days][router.Daily + 1]string
 	for day := range windows {

@@ -55,8 +55,12 @@ func TestThreatsNameTests(t *testing.T) {
 			return err
 		}
 		code, err := os.ReadFile(path)
+		pkg := filepath.Base(filepath.Dir(path))
+		if filepath.Dir(path) == root {
+			pkg = "signalbox"
+		}
 		for _, m := range declared.FindAllSubmatch(code, -1) {
-			tests[filepath.Base(filepath.Dir(path))+"."+string(m[1])] = true
+			tests[pkg+"."+string(m[1])] = true
 		}
 		return err
 	}))

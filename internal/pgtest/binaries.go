@@ -9,11 +9,11 @@ import (
 	"strconv"
 )
 
-// binaries returns the folder that holds initdb and postgres: the one in PATH,
-// or else the newest of Debian's.
+// binaries returns the folder that holds initdb and postgres: the one in PATH, else the
+// newest of Debian's.
 func binaries() (folder string, err error) {
-	// The programs may be linked into PATH one by one; the server looks for its
-	// files beside itself.
+	// PATH may hold links to the programs, but the server finds its files by its real
+	// folder.
 	if path, err := exec.LookPath("initdb"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil && complete(filepath.Dir(path)) {
 			return filepath.Dir(path), nil
@@ -38,10 +38,10 @@ func complete(folder string) bool {
 	return true
 }
 
-// newest picks among folders named <version>/bin.
+// newest returns the newest of folders named <version>/bin.
 func newest(folders []string) (folder string, ok bool) {
 	version := func(folder string) int {
-		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(folder))) // 0 for what is no version
+		n, _ := strconv.Atoi(filepath.Base(filepath.Dir(folder))) // 0 if it is no version
 		return n
 	}
 	if len(folders) == 0 {

@@ -1,19 +1,18 @@
 // Package pgtest gives tests schemas of a real PostgreSQL.
 //
-// The schemas are in the database and on the server that the environment variable
-// SIGNALBOX_TEST_POSTGRES names (a DSN whose role may create schemas), or
-// else on a private server, version 15 or newer, that the test process starts
-// from the binaries it finds in PATH or where Debian keeps them. It listens on
-// a Unix socket in a temporary folder, is shared by all tests of the process
-// and needs no preparation and no rights. When neither is to be had, the test
-// is skipped and says why; with SIGNALBOX_TEST_NOSKIP=1 it fails.
+// SIGNALBOX_TEST_POSTGRES names the server and the database, by the DSN of a role that may
+// create schemas. Without it the test process starts a private server, version 15 or newer,
+// from the programs in PATH or where Debian installs them. A private server listens on a Unix
+// socket in a temporary folder, serves all tests of the process, and needs no rights and no
+// preparation. Where no server is possible the test is skipped with the reason, or fails if
+// SIGNALBOX_TEST_NOSKIP is 1.
 //
 // A package that uses it hands its tests to [Main]:
 //
 //	func TestMain(m *testing.M) { pgtest.Main(m) }
 //
-// A test that kills its server has one of its own: [NewMortal].
+// A test that kills its server uses [NewMortal].
 //
-// The default collation of a private server is that of English, so that text
-// which a store does not declare COLLATE "C" sorts and pages visibly wrong.
+// A private server collates as English by default. A text column that lacks COLLATE "C"
+// therefore sorts visibly wrong.
 package pgtest

@@ -5,19 +5,18 @@ import (
 	"testing"
 )
 
-// Mortal is a server of one test's own, which the test kills and starts again.
-// It is for the goroutine of the test.
+// Mortal is the server of a single test, which may kill and restart it. It is for the
+// goroutine of the test.
 type Mortal struct {
-	folder string // of the binaries
+	folder string // with the programs
 	synced bool
 	server *server
 	dsn    string
 }
 
-// NewMortal returns a running server, which ends with the test. It is one of the
-// test process even where the environment names another, which nobody kills, so
-// that it needs the binaries there, too. Unless it is Synced, it forgets commits
-// when it dies.
+// NewMortal returns a running server, which is stopped when the test ends. It is always a
+// private one, also where the environment names a server. Unless cfg.Synced is set, commits may
+// be lost when it dies.
 func NewMortal(t testing.TB, cfg Config) *Mortal {
 	t.Helper()
 	folder, err := shared.find()
@@ -41,18 +40,17 @@ func NewMortal(t testing.TB, cfg Config) *Mortal {
 	return m
 }
 
-// DSN is the address of its one database, before and after it died.
+// DSN returns the address of its only database. It does not change when the server restarts.
 func (m *Mortal) DSN() string { return m.dsn }
 
-// Crash ends all its processes at once, as PostgreSQL does itself when one of
-// them has died: sessions are told so, and nothing is tidied up.
+// Crash ends all processes at once, as PostgreSQL itself does after one of them has died:
+// sessions get an error, and nothing is cleaned up.
 func (m *Mortal) Crash(t testing.TB) {
 	t.Helper()
 	m.die(t, false)
 }
 
-// Kill ends the first of its processes with SIGKILL: the others go when they see
-// it.
+// Kill sends SIGKILL to the first process. The others end when they notice.
 func (m *Mortal) Kill(t testing.TB) {
 	t.Helper()
 	m.die(t, true)
@@ -65,7 +63,7 @@ func (m *Mortal) die(t testing.TB, killed bool) {
 	}
 }
 
-// Start starts it after it died, and returns when it takes sessions.
+// Start restarts the server after it died, and returns when it accepts sessions.
 func (m *Mortal) Start(t testing.TB) {
 	t.Helper()
 	again, err := m.server.revive(m.folder, m.synced)

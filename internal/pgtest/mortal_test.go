@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// However a server dies, its sessions are over, nobody is there until it is
-// started again, and what was committed is.
+// However a server dies, its sessions end and new ones are refused until it is restarted.
+// Afterwards all commits are there.
 func TestMortalServer(t *testing.T) {
 	var home string
 	t.Run("a test", func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestMortalServer(t *testing.T) {
 			_, err = conn.Exec(t.Context(), "INSERT INTO x VALUES ($1)", n)
 			require.NoError(t, err)
 			die(t)
-			for err == nil { // its process may not have seen yet that the first one is gone
+			for err == nil { // the session's process may not have noticed yet
 				_, err = conn.Exec(t.Context(), "SELECT 1")
 			}
 			require.Error(t, run(t.Context(), m.DSN(), "SELECT 1"))
@@ -40,7 +40,7 @@ func TestMortalServer(t *testing.T) {
 			assert.Equal(t, []int{n + 1, n * (n + 1) / 2}, []int{rows, sum})
 			require.NoError(t, conn.Close(t.Context()))
 		}
-		m.Kill(t) // and is not started any more
+		m.Kill(t) // not restarted
 	})
 	if home != "" {
 		assert.NoDirExists(t, home)

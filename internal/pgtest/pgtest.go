@@ -19,40 +19,38 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// patience bounds each piece of work for a test: a start, a database more or
-// less. It is long because tests share a busy machine.
+// patience bounds each operation on a server. It is long because tests may run on a busy
+// machine.
 const patience = time.Minute
 
-// Config says what a test asks of its schema. The zero value is a schema
-// with the server's own settings, on a server that does not sync.
+// Config describes the schema of a test. The zero value is a schema with the server's own
+// settings, on a server that does not sync.
 type Config struct {
 	// Synced asks for a server whose commits are on disk when they return, for
-	// benchmarks and for tests of crashes; by default commits are faster and
-	// survive the death of every process but not a power cut. Both kinds of
-	// server may run at once. A server named by the environment that does not
-	// sync fails the test.
+	// benchmarks and crash tests. By default commits are faster; they survive the death
+	// of every process, but not a power cut. Both kinds of server may run at once. A
+	// server of the environment that does not sync fails the test.
 	Synced bool
 
-	// OwnDatabase asks for a database in place of a schema, for programs that use
-	// the schema "signalbox" of the one they are given. It takes some hundred times
-	// as long as a schema.
+	// OwnDatabase asks for a database instead of a schema, for programs that use the
+	// schema "signalbox" of their database. Creating it takes about a hundred times as
+	// long.
 	OwnDatabase bool
 
-	// Settings are added to the DSN. They hold for every session opened with
-	// it: default_transaction_isolation, statement_timeout. A pool takes its
-	// own there too: pool_max_conns.
+	// Settings are added to the DSN and hold for all of its sessions, such as
+	// default_transaction_isolation or statement_timeout. Settings of a pool, such as
+	// pool_max_conns, work too.
 	Settings map[string]string
 }
 
 // shared holds the servers of the test process.
 var shared = kit{find: binaries}
 
-// Main runs the tests of a package, then stops what they have started. A
-// process that is killed instead leaves neither server nor folder behind
-// either: they end when it does.
+// Main runs the tests of a package and then stops the servers that they have started. If the
+// process is killed, its servers end with it and their folders are removed.
 //
-// Random histories are fewer than elsewhere, because each of their steps waits
-// for a database: -rapid.checks gives another number.
+// Random histories are fewer than rapid's default, because each of their steps waits for a
+// database. -rapid.checks gives another number.
 func Main(m *testing.M) {
 	if checks := flag.Lookup("rapid.checks"); checks != nil {
 		_ = checks.Value.Set("20") // the command line comes later
@@ -62,9 +60,8 @@ func Main(m *testing.M) {
 	m.Run()
 }
 
-// Pool returns a pool of connections to an empty schema, which is dropped when
-// the test ends. The pool is closed then: the test gives its connections back
-// before. Safe for concurrent use.
+// Pool returns a pool of connections to an empty schema. When the test ends, the pool is closed
+// and the schema dropped; the test must have released its connections. Safe for concurrent use.
 func Pool(t testing.TB, cfg Config) *pgxpool.Pool {
 	t.Helper()
 	pool, err := pgxpool.New(t.Context(), DSN(t, cfg))
@@ -78,10 +75,9 @@ func Pool(t testing.TB, cfg Config) *pgxpool.Pool {
 // Schema returns the name of the schema of a [Pool].
 func Schema(pool *pgxpool.Pool) string { return pool.Config().ConnConfig.RuntimeParams["search_path"] }
 
-// DSN returns the address of an empty schema, the only one of its sessions'
-// search_path, which is dropped when the test ends, with all sessions that are
-// left; of a database of its own, the schema is public. Other processes may use it,
-// too. Safe for concurrent use.
+// DSN returns the address of an empty schema, which is the search_path of its sessions. With
+// Config.OwnDatabase the schema is public. When the test ends, the schema is dropped and its
+// remaining sessions are terminated. Other processes may use the DSN. Safe for concurrent use.
 func DSN(t testing.TB, cfg Config) string {
 	t.Helper()
 	server := shared.server(t, cfg.Synced)
@@ -142,7 +138,7 @@ func (k *kit) close() {
 	k.opened, k.started = false, nil
 }
 
-// server returns the DSN of a server for the test, or ends it.
+// server returns the DSN of a server. Without one it ends the test.
 func (k *kit) server(t testing.TB, synced bool) string {
 	t.Helper()
 	if dsn := os.Getenv("SIGNALBOX_TEST_POSTGRES"); dsn != "" {
@@ -160,7 +156,7 @@ func (k *kit) server(t testing.TB, synced bool) string {
 	return ""
 }
 
-// missing ends a test for which there is no server.
+// missing ends a test that has no server.
 func missing(t testing.TB, err error) {
 	t.Helper()
 	if os.Getenv("SIGNALBOX_TEST_NOSKIP") == "1" {
@@ -191,8 +187,7 @@ func (k *kit) private(synced bool) (dsn string, err error) {
 	return s.server.dsn, nil
 }
 
-// with returns dsn, a URL or a list of keywords and values, with settings of
-// its sessions.
+// with returns dsn, which is a URL or a list of keywords and values, with added settings.
 func with(dsn string, settings map[string]string) (string, error) {
 	if !strings.Contains(dsn, "://") {
 		words := []string{dsn}
@@ -204,9 +199,9 @@ func with(dsn string, settings map[string]string) (string, error) {
 	}
 	u, err := url.Parse(dsn)
 	if err != nil {
-		return "", errors.New("the DSN is not a URL") // err would quote its password
+		return "", errors.New("the DSN is not a URL") // err would quote the password
 	}
-	// Not by url.Values: to PostgreSQL, a plus in a query is a plus.
+	// url.Values would encode a space as a plus, which PostgreSQL does not decode.
 	query := slices.DeleteFunc(strings.Split(u.RawQuery, "&"), func(pair string) bool {
 		key, _, _ := strings.Cut(pair, "=")
 		_, set := settings[key]
@@ -234,12 +229,12 @@ func create(ctx context.Context, server, name string, cfg Config) error {
 		}
 	}
 	if cfg.OwnDatabase {
-		return run(ctx, server, "CREATE DATABASE "+name+" TEMPLATE template0") // which nobody has a session in
+		return run(ctx, server, "CREATE DATABASE "+name+" TEMPLATE template0") // template0 never has sessions
 	}
 	return run(ctx, server, "CREATE SCHEMA "+name)
 }
 
-// drop is the statement that undoes create, whoever is at work there.
+// drop returns the statement that undoes create, also while sessions are at work.
 func drop(name string, cfg Config) string {
 	if cfg.OwnDatabase {
 		return "DROP DATABASE " + name + " WITH (FORCE)"

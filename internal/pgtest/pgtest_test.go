@@ -18,8 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain is also the main function of the child processes of tests; their
-// part is named by the environment.
+// TestMain is also the main function of child processes. The environment names their part.
 func TestMain(m *testing.M) {
 	switch os.Getenv("PGTEST_CHILD") {
 	case "absent":
@@ -36,14 +35,14 @@ func TestMain(m *testing.M) {
 	Main(m)
 }
 
-// hang starts a server, says where, and waits to be killed.
+// hang starts a server, prints its address, and waits to be killed.
 func hang() {
 	shared.open()
 	fmt.Println(shared.private(false))
 	select {}
 }
 
-// child returns this test program with a part to play, without a server in its
+// child returns a command that runs this test program with a part, without a server in its
 // environment.
 func child(t *testing.T, part string, args ...string) *exec.Cmd {
 	t.Helper()
@@ -111,7 +110,7 @@ func TestServerThatDoesNotSyncIsNoSyncedOne(t *testing.T) {
 	require.ErrorContains(t, create(t.Context(), server, "never", Config{Synced: true}), "does not sync")
 }
 
-// unsynced is the address of a server as one that does not wait for its disk.
+// unsynced returns the address of a server, with sessions that do not wait for the disk.
 func unsynced(t *testing.T, server string) string {
 	t.Helper()
 	dsn, err := with(server, map[string]string{"synchronous_commit": "off"})
@@ -120,7 +119,7 @@ func unsynced(t *testing.T, server string) string {
 }
 
 func TestServerFromTheEnvironment(t *testing.T) {
-	named := DSN(t, Config{Synced: true}) // another server than the one below would be
+	named := DSN(t, Config{Synced: true}) // not the server that Pool would start below
 	t.Setenv("SIGNALBOX_TEST_POSTGRES", named)
 	conn, err := pgx.Connect(t.Context(), named)
 	require.NoError(t, err)
@@ -180,16 +179,16 @@ func TestWithoutAServer(t *testing.T) {
 	}
 }
 
-// TestServerEndsWithItsProcess kills a process that owns a server. Everything
-// that it has started inherits the writing end of a pipe, so the other end is
-// read to its end when, and only when, all of it is gone.
+// TestServerEndsWithItsProcess kills a process that owns a server. Everything that the process
+// started inherits the writing end of a pipe. So the pipe reaches its end when, and only when,
+// all of it has ended.
 func TestServerEndsWithItsProcess(t *testing.T) {
 	shared.server(t, false) // or a skip
 	alive, inherited, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, alive.Close()) })
 	cmd := child(t, "hang")
-	cmd.ExtraFiles = []*os.File{inherited, inherited} // the script has another use for the first
+	cmd.ExtraFiles = []*os.File{inherited, inherited} // the script uses the first number itself
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

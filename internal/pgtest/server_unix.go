@@ -20,26 +20,25 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// script runs the server and watches its owner.
+// script runs the server and stops it when its owner ends.
 //
 //go:embed server.sh
 var script string
 
-// longest is how long the name of a server's folder may be: the system cuts
-// the path of a socket at 104 bytes (BSD, macOS) or 108.
+// longest is the longest name of a server's folder. The path of a socket is limited to 104 bytes
+// on BSD and macOS, and to 108 on Linux.
 const longest = 104 - len("/.s.PGSQL.5432") - 1
 
-// server is a private server. Its methods may be called by one goroutine.
+// server is a private server. Its methods are for one goroutine.
 type server struct {
 	home  string
 	dsn   string
-	watch *os.File      // closing it ends the server
-	ended chan struct{} // closed when the server and its folder are gone
-	log   *os.File      // also readable when the folder is gone
+	watch *os.File      // closing it stops the server
+	ended chan struct{} // closed when the server has ended and its folder is removed
+	log   *os.File      // readable also after the folder is removed
 }
 
-// start returns a running server made from the binaries in a folder. The
-// caller stops it.
+// start starts a server with the programs in a folder. The caller must stop it.
 func start(folder string, synced bool) (*server, error) {
 	who, err := owner()
 	if err != nil {
@@ -60,14 +59,14 @@ func start(folder string, synced bool) (*server, error) {
 	return s, nil
 }
 
-// told adds to an error what the server has written.
+// told adds the server's log to an error.
 func (s *server) told(err error) error {
 	text, _ := io.ReadAll(io.NewSectionReader(s.log, 0, 1<<16))
 	return fmt.Errorf("%w\n%s", err, text)
 }
 
-// owner says as whom the server runs: PostgreSQL refuses root. Nil stands for
-// the user of this process.
+// owner returns the user that the server runs as, because PostgreSQL refuses to run as root. Nil
+// is the user of this process.
 func owner() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil //nolint:nilnil // documented
@@ -87,7 +86,7 @@ func owner() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-// newHome makes the server's folder, which none but its owner may enter.
+// newHome creates the server's folder, which only the server's user may enter.
 func newHome(who *syscall.Credential) (string, error) {
 	home, err := os.MkdirTemp("", "pgtest")
 	if err == nil && len(home) > longest {
@@ -120,13 +119,13 @@ func launch(home, folder string, who *syscall.Credential, synced bool) (*server,
 	}
 	cmd := exec.Command("/bin/sh", args...)
 	cmd.Dir = home
-	// Not the user's: PGPORT and its like would change the server, and without
-	// TZ initdb searches for the name of the local time zone.
+	// The user's environment is not passed on: PGPORT and others would change the
+	// server. Without TZ initdb would search for the name of the local time zone.
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
-	cmd.Stderr = log // not the test's: go test waits until it is closed
+	cmd.Stderr = log // go test would wait until its own is closed
 	cmd.ExtraFiles = []*os.File{r}
-	// A group of its own, so that an interrupt from the terminal does not end
-	// the script before it has removed the folder.
+	// In a group of its own, so that an interrupt from the terminal does not end the
+	// script before it has removed the folder.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who, Setpgid: true}
 	err = cmd.Start()
 	if err := errors.Join(err, r.Close()); err != nil {
@@ -135,17 +134,17 @@ func launch(home, folder string, who *syscall.Credential, synced bool) (*server,
 	s := &server{home: home, dsn: address(home), watch: w, ended: make(chan struct{}), log: log}
 	go func() {
 		defer close(s.ended)
-		_ = cmd.Wait() // a server that ends otherwise than by stop shows in its tests
+		_ = cmd.Wait() // tests fail by themselves if the server ends early
 	}()
 	return s, nil
 }
 
-// address leaves nothing to the environment variables that pgx reads.
+// address returns a DSN that sets everything that pgx would read from the environment.
 func address(home string) string {
 	return "postgres://postgres@/postgres?host=" + escape(home) + "&port=5432&sslmode=disable"
 }
 
-// ready waits until the server takes sessions.
+// ready waits until the server accepts sessions.
 func (s *server) ready() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -166,9 +165,9 @@ func (s *server) ready() error {
 	}
 }
 
-// die ends the server and keeps its folder. All that was not synced, and all
-// that its processes knew, is gone: they end at once, or without a signal from
-// the first of them, which is killed, when they see that it is gone.
+// die stops the server without a shutdown and keeps its folder. Whatever was not synced is lost.
+// If killed is set, SIGKILL ends the first process and the others end when they notice; otherwise
+// all end at once.
 func (s *server) die(killed bool) error {
 	if err := os.WriteFile(s.keep(), nil, 0o600); err != nil {
 		return err
@@ -192,11 +191,11 @@ func (s *server) die(killed bool) error {
 	return nil
 }
 
-// keep is the file for whose sake the folder stays.
+// keep is the file whose existence preserves the folder.
 func (s *server) keep() string { return filepath.Join(s.home, "keep") }
 
-// revive starts a server that has died, from the binaries in a folder. Processes
-// that it has left may stand in its way for a moment.
+// revive restarts a server that died. Processes that are left of it may block the start for a
+// moment, so it tries again.
 func (s *server) revive(folder string, synced bool) (*server, error) {
 	who, err := owner()
 	if err != nil {
@@ -217,15 +216,14 @@ func (s *server) revive(folder string, synced bool) (*server, error) {
 	}
 }
 
-// remove stops the server, unless it has died, and leaves nothing behind.
+// remove stops the server if it runs, and removes its folder.
 func (s *server) remove() error {
 	s.stop()
 	return os.RemoveAll(s.home)
 }
 
-// stop ends the server, and its sessions with it, and waits until it is gone.
-// The log can still be read.
+// stop stops the server and waits until it has ended. The log can still be read.
 func (s *server) stop() {
-	_ = s.watch.Close() // fails only when closed before
+	_ = s.watch.Close() // fails only if it is closed already
 	<-s.ended
 }

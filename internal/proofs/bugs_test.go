@@ -66,7 +66,7 @@ func (w *world) bug02() {
 }
 
 func (w *world) bug03() {
-	byDefault := budget(router.CheckGuardrail, router.OwnerMember, router.Daily, 10*cent)
+	byDefault := budget(guardrailCheck, router.OwnerMember, router.Daily, 10*cent)
 	g, other := w.gateway(w.one, fee(cent), fee(cent), byDefault), w.gateway(w.other, fee(cent), fee(cent), byDefault)
 	assert.EqualValues(w.t, 10, crowd(40, g, other))
 	w.spent(10 * cent)
@@ -74,10 +74,10 @@ func (w *world) bug03() {
 
 func (w *world) bug04() {
 	g := w.gateway(w.one, fee(cent), fee(cent),
-		budget(router.CheckCredits, router.OwnerAccount, router.Lifetime, cent),
+		budget(creditCheck, router.OwnerAccount, router.Lifetime, cent),
 		keyLimit(cent),
-		budget(router.CheckWorkspace, router.OwnerWorkspace, router.Monthly, cent),
-		budget(router.CheckGuardrail, router.OwnerKey, router.Weekly, cent),
+		budget(workspaceCheck, router.OwnerWorkspace, router.Monthly, cent),
+		budget(guardrailCheck, router.OwnerKey, router.Weekly, cent),
 	)
 	assert.True(w.t, g.ask("x"), "what fills all of them")
 	assert.False(w.t, g.ask("x"))
@@ -279,7 +279,7 @@ func (w *world) bug14() {
 }
 
 func (w *world) bug15() {
-	daily := budget(router.CheckKey, router.OwnerKey, router.Daily, 3*cent)
+	daily := budget(keyCheck, router.OwnerKey, router.Daily, 3*cent)
 	fast := &world{engine: w.engine, t: w.t, account: w.account}
 	g, other := w.gateway(w.one, fee(cent), fee(cent), daily), fast.gateway(w.other, fee(cent), fee(cent), daily)
 	w.clock.Store(12*60 - 2) // 23:58
@@ -296,7 +296,7 @@ func (w *world) bug15() {
 }
 
 func (w *world) bug16() {
-	g := w.gateway(w.one, fee(40*cent), fee(40*cent), budget(router.CheckGuardrail, router.OwnerWorkspace, router.Daily, 15*router.Dollar))
+	g := w.gateway(w.one, fee(40*cent), fee(40*cent), budget(guardrailCheck, router.OwnerWorkspace, router.Daily, 15*router.Dollar))
 	for n := range 37 {
 		require.True(w.t, g.ask("x"), "call %d", n)
 	}

@@ -114,13 +114,21 @@ func (w *world) gateway(set store.Set, ant, bee router.Pricing, budgets ...route
 
 func fee(price router.USD) router.Pricing { return router.Pricing{Request: price.Price()} }
 
+// The checks of the policies of this module.
+var (
+	creditCheck    = router.Check{Order: 10, Word: "credits"}
+	keyCheck       = router.Check{Order: 20, Word: "key_limit"}
+	workspaceCheck = router.Check{Order: 30, Word: "workspace_budget"}
+	guardrailCheck = router.Check{Order: 40, Word: "guardrail_budget"}
+)
+
 func budget(c router.Check, o router.Owner, i router.Interval, most router.USD) router.Budget {
 	return router.Budget{Check: c, Owner: o, Interval: i, Max: most}
 }
 
 // keyLimit is a limit on the key.
 func keyLimit(most router.USD) router.Budget {
-	return budget(router.CheckKey, router.OwnerKey, router.Lifetime, most)
+	return budget(keyCheck, router.OwnerKey, router.Lifetime, most)
 }
 
 // ask asks with a state, and says whether the call was answered; a call that was

@@ -16,7 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox"
+	"github.com/signalbox/signalbox/internal/demo"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/router/routertest"
 	"github.com/signalbox/signalbox/store"
@@ -24,7 +25,7 @@ import (
 
 // program is a whole service, one of two that share their storage.
 type program struct {
-	*stack.Stack
+	*signalbox.Service
 
 	t *testing.T
 }
@@ -32,7 +33,7 @@ type program struct {
 // two are programs that share storage and a clock. A call costs a dollar.
 type two struct {
 	one, other program
-	seeded     stack.Seeded
+	seeded     demo.Seeded
 	hash       string // of the inference key
 	days       atomic.Int64
 }
@@ -47,8 +48,8 @@ func newTwo(t *testing.T, e engine) *two {
 			[]router.Endpoint{{Provider: "ant", Model: routertest.Model, UpstreamModel: "1", Pricing: fee(router.Dollar)}},
 		)
 		require.NoError(t, err)
-		s, err := stack.New(stack.Config{
-			Catalog: catalog, Stores: set, Log: slog.New(slog.DiscardHandler),
+		s, err := signalbox.New(signalbox.Config{
+			Catalog: catalog, Stores: set, SealingKeys: demo.SealingKeys(), Logger: slog.New(slog.DiscardHandler),
 			Now: func() time.Time { return noon().AddDate(0, 0, int(w.days.Load())) },
 		})
 		require.NoError(t, err)
@@ -56,7 +57,7 @@ func newTwo(t *testing.T, e engine) *two {
 	}
 	w.one, w.other = open(e.one), open(e.other)
 	var err error
-	w.seeded, err = w.one.Seed(t.Context())
+	w.seeded, err = demo.Seed(t.Context(), w.one.Service)
 	require.NoError(t, err)
 	p, err := w.one.Keys.Authenticate(t.Context(), w.seeded.Inference)
 	require.NoError(t, err)
@@ -140,7 +141,7 @@ func changes() []change {
 	guarded := func(kind string) func(w *two) {
 		return func(w *two) {
 			id = w.guardrail("")
-			w.assign(id, kind, map[string]string{"keys": w.hash, "members": stack.Admin}[kind])
+			w.assign(id, kind, map[string]string{"keys": w.hash, "members": demo.Admin}[kind])
 		}
 	}
 	patch := func(settings string) func(w *two) {
@@ -176,7 +177,7 @@ func changes() []change {
 		},
 		{
 			"an account pays in advance", nothing, 0, func(w *two) {
-				by := router.Actor{Principal: router.Principal{Account: stack.Account}}
+				by := demo.Program()
 				_, err := w.one.Organization.TopUp(w.one.t.Context(), by, "payment", router.Dollar)
 				require.NoError(w.one.t, err)
 			}, 402, "Insufficient credits",
@@ -193,7 +194,7 @@ func changes() []change {
 		},
 		{
 			"a member is guarded", nothing, 0,
-			func(w *two) { w.assign(w.guardrail(`,"limit_usd":1`), "members", stack.Admin) }, 403, guardrail,
+			func(w *two) { w.assign(w.guardrail(`,"limit_usd":1`), "members", demo.Admin) }, 403, guardrail,
 		},
 		{"the guardrail of a key gets a limit", guarded("keys"), 0, patch(`{"limit_usd":1}`), 403, guardrail},
 		{"the guardrail of a member gets a limit", guarded("members"), 0, patch(`{"limit_usd":1}`), 403, guardrail},
@@ -208,7 +209,7 @@ func changes() []change {
 		{
 			"the guardrail of a member is deleted", func(w *two) {
 				id = w.guardrail(`,"limit_usd":0.5`)
-				w.assign(id, "members", stack.Admin)
+				w.assign(id, "members", demo.Admin)
 			}, 403, func(w *two) { w.manage(http.MethodDelete, "/guardrails/"+id, "") }, answered, "",
 		},
 	}

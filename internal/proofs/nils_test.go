@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/httpapi"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
@@ -52,7 +53,7 @@ func TestConfigurationsRefuseNilsInInterfaces(t *testing.T) {
 	add(nilOf[activity.Store]((*struct{ activity.Store })(nil)))
 	add(nilOf[activity.Directory]((*struct{ activity.Directory })(nil)))
 	add(nilOf[guardrails.Store]((*struct{ guardrails.Store })(nil)))
-	add(nilOf[guardrails.EntityRecognizer]((*struct{ guardrails.EntityRecognizer })(nil)))
+	add(nilOf[content.EntityRecognizer]((*struct{ content.EntityRecognizer })(nil)))
 	add(nilOf[httpapi.Authenticator]((*keys.Service)(nil)))
 	add(nilOf[io.Reader]((*struct{ io.Reader })(nil)))
 	add(nilOf[keys.Balancer]((*struct{ router.Ledger })(nil)))
@@ -73,12 +74,10 @@ func TestConfigurationsRefuseNilsInInterfaces(t *testing.T) {
 		build  func(reflect.Value) error
 		wrong  error
 	}{
-		"activity":    constructor(activity.New, activity.ErrConfig),
-		"credentials": constructor(keys.NewCredentials, keys.ErrConfig),
-		"guardrails":  constructor(guardrails.New, guardrails.ErrConfig),
-		"scanner": constructor(func(cfg guardrails.ScanConfig) (*guardrails.Scanner, error) {
-			return guardrails.NewScanner(nil, cfg)
-		}, guardrails.ErrConfig),
+		"activity":     constructor(activity.New, activity.ErrConfig),
+		"credentials":  constructor(keys.NewCredentials, keys.ErrConfig),
+		"guardrails":   constructor(guardrails.New, guardrails.ErrConfig),
+		"content":      constructor(content.New, content.ErrConfig),
 		"httpapi":      constructor(httpapi.New, httpapi.ErrConfig),
 		"keys":         constructor(keys.New, keys.ErrConfig),
 		"lease":        constructor(lease.New, lease.ErrBase),

@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox/signalbox"
 	"github.com/signalbox/signalbox/activity"
-	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox/internal/demo"
 	"github.com/signalbox/signalbox/internal/pgtest"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
@@ -33,7 +34,7 @@ type remote struct {
 	t       *testing.T
 	dsn     string
 	near    store.Set
-	managed *stack.Stack // on near
+	managed *signalbox.Service // on near
 	wire    *wire
 	who     router.Principal // has the key that is used
 	secret  router.Secret
@@ -52,7 +53,7 @@ func newRemote(t *testing.T) *remote {
 	r.near, err = postgres.New(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(t, err)
 	r.managed = r.service(r.near)
-	_, err = r.managed.Seed(t.Context())
+	_, err = demo.Seed(t.Context(), r.managed)
 	require.NoError(t, err)
 	return r
 }
@@ -72,7 +73,7 @@ func (r *remote) far() (store.Set, *pgxpool.Pool) {
 
 // service is a whole one that has cached nothing yet. Its cheaper upstream fails
 // once, so that a hold is raised.
-func (r *remote) service(set store.Set) *stack.Stack {
+func (r *remote) service(set store.Set) *signalbox.Service {
 	r.t.Helper()
 	ant, bee := &routertest.Script{}, &routertest.Script{}
 	ant.Add(failing())
@@ -89,7 +90,7 @@ func (r *remote) service(set store.Set) *stack.Stack {
 		},
 	)
 	require.NoError(r.t, err)
-	s, err := stack.New(stack.Config{Catalog: catalog, Stores: set, Log: slog.New(slog.DiscardHandler), Now: noon})
+	s, err := signalbox.New(signalbox.Config{Catalog: catalog, Stores: set, SealingKeys: demo.SealingKeys(), Logger: slog.New(slog.DiscardHandler), Now: noon})
 	require.NoError(r.t, err)
 	return s
 }
@@ -97,15 +98,15 @@ func (r *remote) service(set store.Set) *stack.Stack {
 // newKey makes a key with a limit, which the calls from now on have.
 func (r *remote) newKey() {
 	r.t.Helper()
-	by := router.Actor{Principal: router.Principal{Account: stack.Account}}
-	k, secret, err := r.managed.Keys.Create(r.t.Context(), by, keys.Key{Name: "key", Creator: stack.Member, Limit: new(limit)})
+	by := demo.Program()
+	k, secret, err := r.managed.Keys.Create(r.t.Context(), by, keys.Key{Name: "key", Creator: demo.Member, Limit: new(limit)})
 	require.NoError(r.t, err)
 	r.who = router.Principal{Account: k.Account, Workspace: k.Workspace, Member: k.Creator, KeyHash: k.Hash}
 	r.secret, r.told = secret, 0
 }
 
 // call makes a call, and says whether it failed for the wire.
-func (r *remote) call(s *stack.Stack) (failed bool) {
+func (r *remote) call(s *signalbox.Service) (failed bool) {
 	cheap, err := systemone.DecodePreferences([]byte(`{"sort":"price"}`))
 	require.NoError(r.t, err)
 	res, err := s.Router.Decide(r.t.Context(), &router.Call{Secret: r.secret, Request: &systemone.Request{
@@ -165,7 +166,7 @@ func (r *remote) stands() router.Balance {
 	on := list[0]
 	assert.LessOrEqual(r.t, on.Spent.Credit+on.Held.Credit, limit)
 	items, err := r.near.Activity.Items(r.t.Context(),
-		activity.Range{Account: stack.Account, KeyHash: r.who.KeyHash, From: "2026-11-21", To: "2026-11-21"})
+		activity.Range{Account: demo.Account, KeyHash: r.who.KeyHash, From: "2026-11-21", To: "2026-11-21"})
 	require.NoError(r.t, err)
 	sum := router.USD(0)
 	for _, item := range items {

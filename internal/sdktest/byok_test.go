@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox/internal/demo"
 	"github.com/signalbox/signalbox/keys"
 )
 
@@ -35,7 +35,7 @@ func TestOpenRouterCredentials(t *testing.T) {
 	got := m.run(t,
 		m.call("create", "byok.create", object{"createBYOKKeyRequest": object{
 			"provider": "careless", "key": secret, "name": "ours", "workspaceId": lab, "isFallback": true, "disabled": true,
-			"allowedModels": []string{"lab/answer"}, "allowedApiKeyHashes": []string{p.KeyHash}, "allowedUserIds": []string{stack.Member},
+			"allowedModels": []string{"lab/answer"}, "allowedApiKeyHashes": []string{p.KeyHash}, "allowedUserIds": []string{demo.Member},
 		}}),
 		m.call("update", "byok.update", object{"id": changed.ID, "updateBYOKKeyRequest": object{"name": nil, "disabled": true, "isFallback": true, "key": "another-secret-0123456789"}}),
 		m.call("delete", "byok.delete", object{"id": gone.ID}),

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/activity"
-	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox/internal/demo"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -88,14 +88,14 @@ func TestOpenRouterActivityAndCredits(t *testing.T) {
 	p, err := m.Keys.Authenticate(t.Context(), m.seeded.Inference)
 	require.NoError(t, err)
 	queries := map[string]activity.Query{
-		"all": {}, "day": {Date: "2026-11-20"}, "key": {KeyHash: p.KeyHash}, "member": {Member: stack.Admin},
+		"all": {}, "day": {Date: "2026-11-20"}, "key": {KeyHash: p.KeyHash}, "member": {Member: demo.Admin},
 		"workspace": {Workspace: m.seeded.Home.ID}, "split": {ByWorkspace: true},
 	}
 	got := m.run(t,
 		m.call("all", "analytics.getUserActivity", object{}),
 		m.call("day", "analytics.getUserActivity", object{"date": "2026-11-20"}),
 		m.call("key", "analytics.getUserActivity", object{"apiKeyHash": p.KeyHash}),
-		m.call("member", "analytics.getUserActivity", object{"userId": stack.Admin}),
+		m.call("member", "analytics.getUserActivity", object{"userId": demo.Admin}),
 		m.call("workspace", "analytics.getUserActivity", object{"workspaceId": m.seeded.Home.ID}),
 		m.call("split", "analytics.getUserActivity", object{"groupBy": "workspace"}),
 		m.call("credits", "credits.getCredits", object{}),
@@ -104,7 +104,7 @@ func TestOpenRouterActivityAndCredits(t *testing.T) {
 		call{Name: "no credits", Key: string(m.seeded.Inference), Call: "credits.getCredits"},
 	)
 	for name, q := range queries {
-		items, err := m.Activity.Items(t.Context(), stack.Account, q)
+		items, err := m.Activity.Items(t.Context(), demo.Account, q)
 		require.NoError(t, err)
 		require.Len(t, items, 1, name)
 		i := items[0]
@@ -121,7 +121,7 @@ func TestOpenRouterActivityAndCredits(t *testing.T) {
 		require.Len(t, rows, 1, name)
 		same(t, want, rows[0])
 	}
-	credits, err := m.Organization.Credits(t.Context(), stack.Account)
+	credits, err := m.Organization.Credits(t.Context(), demo.Account)
 	require.NoError(t, err)
 	assert.Positive(t, credits.Used)
 	same(t, object{"totalCredits": 5, "totalUsage": dollars(t, &credits.Used)}, one(t, got["credits"]))
@@ -138,13 +138,13 @@ func TestOpenRouterMembers(t *testing.T) {
 		m.call("bad members", "organization.listMembers", object{"limit": 101}),
 		call{Name: "no members", Key: string(m.seeded.Inference), Call: "organization.listMembers"},
 	)
-	held, total, err := m.Organization.Members(t.Context(), stack.Account, 0, 100)
+	held, total, err := m.Organization.Members(t.Context(), demo.Account, 0, 100)
 	require.NoError(t, err)
 	var want []object
 	for _, p := range held {
 		want = append(want, object{
 			"id": p.ID, "email": p.Email, "firstName": p.FirstName, "lastName": p.LastName,
-			"role": map[bool]string{true: "org:admin", false: "org:member"}[p.ID == stack.Admin],
+			"role": map[bool]string{true: "org:admin", false: "org:member"}[p.ID == demo.Admin],
 		})
 	}
 	listed := parsed[page](t, got["members"])

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox/signalbox/examples/server/stack"
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/internal/demo"
 	"github.com/signalbox/signalbox/router"
 )
 
@@ -91,7 +91,7 @@ func TestOpenRouterGuardrailAssignments(t *testing.T) {
 	}
 	got := m.run(t,
 		m.call("assign keys", "guardrails.bulkAssignKeys", ids("bulkAssignKeysRequest", "keyHashes", p.KeyHash)),
-		m.call("assign members", "guardrails.bulkAssignMembers", ids("bulkAssignMembersRequest", "memberUserIds", stack.Member)),
+		m.call("assign members", "guardrails.bulkAssignMembers", ids("bulkAssignMembersRequest", "memberUserIds", demo.Member)),
 		m.call("keys", "guardrails.listKeyAssignments", object{}),
 		m.call("its keys", "guardrails.listGuardrailKeyAssignments", object{"id": id}),
 		m.call("members", "guardrails.listMemberAssignments", object{}),
@@ -114,7 +114,7 @@ func TestOpenRouterGuardrailAssignments(t *testing.T) {
 		if kind == guardrails.KeyKind {
 			want["keyHash"], want["keyName"], want["keyLabel"] = a.Subject, a.Name, a.Label
 		} else {
-			want["userId"], want["organizationId"] = a.Subject, stack.Account
+			want["userId"], want["organizationId"] = a.Subject, demo.Account
 		}
 		for _, list := range []string{name, "its " + name} {
 			listed := parsed[page](t, got[list])
@@ -129,7 +129,7 @@ func TestOpenRouterGuardrailAssignments(t *testing.T) {
 
 	got = m.run(t,
 		m.call("keys", "guardrails.bulkUnassignKeys", ids("bulkUnassignKeysRequest", "keyHashes", p.KeyHash)),
-		m.call("members", "guardrails.bulkUnassignMembers", ids("bulkUnassignMembersRequest", "memberUserIds", stack.Member)),
+		m.call("members", "guardrails.bulkUnassignMembers", ids("bulkUnassignMembersRequest", "memberUserIds", demo.Member)),
 		m.call("bad keys", "guardrails.bulkUnassignKeys", ids("bulkUnassignKeysRequest", "keyHashes", []string{}...)),
 		m.call("bad members", "guardrails.bulkUnassignMembers", ids("bulkUnassignMembersRequest", "memberUserIds", []string{}...)),
 	)

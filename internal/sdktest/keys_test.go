@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox/internal/demo"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
 )
@@ -56,16 +56,16 @@ func TestOpenRouterKeys(t *testing.T) {
 		require.NoError(t, err)
 		return r
 	}
-	kept := made(keys.Key{Name: "kept", Creator: stack.Admin, Workspace: lab, Disabled: true})
-	changed := made(keys.Key{Name: "changed", Creator: stack.Member, Limit: new(router.Dollar)})
-	gone := made(keys.Key{Name: "gone", Creator: stack.Admin})
+	kept := made(keys.Key{Name: "kept", Creator: demo.Admin, Workspace: lab, Disabled: true})
+	changed := made(keys.Key{Name: "changed", Creator: demo.Member, Limit: new(router.Dollar)})
+	gone := made(keys.Key{Name: "gone", Creator: demo.Admin})
 	expires := m.now().Add(48 * time.Hour)
 	body := func(hash string, body object) object { return object{"hash": hash, "requestBody": body} }
 	got := m.run(t,
 		call{Name: "spend", Key: string(m.seeded.Inference), Call: "systemOne.create", Request: decision("lab/answer", nil)},
 		m.call("create", "apiKeys.create", object{"requestBody": object{
 			"name": "full", "limit": 0.25, "limitReset": "weekly", "includeByokInLimit": true, "expiresAt": expires, "workspaceId": lab,
-			"creatorUserId": stack.Member, "external": object{"user": "partner-1", "apiKey": "a partner's secret"},
+			"creatorUserId": demo.Member, "external": object{"user": "partner-1", "apiKey": "a partner's secret"},
 		}}),
 		m.call("plain", "apiKeys.create", object{"requestBody": object{"name": "plain"}}),
 		m.call("update", "apiKeys.update", body(changed.Hash, object{"name": "new name", "disabled": true, "limit": 2.5, "limitReset": "daily", "includeByokInLimit": true})),
@@ -106,7 +106,7 @@ func TestOpenRouterKeys(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, created.Data.Hash, p.KeyHash, "the key that is shown once works")
 	full := held(created.Data.Hash)
-	assert.Equal(t, []any{"full", router.Dollar / 4, router.Weekly, true, expires, lab, stack.Member, "partner-1"},
+	assert.Equal(t, []any{"full", router.Dollar / 4, router.Weekly, true, expires, lab, demo.Member, "partner-1"},
 		[]any{full.Name, *full.Limit, full.Reset, full.IncludeBYOK, full.ExpiresAt, full.Workspace, full.Creator, full.ExternalUser})
 	after := held(changed.Hash)
 	assert.Equal(t, []any{"new name", true, router.Dollar * 5 / 2, router.Daily, true},
@@ -140,7 +140,7 @@ func TestOpenRouterKeys(t *testing.T) {
 			same(t, object{member: want}, object{member: o[member]})
 		}
 		assert.Equal(t, r.Management, o["isManagementKey"])
-		assert.Equal(t, stack.Account, o["organizationId"])
+		assert.Equal(t, demo.Account, o["organizationId"])
 	}
 	refused(t, got, map[string]string{
 		"bad create": bad, "bad reset": bad, "foreign workspace": missingOther, "bad list": bad, "bad get": missing, "bad update": bad,

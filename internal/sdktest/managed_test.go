@@ -12,15 +12,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox"
+	"github.com/signalbox/signalbox/httpapi"
+	"github.com/signalbox/signalbox/internal/demo"
 	"github.com/signalbox/signalbox/router"
 )
 
 // managed is a whole service with every part that can be managed, in front of
 // the scripted upstreams, for pages of the origins given. Its clock is set by hand.
 type managed struct {
-	*stack.Stack
-	seeded stack.Seeded
+	*signalbox.Service
+	seeded demo.Seeded
 	url    string
 	by     router.Actor
 	nano   atomic.Int64
@@ -30,13 +32,13 @@ func (m *managed) now() time.Time { return time.Unix(0, m.nano.Load()).UTC() }
 
 func newManaged(t *testing.T, origins ...string) *managed {
 	t.Helper()
-	m := &managed{by: router.Actor{Principal: router.Principal{Account: stack.Account}}}
+	m := &managed{by: demo.Program()}
 	m.nano.Store(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano())
 	g := &gateway{lab: newUpstream(t, labScript), careless: newUpstream(t, carelessScript)}
 	var err error
-	m.Stack, err = stack.New(stack.Config{Catalog: g.catalog(t), Now: m.now, Log: slog.New(slog.DiscardHandler), Origins: origins})
+	m.Service, err = signalbox.New(signalbox.Config{Catalog: g.catalog(t), Now: m.now, Logger: slog.New(slog.DiscardHandler), API: httpapi.Config{Origins: origins}})
 	require.NoError(t, err)
-	m.seeded, err = m.Seed(t.Context())
+	m.seeded, err = demo.Seed(t.Context(), m.Service)
 	require.NoError(t, err)
 	server := httptest.NewServer(m.Handler)
 	t.Cleanup(server.Close)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox/internal/demo"
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -56,7 +56,7 @@ func TestOpenRouterWorkspaces(t *testing.T) {
 		call{Name: "inference", Key: string(m.seeded.Inference), Call: "workspaces.list"},
 	)
 	held := func(ref string) organization.Workspace {
-		w, err := m.Organization.Workspace(t.Context(), stack.Account, ref)
+		w, err := m.Organization.Workspace(t.Context(), demo.Account, ref)
 		require.NoError(t, err)
 		return w
 	}
@@ -67,10 +67,10 @@ func TestOpenRouterWorkspaces(t *testing.T) {
 	assert.Equal(t, []any{"New", "A new one.", systemone.SortBy("price")}, []any{created.Name, *created.Description, created.DefaultSort})
 	assert.Equal(t, []any{"Laboratory", systemone.SortBy("latency")}, []any{updated.Name, updated.DefaultSort})
 	assert.JSONEq(t, `{"deleted":true}`, string(got["delete"].Value))
-	_, err = m.Organization.Workspace(t.Context(), stack.Account, gone.ID)
+	_, err = m.Organization.Workspace(t.Context(), demo.Account, gone.ID)
 	require.ErrorIs(t, err, organization.ErrNotFound)
 
-	all, total, err := m.Organization.Workspaces(t.Context(), stack.Account, 0, 100)
+	all, total, err := m.Organization.Workspaces(t.Context(), demo.Account, 0, 100)
 	require.NoError(t, err)
 	listed := parsed[page](t, got["list"])
 	assert.Equal(t, total, listed.TotalCount)
@@ -91,18 +91,18 @@ func TestOpenRouterWorkspaceMembers(t *testing.T) {
 	users := func(key, ref string, ids ...string) object { return object{"id": ref, key: object{"userIds": ids}} }
 	const add, drop = "bulkAddWorkspaceMembersRequest", "bulkRemoveWorkspaceMembersRequest"
 	got := m.run(t,
-		m.call("add", "workspaces.bulkAddMembers", users(add, lab, stack.Member, stack.Admin)),
-		m.call("remove", "workspaces.bulkRemoveMembers", users(drop, lab, stack.Admin)),
+		m.call("add", "workspaces.bulkAddMembers", users(add, lab, demo.Member, demo.Admin)),
+		m.call("remove", "workspaces.bulkRemoveMembers", users(drop, lab, demo.Admin)),
 		m.call("list", "workspaces.listMembers", object{"id": lab}),
 		m.call("bad add", "workspaces.bulkAddMembers", users(add, lab, "nobody")),
 		m.call("bad remove", "workspaces.bulkRemoveMembers", users(drop, lab, []string{}...)),
 		m.call("bad list", "workspaces.listMembers", object{"id": "none"}),
 	)
-	held, total, err := m.Organization.Memberships(t.Context(), stack.Account, lab, 0, 100)
+	held, total, err := m.Organization.Memberships(t.Context(), demo.Account, lab, 0, 100)
 	require.NoError(t, err)
 	require.Len(t, held, 1)
 	p := held[0]
-	assert.Equal(t, stack.Member, p.User)
+	assert.Equal(t, demo.Member, p.User)
 	want := object{"id": p.ID, "userId": p.User, "workspaceId": lab, "role": "member", "createdAt": p.CreatedAt.UTC()}
 	added := parsed[struct {
 		Data       []object
@@ -143,7 +143,7 @@ func TestOpenRouterWorkspaceBudgets(t *testing.T) {
 		m.call("bad get", "workspaces.getBudget", of("weekly")),
 		m.call("bad list", "workspaces.listBudgets", object{"workspaceRef": "none"}),
 	)
-	w, err := m.Organization.Workspace(t.Context(), stack.Account, lab)
+	w, err := m.Organization.Workspace(t.Context(), demo.Account, lab)
 	require.NoError(t, err)
 	assert.True(t, w.IncludeBYOK)
 	require.Len(t, w.Budgets, 3)

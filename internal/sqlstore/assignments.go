@@ -8,14 +8,16 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/internal/sqldb"
+	"github.com/signalbox/signalbox/internal/sqlledger"
 	"github.com/signalbox/signalbox/router"
 )
 
-// Words for kinds of assignments.
+// The stored names of the kinds of assignments.
 const (
 	keyWord       = "key"
 	memberWord    = "member"
-	workspaceWord = "workspace" // of what a default guardrail covers
+	workspaceWord = "workspace" // of a workspace's default guardrail
 )
 
 func kindWord(kind guardrails.Kind) string {
@@ -25,8 +27,8 @@ func kindWord(kind guardrails.Kind) string {
 	return keyWord
 }
 
-// Assign implements [guardrails.Store]. The guardrail is locked against its
-// deletion, then the subjects in one order for everybody.
+// Assign implements [guardrails.Store]. It locks the guardrail against deletion first,
+// then the subjects in sorted order.
 func (s *Guardrails) Assign(ctx context.Context, rows []guardrails.Assignment, c router.Change) (changed int, err error) {
 	if len(rows) == 0 {
 		return 0, ctx.Err()
@@ -34,7 +36,7 @@ func (s *Guardrails) Assign(ctx context.Context, rows []guardrails.Assignment, c
 	rows = slices.SortedFunc(slices.Values(rows), func(a, b guardrails.Assignment) int {
 		return cmp.Or(cmp.Compare(kindWord(a.Kind), kindWord(b.Kind)), cmp.Compare(a.Subject, b.Subject))
 	})
-	err = change(ctx, s.db, c, func(tx Tx) (bool, error) {
+	err = change(ctx, s.db, c, func(tx sqldb.Tx) (bool, error) {
 		if err := keepGuardrail(ctx, tx, rows[0].Account, rows[0].Guardrail); err != nil {
 			return false, err
 		}
@@ -53,18 +55,18 @@ func (s *Guardrails) Assign(ctx context.Context, rows []guardrails.Assignment, c
 		for i, r := range rows {
 			lines[i] = coveredLine(r.Account, kindWord(r.Kind), r.Subject)
 		}
-		return true, outdateGuards(ctx, s.db, tx, lines)
+		return true, sqlledger.RaiseGuards(ctx, s.db, tx, lines)
 	})
 	return changed, err
 }
 
-// assign stores rows and returns how many of them changed something.
-func assign(ctx context.Context, tx Tx, rows []guardrails.Assignment) (int64, error) {
+// assign stores rows and returns how many of them were new or different.
+func assign(ctx context.Context, tx sqldb.Tx, rows []guardrails.Assignment) (int64, error) {
 	const columns = 9
 	args := make([]any, 0, columns*len(rows))
 	for _, r := range rows {
 		args = append(args, r.Account, kindWord(r.Kind), r.Subject, r.Guardrail.String(), r.ID.String(),
-			r.Name, r.Label, r.By, micros(r.CreatedAt))
+			r.Name, r.Label, r.By, sqldb.Micros(r.CreatedAt))
 	}
 	return tx.Exec(ctx, `
 		INSERT INTO {guardrail_assignments} AS a (account, kind, subject, guardrail, id, name, label, assigner, created_at)
@@ -77,7 +79,7 @@ func assign(ctx context.Context, tx Tx, rows []guardrails.Assignment) (int64, er
 // Unassign implements [guardrails.Store].
 func (s *Guardrails) Unassign(ctx context.Context, account string, id uuid.UUID, kind guardrails.Kind, subjects []string, c router.Change) (removed int, err error) {
 	subjects = slices.Compact(slices.Sorted(slices.Values(subjects)))
-	err = change(ctx, s.db, c, func(tx Tx) (bool, error) {
+	err = change(ctx, s.db, c, func(tx sqldb.Tx) (bool, error) {
 		if err := keepGuardrail(ctx, tx, account, id); err != nil {
 			return false, err
 		}
@@ -96,20 +98,20 @@ func (s *Guardrails) Unassign(ctx context.Context, account string, id uuid.UUID,
 		for i, subject := range subjects {
 			lines[i] = coveredLine(account, kindWord(kind), subject)
 		}
-		return true, outdateGuards(ctx, s.db, tx, lines)
+		return true, sqlledger.RaiseGuards(ctx, s.db, tx, lines)
 	})
 	return removed, err
 }
 
 // unassign removes rows of a guardrail, which it locks in order.
-func unassign(ctx context.Context, tx Tx, account string, id uuid.UUID, kind guardrails.Kind, subjects []string) (int64, error) {
+func unassign(ctx context.Context, tx sqldb.Tx, account string, id uuid.UUID, kind guardrails.Kind, subjects []string) (int64, error) {
 	args := []any{account, id.String(), kindWord(kind)}
 	for _, subject := range subjects {
 		args = append(args, subject)
 	}
 	of := ` FROM {guardrail_assignments} WHERE account = $1 AND guardrail = $2 AND kind = $3
 		AND subject IN ` + tuples(4, 1, len(subjects))
-	if _, err := list(ctx, tx, scanText, `SELECT subject`+of+` ORDER BY subject FOR UPDATE`, args...); err != nil {
+	if _, err := sqldb.List(ctx, tx, sqldb.ScanText, `SELECT subject`+of+` ORDER BY subject FOR UPDATE`, args...); err != nil {
 		return 0, err
 	}
 	return tx.Exec(ctx, `DELETE`+of, args...)
@@ -122,16 +124,16 @@ func (s *Guardrails) Assignments(ctx context.Context, account string, id uuid.UU
 		of = `CAST($3 AS text) <> ''`
 	}
 	of = ` FROM {guardrail_assignments} WHERE account = $1 AND kind = $2 AND ` + of
-	err = s.db.Read(ctx, func(tx Tx) error {
+	err = s.db.Read(ctx, func(tx sqldb.Tx) error {
 		if id != uuid.Nil {
 			if err := findGuardrail(ctx, tx, account, id); err != nil {
 				return err
 			}
 		}
-		if total, err = count(ctx, tx, `SELECT count(*)`+of, account, kindWord(kind), id.String()); err != nil {
+		if total, err = sqldb.Count(ctx, tx, `SELECT count(*)`+of, account, kindWord(kind), id.String()); err != nil {
 			return err
 		}
-		found, err = list(ctx, tx, scanAssignment, `
+		found, err = sqldb.List(ctx, tx, scanAssignment, `
 			SELECT account, kind, subject, guardrail, id, name, label, assigner, created_at`+of+`
 			ORDER BY created_at DESC, id DESC LIMIT $4 OFFSET $5`,
 			account, kindWord(kind), id.String(), max(limit, 0), max(offset, 0))
@@ -140,7 +142,7 @@ func (s *Guardrails) Assignments(ctx context.Context, account string, id uuid.UU
 	return found, total, err
 }
 
-func scanAssignment(rows Rows) (a guardrails.Assignment, err error) {
+func scanAssignment(rows sqldb.Rows) (a guardrails.Assignment, err error) {
 	var kind, guardrail, id string
 	var created int64
 	if err = rows.Scan(&a.Account, &kind, &a.Subject, &guardrail, &id, &a.Name, &a.Label, &a.By, &created); err != nil {
@@ -149,10 +151,10 @@ func scanAssignment(rows Rows) (a guardrails.Assignment, err error) {
 	if kind == memberWord {
 		a.Kind = guardrails.MemberKind
 	}
-	a.CreatedAt = instant(created)
-	if a.ID, err = parsed(id); err != nil {
+	a.CreatedAt = sqldb.Instant(created)
+	if a.ID, err = uuid.Parse(id); err != nil {
 		return a, err
 	}
-	a.Guardrail, err = parsed(guardrail)
+	a.Guardrail, err = uuid.Parse(guardrail)
 	return a, err
 }

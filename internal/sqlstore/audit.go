@@ -4,27 +4,30 @@ import (
 	"context"
 	"errors"
 
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/router"
 )
 
 var _ organization.AuditStore = (*Audit)(nil)
 
-// Audit reads the records of changes that all stores of one database write.
-type Audit struct{ db DB }
+// Audit reads the records of changes, which all stores of a database write.
+type Audit struct{ db sqldb.DB }
 
 // NewAudit returns the records in db.
-func NewAudit(db DB) *Audit { return &Audit{db: db} }
+func NewAudit(db sqldb.DB) *Audit { return &Audit{db: db} }
 
-// errRecorded undoes the transaction in which recorded looks for a record.
-var errRecorded = errors.New("sqlstore: found out")
+// errRecorded rolls back the transaction in which recorded looks for a record.
+var errRecorded = errors.New("sqlstore: the record exists")
 
-// change runs f in one transaction and stores c with what it does, when it says
-// that it changed something. A commit of unknown outcome is cleared up: the
-// record tells whether it happened.
-func change(ctx context.Context, db DB, c router.Change, f func(Tx) (changed bool, err error)) error {
+// change runs f in one transaction. If f reports a change, it stores the record c in
+// the same transaction. After a commit of unknown outcome it looks for the record,
+// which exists if and only if the commit happened.
+func change(ctx context.Context, db sqldb.DB, c router.Change, f func(sqldb.Tx) (changed bool, err error)) error {
 	for {
-		err := db.Write(ctx, func(tx Tx) error {
+		err := db.Write(ctx, func(tx sqldb.Tx) error {
 			changed, err := f(tx)
 			if err != nil || !changed {
 				return err
@@ -32,7 +35,7 @@ func change(ctx context.Context, db DB, c router.Change, f func(Tx) (changed boo
 			_, err = record(ctx, tx, c)
 			return err
 		})
-		if !errors.Is(err, ErrUnknown) {
+		if !errors.Is(err, sqldb.ErrUnknown) {
 			return err
 		}
 		if done, err := recorded(ctx, db, c); done || err != nil {
@@ -41,10 +44,10 @@ func change(ctx context.Context, db DB, c router.Change, f func(Tx) (changed boo
 	}
 }
 
-// recorded says whether the transaction that stores c happened. To store c again
-// waits for one that is still under way.
-func recorded(ctx context.Context, db DB, c router.Change) (done bool, err error) {
-	err = db.Write(ctx, func(tx Tx) error {
+// recorded reports whether the transaction that stores c happened. It tries to store
+// c, because that waits for a transaction that is still running.
+func recorded(ctx context.Context, db sqldb.DB, c router.Change) (done bool, err error) {
+	err = db.Write(ctx, func(tx sqldb.Tx) error {
 		stored, err := record(ctx, tx, c)
 		if err != nil {
 			return err
@@ -58,25 +61,25 @@ func recorded(ctx context.Context, db DB, c router.Change) (done bool, err error
 	return done, err
 }
 
-// record stores c and returns 1, or 0 where it is stored already.
-func record(ctx context.Context, tx Tx, c router.Change) (int64, error) {
+// record stores c and returns 1, or 0 if it is stored already.
+func record(ctx context.Context, tx sqldb.Tx, c router.Change) (int64, error) {
 	p := c.Actor.Principal
 	return tx.Exec(ctx, `
 		INSERT INTO {audit} (id, account, at, request, actor_account, actor_workspace, actor_member, actor_key,
 			actor_management, action, kind, object, before, after)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 		ON CONFLICT (id) DO NOTHING`,
-		c.ID.String(), c.Account, micros(c.At), c.Actor.RequestID, p.Account, p.Workspace, p.Member, p.KeyHash,
+		c.ID.String(), c.Account, sqldb.Micros(c.At), c.Actor.RequestID, p.Account, p.Workspace, p.Member, p.KeyHash,
 		p.Management, c.Action, c.Kind, c.Object, text(c.Before), text(c.After))
 }
 
 // Changes implements [organization.AuditStore].
 func (s *Audit) Changes(ctx context.Context, account string, offset, limit int) (found []router.Change, total int, err error) {
-	err = s.db.Read(ctx, func(tx Tx) error {
-		if total, err = count(ctx, tx, `SELECT count(*) FROM {audit} WHERE account = $1`, account); err != nil {
+	err = s.db.Read(ctx, func(tx sqldb.Tx) error {
+		if total, err = sqldb.Count(ctx, tx, `SELECT count(*) FROM {audit} WHERE account = $1`, account); err != nil {
 			return err
 		}
-		found, err = list(ctx, tx, scanChange, `
+		found, err = sqldb.List(ctx, tx, scanChange, `
 			SELECT id, account, at, request, actor_account, actor_workspace, actor_member, actor_key,
 				actor_management, action, kind, object, before, after
 			FROM {audit} WHERE account = $1 ORDER BY seq DESC LIMIT $2 OFFSET $3`, account, limit, offset)
@@ -85,7 +88,7 @@ func (s *Audit) Changes(ctx context.Context, account string, offset, limit int) 
 	return found, total, err
 }
 
-func scanChange(rows Rows) (c router.Change, err error) {
+func scanChange(rows sqldb.Rows) (c router.Change, err error) {
 	var id string
 	var at int64
 	var before, after *string
@@ -94,7 +97,7 @@ func scanChange(rows Rows) (c router.Change, err error) {
 		&p.Management, &c.Action, &c.Kind, &c.Object, &before, &after); err != nil {
 		return c, err
 	}
-	c.At, c.Before, c.After = instant(at), raw(before), raw(after)
-	c.ID, err = parsed(id)
+	c.At, c.Before, c.After = sqldb.Instant(at), raw(before), raw(after)
+	c.ID, err = uuid.Parse(id)
 	return c, err
 }

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// maxPortion is how many rows one statement takes at most.
+// maxPortion is the largest number of rows in one statement.
 const maxPortion = 64
 
-// portions yields all of list in order, in parts whose lengths are powers of
-// two, so that there are few texts of statements.
+// portions yields list in order, in parts whose lengths are powers of two. Few
+// lengths mean few different statements to prepare.
 func portions[T any](list []T) iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		for size := maxPortion; size > 0; size /= 2 {
@@ -24,8 +24,8 @@ func portions[T any](list []T) iter.Seq[[]T] {
 	}
 }
 
-// tuples are the placeholders for rows of width values, the first of which is
-// $first: "($1, $2), ($3, $4)".
+// tuples returns placeholders for rows of width values, beginning with $first:
+// "($1, $2), ($3, $4)".
 func tuples(first, rows, width int) string {
 	var b strings.Builder
 	for n := range rows * width {

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
 )
@@ -10,10 +11,10 @@ import (
 var _ keys.CredentialStore = (*Credentials)(nil)
 
 // Credentials keeps the accounts' own credentials.
-type Credentials struct{ db DB }
+type Credentials struct{ db sqldb.DB }
 
 // NewCredentials returns the credentials in db.
-func NewCredentials(db DB) *Credentials { return &Credentials{db: db} }
+func NewCredentials(db sqldb.DB) *Credentials { return &Credentials{db: db} }
 
 const (
 	//nolint:gosec // names of columns
@@ -28,9 +29,9 @@ func (s *Credentials) Create(ctx context.Context, c keys.StoredCredential, recor
 	if err != nil {
 		return 0, err
 	}
-	err = change(ctx, s.db, record, func(tx Tx) (bool, error) {
-		// Rivals wait for the row.
-		order, err = one(ctx, tx, nil, scanInt, `
+	err = change(ctx, s.db, record, func(tx sqldb.Tx) (bool, error) {
+		// Concurrent transactions wait for this row.
+		order, err = sqldb.One(ctx, tx, nil, scanInt, `
 			INSERT INTO {credential_ranks} AS r (account, workspace, given) VALUES ($1, $2, 1)
 			ON CONFLICT (account, workspace) DO UPDATE SET given = r.given + 1
 			RETURNING given`, c.Account, c.Workspace)
@@ -41,7 +42,7 @@ func (s *Credentials) Create(ctx context.Context, c keys.StoredCredential, recor
 			INSERT INTO {credentials} (`+sealedColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
 			c.ID, c.Account, c.Workspace, c.Provider, c.Label, c.Name, c.Disabled, c.Fallback,
-			lists[0], lists[1], lists[2], order, micros(c.CreatedAt), c.Revision, c.Sealed.KeyID, c.Sealed.Text)
+			lists[0], lists[1], lists[2], order, sqldb.Micros(c.CreatedAt), c.Revision, c.Sealed.KeyID, c.Sealed.Text)
 		return true, err
 	})
 	if err != nil {
@@ -50,8 +51,7 @@ func (s *Credentials) Create(ctx context.Context, c keys.StoredCredential, recor
 	return order, nil
 }
 
-// credentialLists are the lists of c as they are stored; one that is nil comes
-// back as nil.
+// credentialLists encodes the lists of c. A nil list is decoded as nil again.
 func credentialLists(c *keys.Credential) (lists [3]string, err error) {
 	for i, list := range [...][]string{c.Models, c.KeyHashes, c.Members} {
 		if lists[i], err = encoded(list); err != nil {
@@ -63,23 +63,23 @@ func credentialLists(c *keys.Credential) (lists [3]string, err error) {
 
 // Get implements [keys.CredentialStore].
 func (s *Credentials) Get(ctx context.Context, account, id string) (c keys.StoredCredential, err error) {
-	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		c, err = one(ctx, tx, keys.ErrNoCredential, scanSealed,
+	err = s.db.ReadOne(ctx, func(tx sqldb.Tx) error {
+		c, err = sqldb.One(ctx, tx, keys.ErrNoCredential, scanSealed,
 			`SELECT `+sealedColumns+` FROM {credentials} WHERE id = $1 AND account = $2`, id, account)
 		return err
 	})
 	return c, err
 }
 
-func scanSealed(rows Rows) (c keys.StoredCredential, err error) {
+func scanSealed(rows sqldb.Rows) (c keys.StoredCredential, err error) {
 	c.Credential, err = scanCredentialAnd(rows, &c.Sealed.KeyID, &c.Sealed.Text)
 	return c, err
 }
 
-func scanCredential(rows Rows) (keys.Credential, error) { return scanCredentialAnd(rows) }
+func scanCredential(rows sqldb.Rows) (keys.Credential, error) { return scanCredentialAnd(rows) }
 
-// scanCredentialAnd scans credentialColumns and what follows them.
-func scanCredentialAnd(rows Rows, more ...any) (c keys.Credential, err error) {
+// scanCredentialAnd scans credentialColumns and the columns after them.
+func scanCredentialAnd(rows sqldb.Rows, more ...any) (c keys.Credential, err error) {
 	var lists [3]string
 	var created int64
 	if err = rows.Scan(append([]any{
@@ -88,7 +88,7 @@ func scanCredentialAnd(rows Rows, more ...any) (c keys.Credential, err error) {
 	}, more...)...); err != nil {
 		return c, err
 	}
-	c.CreatedAt = instant(created)
+	c.CreatedAt = sqldb.Instant(created)
 	for i, list := range [...]*[]string{&c.Models, &c.KeyHashes, &c.Members} {
 		if *list, err = decoded[[]string](lists[i]); err != nil {
 			return c, err
@@ -100,11 +100,11 @@ func scanCredentialAnd(rows Rows, more ...any) (c keys.Credential, err error) {
 // List implements [keys.CredentialStore].
 func (s *Credentials) List(ctx context.Context, q keys.CredentialQuery) (found []keys.Credential, total int, err error) {
 	const of = ` FROM {credentials} WHERE account = $1 AND workspace = $2 AND ($3 = '' OR provider = $3)`
-	err = s.db.Read(ctx, func(tx Tx) error {
-		if total, err = count(ctx, tx, `SELECT count(*)`+of, q.Account, q.Workspace, q.Provider); err != nil {
+	err = s.db.Read(ctx, func(tx sqldb.Tx) error {
+		if total, err = sqldb.Count(ctx, tx, `SELECT count(*)`+of, q.Account, q.Workspace, q.Provider); err != nil {
 			return err
 		}
-		found, err = list(ctx, tx, scanCredential, `SELECT `+credentialColumns+of+` ORDER BY rank LIMIT $4 OFFSET $5`,
+		found, err = sqldb.List(ctx, tx, scanCredential, `SELECT `+credentialColumns+of+` ORDER BY rank LIMIT $4 OFFSET $5`,
 			q.Account, q.Workspace, q.Provider, max(q.Limit, 0), max(q.Offset, 0))
 		return err
 	})
@@ -113,8 +113,8 @@ func (s *Credentials) List(ctx context.Context, q keys.CredentialQuery) (found [
 
 // Enabled implements [keys.CredentialStore].
 func (s *Credentials) Enabled(ctx context.Context, account, workspace string) (found []keys.StoredCredential, err error) {
-	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		found, err = list(ctx, tx, scanSealed, `SELECT `+sealedColumns+`
+	err = s.db.ReadOne(ctx, func(tx sqldb.Tx) error {
+		found, err = sqldb.List(ctx, tx, scanSealed, `SELECT `+sealedColumns+`
 			FROM {credentials} WHERE account = $1 AND workspace = $2 AND NOT disabled ORDER BY rank`, account, workspace)
 		return err
 	})
@@ -127,7 +127,7 @@ func (s *Credentials) Update(ctx context.Context, c keys.StoredCredential, recor
 	if err != nil {
 		return err
 	}
-	return change(ctx, s.db, record, func(tx Tx) (bool, error) {
+	return change(ctx, s.db, record, func(tx sqldb.Tx) (bool, error) {
 		n, err := tx.Exec(ctx, `
 			UPDATE {credentials} SET label = $4, name = $5, disabled = $6, fallback = $7,
 				models = $8, key_hashes = $9, members = $10, sealed_by = $11, sealed = $12, revision = revision + 1
@@ -140,18 +140,19 @@ func (s *Credentials) Update(ctx context.Context, c keys.StoredCredential, recor
 
 // Delete implements [keys.CredentialStore].
 func (s *Credentials) Delete(ctx context.Context, account, id string, revision int64, record router.Change) error {
-	return change(ctx, s.db, record, func(tx Tx) (bool, error) {
+	return change(ctx, s.db, record, func(tx sqldb.Tx) (bool, error) {
 		n, err := tx.Exec(ctx, `DELETE FROM {credentials} WHERE id = $1 AND account = $2 AND revision = $3`, id, account, revision)
 		return true, s.changed(ctx, tx, account, id, n, err)
 	})
 }
 
-// changed says why a statement for one revision of a credential changed nothing.
-func (s *Credentials) changed(ctx context.Context, tx Tx, account, id string, n int64, err error) error {
+// changed returns why a statement for one revision of a credential changed n rows: nil
+// for one row, else the error that applies.
+func (s *Credentials) changed(ctx context.Context, tx sqldb.Tx, account, id string, n int64, err error) error {
 	if err != nil || n > 0 {
 		return err
 	}
-	there, err := count(ctx, tx, `SELECT count(*) FROM {credentials} WHERE id = $1 AND account = $2`, id, account)
+	there, err := sqldb.Count(ctx, tx, `SELECT count(*) FROM {credentials} WHERE id = $1 AND account = $2`, id, account)
 	switch {
 	case err != nil:
 		return err

@@ -3,25 +3,28 @@ package sqlstore
 import (
 	"context"
 
+	"github.com/signalbox/signalbox/internal/sqldb"
+	"github.com/signalbox/signalbox/internal/sqlledger"
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/router"
 )
 
 var _ organization.Store = (*Organization)(nil)
 
-// Organization keeps accounts and what belongs to them.
-type Organization struct{ db DB }
+// Organization keeps accounts, payments, members, workspaces and memberships.
+type Organization struct{ db sqldb.DB }
 
-// NewOrganization returns the accounts in db.
-func NewOrganization(db DB) *Organization { return &Organization{db: db} }
+// NewOrganization returns the organization in db.
+func NewOrganization(db sqldb.DB) *Organization { return &Organization{db: db} }
 
-// change runs f as the function change does, when the changes of the account
-// that came before are done, or returns ErrNotFound. An account stays for good.
+// change runs f as the function change does, one change of an account at a time. It
+// returns [organization.ErrNotFound] if there is no such account. Accounts are never
+// deleted.
 //
-// It changes the account's row instead of locking it: at REPEATABLE READ, who
-// merely waited would go on with what was there before the wait.
-func (s *Organization) change(ctx context.Context, account string, c router.Change, f func(Tx) (changed bool, err error)) error {
-	return change(ctx, s.db, c, func(tx Tx) (bool, error) {
+// It updates the account's row instead of locking it: at REPEATABLE READ a
+// transaction that waits for a lock goes on with its old snapshot.
+func (s *Organization) change(ctx context.Context, account string, c router.Change, f func(sqldb.Tx) (changed bool, err error)) error {
+	return change(ctx, s.db, c, func(tx sqldb.Tx) (bool, error) {
 		err := effect(ctx, tx, organization.ErrNotFound, `UPDATE {accounts} SET version = version WHERE id = $1`, account)
 		if err != nil {
 			return false, err
@@ -30,8 +33,8 @@ func (s *Organization) change(ctx context.Context, account string, c router.Chan
 	})
 }
 
-// effect runs a statement and returns none when it changed nothing.
-func effect(ctx context.Context, tx Tx, none error, text string, args ...any) error {
+// effect runs a statement and returns the error none if it changed no row.
+func effect(ctx context.Context, tx sqldb.Tx, none error, text string, args ...any) error {
 	n, err := tx.Exec(ctx, text, args...)
 	if err == nil && n == 0 {
 		err = none
@@ -54,7 +57,7 @@ func (s *Organization) CreateAccount(
 	if err != nil {
 		return err
 	}
-	return change(ctx, s.db, c, func(tx Tx) (bool, error) {
+	return change(ctx, s.db, c, func(tx sqldb.Tx) (bool, error) {
 		if err := effect(ctx, tx, organization.ErrExists, `
 			INSERT INTO {accounts} (`+accountColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
@@ -68,7 +71,7 @@ func (s *Organization) CreateAccount(
 	})
 }
 
-// accountArgs are the values of accountColumns.
+// accountArgs returns the values of accountColumns.
 func accountArgs(a *organization.Account) ([]any, error) {
 	allowed, err := encoded(a.Allowed)
 	if err != nil {
@@ -77,27 +80,27 @@ func accountArgs(a *organization.Account) ([]any, error) {
 	ignored, err := encoded(a.Ignored)
 	return []any{
 		a.ID, a.Name, a.Personal, a.DefaultWorkspace, a.FilteredCatalog, allowed, ignored, a.ZDR, a.Prepaid,
-		int64(a.Credits), micros(a.CreatedAt), micros(a.UpdatedAt), a.Version,
+		int64(a.Credits), sqldb.Micros(a.CreatedAt), sqldb.Micros(a.UpdatedAt), a.Version,
 	}, err
 }
 
 // Account implements [organization.Store].
 func (s *Organization) Account(ctx context.Context, id string) (a organization.Account, err error) {
-	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		a, err = one(ctx, tx, organization.ErrNotFound, scanAccount, `SELECT `+accountColumns+` FROM {accounts} WHERE id = $1`, id)
+	err = s.db.ReadOne(ctx, func(tx sqldb.Tx) error {
+		a, err = sqldb.One(ctx, tx, organization.ErrNotFound, scanAccount, `SELECT `+accountColumns+` FROM {accounts} WHERE id = $1`, id)
 		return err
 	})
 	return a, err
 }
 
-func scanAccount(rows Rows) (a organization.Account, err error) {
+func scanAccount(rows sqldb.Rows) (a organization.Account, err error) {
 	var allowed, ignored string
 	var credits, created, updated int64
 	if err = rows.Scan(&a.ID, &a.Name, &a.Personal, &a.DefaultWorkspace, &a.FilteredCatalog, &allowed, &ignored, &a.ZDR, &a.Prepaid,
 		&credits, &created, &updated, &a.Version); err != nil {
 		return a, err
 	}
-	a.Credits, a.CreatedAt, a.UpdatedAt = router.USD(credits), instant(created), instant(updated)
+	a.Credits, a.CreatedAt, a.UpdatedAt = router.USD(credits), sqldb.Instant(created), sqldb.Instant(updated)
 	if a.Allowed, err = decoded[[]string](allowed); err != nil {
 		return a, err
 	}
@@ -111,10 +114,10 @@ func (s *Organization) ReplaceAccount(ctx context.Context, a organization.Accoun
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, a.ID, c, func(tx Tx) (bool, error) { return true, replaceAccount(ctx, tx, &a, args) })
+	return s.change(ctx, a.ID, c, func(tx sqldb.Tx) (bool, error) { return true, replaceAccount(ctx, tx, &a, args) })
 }
 
-func replaceAccount(ctx context.Context, tx Tx, a *organization.Account, args []any) error {
+func replaceAccount(ctx context.Context, tx sqldb.Tx, a *organization.Account, args []any) error {
 	err := effect(ctx, tx, organization.ErrConflict, `
 		UPDATE {accounts} SET name = $2, personal = $3, default_workspace = $4, filtered_catalog = $5, allowed = $6,
 			ignored = $7, zdr = $8, prepaid = $9, credits_nano = $10, created_at = $11, updated_at = $12, version = version + 1
@@ -122,7 +125,7 @@ func replaceAccount(ctx context.Context, tx Tx, a *organization.Account, args []
 	if err != nil {
 		return err
 	}
-	return outdate(ctx, tx, router.OwnerAccount.Line(router.Principal{Account: a.ID}, ever), a.Version+1)
+	return sqlledger.RaiseVersion(ctx, tx, router.OwnerAccount.Line(router.Principal{Account: a.ID}, sqlledger.Ever), a.Version+1)
 }
 
 // AddPayment implements [organization.Store].
@@ -131,10 +134,10 @@ func (s *Organization) AddPayment(ctx context.Context, p organization.Payment, a
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, a.ID, c, func(tx Tx) (bool, error) {
+	return s.change(ctx, a.ID, c, func(tx sqldb.Tx) (bool, error) {
 		if err := effect(ctx, tx, organization.ErrExists, `
 			INSERT INTO {payments} (account, id, amount_nano, paid_at) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (account, id) DO NOTHING`, a.ID, p.ID, int64(p.Amount), micros(p.At)); err != nil {
+			ON CONFLICT (account, id) DO NOTHING`, a.ID, p.ID, int64(p.Amount), sqldb.Micros(p.At)); err != nil {
 			return false, err
 		}
 		return true, replaceAccount(ctx, tx, &a, args)
@@ -143,17 +146,17 @@ func (s *Organization) AddPayment(ctx context.Context, p organization.Payment, a
 
 // Payment implements [organization.Store].
 func (s *Organization) Payment(ctx context.Context, account, id string) (p organization.Payment, err error) {
-	err = s.db.ReadOne(ctx, func(tx Tx) error {
-		p, err = one(ctx, tx, organization.ErrNotFound, scanPayment,
+	err = s.db.ReadOne(ctx, func(tx sqldb.Tx) error {
+		p, err = sqldb.One(ctx, tx, organization.ErrNotFound, scanPayment,
 			`SELECT account, id, amount_nano, paid_at FROM {payments} WHERE account = $1 AND id = $2`, account, id)
 		return err
 	})
 	return p, err
 }
 
-func scanPayment(rows Rows) (p organization.Payment, err error) {
+func scanPayment(rows sqldb.Rows) (p organization.Payment, err error) {
 	var amount, at int64
 	err = rows.Scan(&p.Account, &p.ID, &amount, &at)
-	p.Amount, p.At = router.USD(amount), instant(at)
+	p.Amount, p.At = router.USD(amount), sqldb.Instant(at)
 	return p, err
 }

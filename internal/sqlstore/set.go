@@ -1,19 +1,23 @@
 package sqlstore
 
-import "github.com/signalbox/signalbox/store"
+import (
+	"github.com/signalbox/signalbox/internal/sqldb"
+	"github.com/signalbox/signalbox/internal/sqlledger"
+	"github.com/signalbox/signalbox/store"
+)
 
-// Set returns all stores in db.
-func Set(db DB) store.Set {
-	used := NewActivity(db)
+// Set returns all stores of db.
+func Set(db sqldb.DB) store.Set {
+	used := sqlledger.NewActivity(db)
 	return store.Set{
 		Activity:     used,
 		Audit:        NewAudit(db),
 		Credentials:  NewCredentials(db),
 		Guardrails:   NewGuardrails(db),
 		Keys:         NewKeys(db),
-		Ledger:       NewLedger(db, used),
+		Ledger:       sqlledger.NewLedger(db, used),
 		Presets:      NewPresets(db),
 		Organization: NewOrganization(db),
-		Pruner:       &Pruner{db: db, activity: used},
+		Pruner:       sqlledger.NewPruner(db, used),
 	}
 }

@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 )
 
-// guardrailSettings are the fields of a guardrail that nobody searches for, as
-// JSON. A field that is absent is the zero value; an empty list is not nil.
+// guardrailSettings is the JSON of the fields of a guardrail that no query searches. An
+// absent field is the zero value; an empty list is not nil.
 type guardrailSettings struct {
 	Description      *string        `json:"description,omitzero"`
 	AllowedModels    []string       `json:"allowed_models,omitzero"`
@@ -43,7 +44,7 @@ type filterRecord struct {
 	UserOnly bool   `json:"user_only,omitzero"`
 }
 
-// encodeGuardrail writes the settings of g.
+// encodeGuardrail returns the settings of g as JSON.
 func encodeGuardrail(g *guardrails.Guardrail) (string, error) {
 	return encoded(guardrailSettings{
 		Description:   g.Description,
@@ -56,7 +57,7 @@ func encodeGuardrail(g *guardrails.Guardrail) (string, error) {
 	})
 }
 
-func filterRecords(filters []guardrails.Filter) []filterRecord {
+func filterRecords(filters []content.Filter) []filterRecord {
 	if filters == nil {
 		return nil
 	}
@@ -67,7 +68,7 @@ func filterRecords(filters []guardrails.Filter) []filterRecord {
 	return records
 }
 
-// decodeGuardrail reads what encodeGuardrail wrote into g.
+// decodeGuardrail sets the fields of g that encodeGuardrail wrote.
 func decodeGuardrail(text string, g *guardrails.Guardrail) error {
 	s, err := decoded[guardrailSettings](text)
 	if err != nil {
@@ -75,7 +76,7 @@ func decodeGuardrail(text string, g *guardrails.Guardrail) error {
 	}
 	reset, ok := router.ParseInterval(s.Reset)
 	if !ok {
-		return fmt.Errorf("sqlstore: a guardrail is reset %q", s.Reset)
+		return fmt.Errorf("sqlstore: unknown interval %q in the settings of a guardrail", s.Reset)
 	}
 	g.Description = s.Description
 	g.AllowedModels, g.IgnoredModels = s.AllowedModels, s.IgnoredModels
@@ -90,17 +91,17 @@ func decodeGuardrail(text string, g *guardrails.Guardrail) error {
 	return err
 }
 
-func filters(records []filterRecord) ([]guardrails.Filter, error) {
+func filters(records []filterRecord) ([]content.Filter, error) {
 	if records == nil {
 		return nil, nil
 	}
-	list := make([]guardrails.Filter, len(records))
+	list := make([]content.Filter, len(records))
 	for i, r := range records {
-		action, ok := guardrails.ParseAction(r.Action)
+		action, ok := content.ParseAction(r.Action)
 		if !ok {
-			return nil, fmt.Errorf("sqlstore: a filter does %q", r.Action)
+			return nil, fmt.Errorf("sqlstore: unknown action %q of a filter", r.Action)
 		}
-		list[i] = guardrails.Filter{Slug: r.Slug, Pattern: r.Pattern, Action: action, Label: r.Label, UserOnly: r.UserOnly}
+		list[i] = content.Filter{Slug: r.Slug, Pattern: r.Pattern, Action: action, Label: r.Label, UserOnly: r.UserOnly}
 	}
 	return list, nil
 }

@@ -8,24 +8,25 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 )
 
-// settings draws a guardrail of which only the settings are set.
+// settings draws a guardrail with settings only.
 func settings(t *rapid.T) (g guardrails.Guardrail) {
 	text := rapid.String()
 	flag := func(name string) *bool { return rapid.Ptr(rapid.Bool(), true).Draw(t, name) }
 	names := func(name string) []string {
 		return rapid.OneOf(rapid.Just([]string(nil)), rapid.SliceOf(text)).Draw(t, name)
 	}
-	filters := func(name string) []guardrails.Filter {
-		each := rapid.Custom(func(t *rapid.T) guardrails.Filter {
-			return guardrails.Filter{
+	filters := func(name string) []content.Filter {
+		each := rapid.Custom(func(t *rapid.T) content.Filter {
+			return content.Filter{
 				Slug: text.Draw(t, "slug"), Pattern: text.Draw(t, "pattern"), Label: text.Draw(t, "label"),
-				Action: guardrails.Action(rapid.Uint8Max(2).Draw(t, "action")), UserOnly: rapid.Bool().Draw(t, "user only"),
+				Action: content.Action(rapid.Uint8Max(2).Draw(t, "action")), UserOnly: rapid.Bool().Draw(t, "user only"),
 			}
 		})
-		return rapid.OneOf(rapid.Just([]guardrails.Filter(nil)), rapid.SliceOf(each)).Draw(t, name)
+		return rapid.OneOf(rapid.Just([]content.Filter(nil)), rapid.SliceOf(each)).Draw(t, name)
 	}
 	g.Description = rapid.Ptr(text, true).Draw(t, "description")
 	g.AllowedModels, g.IgnoredModels = names("allowed models"), names("ignored models")
@@ -56,8 +57,7 @@ func TestSettingsComeBack(t *testing.T) {
 	})
 }
 
-// What stands in databases is read for good: this text may get more members,
-// but none of them another name.
+// Databases keep this text for ever: members may be added to it, but never renamed.
 const stored = `{"description":"why","allowed_models":["a/b"],"ignored_models":["c/d"],"allowed_providers":["e"],` +
 	`"ignored_providers":[],"limit_nano":9007199254740993,"reset":"weekly","byok":true,` +
 	`"zdr":{"general":true,"anthropic":true,"openai":false,"google":true,"xai":false,"other":true},` +
@@ -76,10 +76,10 @@ func TestSettingsKeepTheirNames(t *testing.T) {
 			General: new(true), Anthropic: new(true), OpenAI: new(false), Google: new(true), XAI: new(false), Other: new(true),
 		},
 		PaidTraining: new(false), FreeTraining: new(true), FreePublication: new(false),
-		Builtins: []guardrails.Filter{{Slug: guardrails.Email}},
-		Filters: []guardrails.Filter{
-			{Pattern: `\d+`, Action: guardrails.Redact, Label: "[N]", UserOnly: true},
-			{Pattern: "x", Action: guardrails.Block},
+		Builtins: []content.Filter{{Slug: content.Email}},
+		Filters: []content.Filter{
+			{Pattern: `\d+`, Action: content.Redact, Label: "[N]", UserOnly: true},
+			{Pattern: "x", Action: content.Block},
 		},
 	}
 	var got guardrails.Guardrail
@@ -103,8 +103,7 @@ func TestSettingsOfALaterVersionAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzDecodeGuardrail asks that what can be read is written so that it is read
-// as the same.
+// FuzzDecodeGuardrail requires that settings survive encoding and decoding.
 func FuzzDecodeGuardrail(f *testing.F) {
 	f.Add(stored)
 	f.Add(`{"reset":"lifetime"}`)

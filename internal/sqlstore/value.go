@@ -2,23 +2,12 @@ package sqlstore
 
 import (
 	"encoding/json"
-	"time"
 
-	"github.com/google/uuid"
-
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/router"
 )
 
-// micros is an instant as it is stored. The zero time comes back as such.
-func micros(t time.Time) int64 { return t.UnixMicro() }
-
-// instant is what micros stored.
-func instant(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
-
-// after is the first instant not before t that can be stored.
-func after(t time.Time) time.Time { return t.Add(time.Microsecond - 1).Truncate(time.Microsecond) }
-
-// nanos is optional money as it is stored: NULL is nil.
+// nanos returns optional money as it is stored: nil is NULL.
 func nanos(u *router.USD) *int64 {
 	if u == nil {
 		return nil
@@ -26,7 +15,7 @@ func nanos(u *router.USD) *int64 {
 	return new(int64(*u))
 }
 
-// money is what nanos stored.
+// money is the inverse of nanos.
 func money(nanos *int64) *router.USD {
 	if nanos == nil {
 		return nil
@@ -34,7 +23,7 @@ func money(nanos *int64) *router.USD {
 	return new(router.USD(*nanos))
 }
 
-// text is JSON as it is stored: NULL is nil.
+// text returns JSON as it is stored: nil is NULL.
 func text(raw json.RawMessage) *string {
 	if raw == nil {
 		return nil
@@ -42,7 +31,7 @@ func text(raw json.RawMessage) *string {
 	return new(string(raw))
 }
 
-// raw is what text stored.
+// raw is the inverse of text.
 func raw(text *string) json.RawMessage {
 	if text == nil {
 		return nil
@@ -50,18 +39,20 @@ func raw(text *string) json.RawMessage {
 	return json.RawMessage(*text)
 }
 
-// encoded is a value as JSON text. It is for lists and for plain structures of
-// this package, which have no way to fail.
+// encoded returns v as JSON text. v is a list or a plain structure of this package,
+// which encoding/json always accepts.
 func encoded(v any) (string, error) {
 	b, err := json.Marshal(v)
 	return string(b), err
 }
 
-// decoded is what encoded stored.
+// decoded is the inverse of encoded.
 func decoded[T any](text string) (v T, err error) {
 	err = json.Unmarshal([]byte(text), &v)
 	return v, err
 }
 
-// parsed is a UUID that was stored as text.
-func parsed(text string) (uuid.UUID, error) { return uuid.Parse(text) }
+func scanInt(rows sqldb.Rows) (n int64, err error) {
+	err = rows.Scan(&n)
+	return n, err
+}

@@ -1,50 +1,36 @@
 package upstream
 
 import (
-	"bytes"
-	"encoding/json"
 	"iter"
 	"strconv"
+
+	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
-// The functions below take JSON apart without building anything. They rely on
-// data that systemone.CheckSyntax has accepted; of anything else they make
-// nonsense, but no panic and no endless loop.
+// The functions below take JSON apart without building anything; package jsontext says
+// what they rely on.
 
 // Trim cuts the white space around a value; "null" stands for nothing at all,
 // so that the first byte can be looked at.
 func Trim(value []byte) []byte {
-	value = bytes.Trim(value, " \t\r\n")
-	if len(value) == 0 {
-		return []byte("null")
+	if value = jsontext.Trim(value); len(value) > 0 {
+		return value
 	}
-	return value
+	return []byte("null")
 }
 
-// Members walks an object: names with their quotes as they were written, and
-// values. Anything but an object has no members.
+// Members walks an object: names without escapes, and values. Anything but an object has
+// no members.
 func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		object = Trim(object)
 		if object[0] != '{' {
 			return
 		}
-		for i := 1; i < len(object); i++ {
-			i = space(object, i)
-			from := i
-			i = Skip(object, i)
-			name := object[from:i]
-			i = space(object, i)
-			if len(name) == 0 || i >= len(object) || object[i] != ':' {
+		for w := jsontext.Walk(object); w.Next(); {
+			if !yield(w.Name, w.Value) {
 				return
 			}
-			i = space(object, i+1)
-			from = i
-			i = Skip(object, i)
-			if from == i || !yield(name, object[from:i]) {
-				return
-			}
-			i = space(object, i)
 		}
 	}
 }
@@ -56,23 +42,18 @@ func Elements(array []byte) iter.Seq[[]byte] {
 		if array[0] != '[' {
 			return
 		}
-		for i := 1; i < len(array); i++ {
-			i = space(array, i)
-			from := i
-			i = Skip(array, i)
-			if from == i || !yield(array[from:i]) {
+		for w := jsontext.Walk(array); w.Next(); {
+			if !yield(w.Value) {
 				return
 			}
-			i = space(array, i)
 		}
 	}
 }
 
-// Member returns the value of a member whose name needs no escapes, nil where
-// there is none or it is null.
+// Member returns the value of a member, nil where there is none or it is null.
 func Member(object []byte, name string) []byte {
 	for n, value := range Members(object) {
-		if len(n) == len(name)+2 && string(n[1:len(n)-1]) == name {
+		if string(n) == name {
 			return notNull(value)
 		}
 	}
@@ -88,17 +69,7 @@ func notNull(value []byte) []byte {
 
 // String returns the text of a string value, "" of anything else.
 func String(value []byte) string {
-	if len(value) < 2 || value[0] != '"' {
-		return ""
-	}
-	inner := value[1 : len(value)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner)
-	}
-	var s string
-	if json.Unmarshal(value, &s) != nil {
-		return ""
-	}
+	s, _ := jsontext.Text(value)
 	return s
 }
 
@@ -109,71 +80,4 @@ func Number(value []byte) (float64, bool) {
 	}
 	n, err := strconv.ParseFloat(string(value), 64)
 	return n, err == nil
-}
-
-// space returns the index of the first byte at or after i that is no space.
-func space(data []byte, i int) int {
-	for i < len(data) && (data[i] == ' ' || data[i] == '\t' || data[i] == '\r' || data[i] == '\n') {
-		i++
-	}
-	return i
-}
-
-// Skip returns the index behind the value that begins at i, or i where none
-// does.
-func Skip(data []byte, i int) int {
-	if i >= len(data) {
-		return i
-	}
-	switch data[i] {
-	case '"':
-		return skipString(data, i)
-	case '{', '[':
-		return skipNested(data, i)
-	}
-	for i < len(data) && bytes.IndexByte([]byte(",:]} \t\r\n"), data[i]) < 0 {
-		i++
-	}
-	return i
-}
-
-// skipString finds the first quote that does not follow an odd number of
-// backslashes. Each byte is looked at twice at most.
-func skipString(data []byte, i int) int {
-	for from := i + 1; from < len(data); {
-		next := bytes.IndexByte(data[from:], '"')
-		if next < 0 {
-			break
-		}
-		quote := from + next
-		escapes := 0
-		for quote-escapes > i+1 && data[quote-escapes-1] == '\\' {
-			escapes++
-		}
-		if escapes%2 == 0 {
-			return quote + 1
-		}
-		from = quote + 1
-	}
-	return len(data)
-}
-
-func skipNested(data []byte, i int) int {
-	depth := 0
-	for i < len(data) {
-		switch data[i] {
-		case '"':
-			i = skipString(data, i)
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-			if depth == 0 {
-				return i + 1
-			}
-		}
-		i++
-	}
-	return len(data)
 }

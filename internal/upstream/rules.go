@@ -92,11 +92,11 @@ func (e *details) read(value []byte, depth int) {
 		var d detail
 		for name, member := range Members(value) {
 			switch string(name) {
-			case `"code"`, `"type"`, `"error_type"`, `"status"`:
+			case "code", "type", "error_type", "status":
 				d.codes = append(d.codes, scalar(member))
-			case `"message"`, `"msg"`:
+			case "message", "msg":
 				d.messages = append(d.messages, scalar(member))
-			case `"error"`, `"detail"`, `"errors"`:
+			case "error", "detail", "errors":
 				e.read(member, depth+1)
 			}
 		}

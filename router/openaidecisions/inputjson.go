@@ -1,6 +1,9 @@
 package openaidecisions
 
-import "github.com/signalbox/signalbox/internal/upstream"
+import (
+	"github.com/signalbox/signalbox/internal/jsontext"
+	"github.com/signalbox/signalbox/internal/upstream"
+)
 
 // What an input_json part holds, as published.
 const (
@@ -52,7 +55,7 @@ func withinJSONLimits(value []byte) bool {
 			values-- // the string before it was a name
 			i++
 		default:
-			i = max(upstream.Skip(value, i), i+1)
+			i = max(jsontext.Skip(value, i), i+1)
 			values++
 		}
 		size += i - from

@@ -72,19 +72,19 @@ func readAnswer(value []byte) (w wireAnswer) {
 			continue
 		}
 		switch string(name) {
-		case `"name"`:
+		case "name":
 			w.name = member
-		case `"type"`:
+		case "type":
 			w.kind = member
-		case `"probability"`:
+		case "probability":
 			w.probability = member
-		case `"choice"`:
+		case "choice":
 			w.choice = member
-		case `"score"`:
+		case "score":
 			w.score = member
-		case `"confidence"`:
+		case "confidence":
 			w.confidence = member
-		case `"probabilities"`:
+		case "probabilities":
 			w.probabilities = member
 		}
 	}

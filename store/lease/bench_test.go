@@ -14,11 +14,10 @@ import (
 	"github.com/signalbox/signalbox/store/lease"
 )
 
-// BenchmarkHotKey has four nodes, with connections of their own, spend on one key
-// with a limit, in a PostgreSQL that syncs. An operation of "admit" is a hold
-// that is given back later, together with others of its caller: slices are drawn
-// until there is room for all that are open at once. One of "settle" is a hold and
-// its settlement with an event, by which slices are used up.
+// BenchmarkHotKey has four nodes spend on one key with a limit. Each has its own connections to
+// a PostgreSQL that syncs. One operation of "admit" is a hold that is voided later, when its
+// caller has many open: slices are drawn until all open holds fit. One of "settle" is a hold
+// and its settlement with an event, which uses slices up.
 func BenchmarkHotKey(b *testing.B) {
 	const nodes = 4
 	for _, leases := range []bool{true, false} {
@@ -40,7 +39,7 @@ func BenchmarkHotKey(b *testing.B) {
 	}
 }
 
-// caller makes calls, of which it has so many open at most.
+// caller makes calls, with a bounded number of open holds.
 type caller struct {
 	router.Recorder
 	router.Ledger
@@ -76,7 +75,7 @@ func benchNodes(b *testing.B, ledgers []router.Recorder, callers int, one func(*
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "calls/s")
 }
 
-// hotLines are those of a call, by its key, its account and their windows.
+// hotLines returns the lines of a call: key and account, with their windows.
 func hotLines() []router.Line {
 	var lines []router.Line
 	for _, owner := range []string{"account:0192e4a0-0000-7000-8000-000000000001", "key:" + fmt.Sprintf("%064d", 7)} {

@@ -6,19 +6,18 @@ import (
 	"github.com/google/uuid"
 )
 
-// remembered is how many closed holds are known here. The base knows those that
-// were settled; those that were given back from a slice it never saw.
+// remembered is how many closed holds are kept here. The base knows those that were settled,
+// but not those that were given back to a slice.
 const remembered = 1 << 14
 
 // closedCalls are the holds that were closed last.
 type closedCalls struct {
 	known map[uuid.UUID]closedCall
-	order []uuid.UUID // a ring, once it is full
+	order []uuid.UUID // a ring buffer once it is full
 	next  int
 }
 
-// closedCall is a hold that was closed; slice is zero unless it was given back
-// to one.
+// closedCall is a closed hold. slice is zero unless the hold was given back to a slice.
 type closedCall struct {
 	slice    uuid.UUID
 	deadline time.Time

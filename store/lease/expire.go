@@ -12,9 +12,9 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Expire implements [router.Ledger]. Before that it gives back, of this
-// process's slices, those that no call has asked for since the last Expire, those
-// that others have followed, and those that are due.
+// Expire implements [router.Ledger]. First it gives back this process's slices that no call
+// has used since the last Expire, those that newer slices have replaced, and those past their
+// deadline.
 func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy router.Expiry) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -31,10 +31,9 @@ func (l *Ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 	return n, errors.Join(err, failed)
 }
 
-// Close draws no more slices and gives back what is free in those there are.
-// Calls that are open keep what they have, and may be closed as before; their
-// slices end with the last of them. Close may be called again, to try again what
-// failed. Whoever stops a process waits for its calls before.
+// Close stops drawing slices and gives back the free part of the existing ones. Open calls
+// keep their part and may be closed as before; a slice ends with its last call. Close may be
+// called again after an error. A process should wait for its calls before it calls Close.
 func (l *Ledger) Close(ctx context.Context) error {
 	l.mu.Lock()
 	l.shut = true
@@ -53,8 +52,8 @@ func (l *Ledger) giveAllBack(ctx context.Context) error {
 	return err
 }
 
-// detachDue makes calls whose deadline is over holds of the base: expiry closes
-// them there, and a late settlement finds them.
+// detachDue moves calls past their deadline out of their slices into holds of the base, where
+// expiry closes them and a late settlement finds them.
 func (l *Ledger) detachDue(ctx context.Context, now time.Time) error {
 	l.mu.Lock()
 	due := map[uuid.UUID]*call{}
@@ -82,8 +81,8 @@ func (l *Ledger) forgetDue(now time.Time) {
 	}
 }
 
-// stale returns the slices to be given back, and begins a new round for funds
-// and slices that were used in this one.
+// stale returns the slices to give back, and clears the marks of funds and slices that were
+// used since the last call.
 func (l *Ledger) stale(now time.Time) []*slice {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,8 +102,8 @@ func (l *Ledger) stale(now time.Time) []*slice {
 	return idle
 }
 
-// giveBackOn gives back what is free in slices on a line, and says whether there
-// was any.
+// giveBackOn gives back the free part of the slices on a line, and reports whether there was
+// any.
 func (l *Ledger) giveBackOn(ctx context.Context, line router.Line) bool {
 	l.mu.Lock()
 	var some []*slice
@@ -116,20 +115,20 @@ func (l *Ledger) giveBackOn(ctx context.Context, line router.Line) bool {
 	l.mu.Unlock()
 	for _, s := range some {
 		if l.giveBack(ctx, s) != nil {
-			return false // what is refused stays so, until Expire tries again
+			return false // Expire tries again; until then the refusal stands
 		}
 	}
 	return len(some) > 0
 }
 
-// giveAllOf gives back what is free in slices; what fails Expire tries again.
+// giveAllOf gives back the free part of slices. After an error Expire tries again.
 func (l *Ledger) giveAllOf(ctx context.Context, some []*slice) {
 	for _, s := range some {
 		_ = l.giveBack(ctx, s)
 	}
 }
 
-// giveBack retires a slice and gives back what no call has of it.
+// giveBack retires a slice and gives back its free part.
 func (l *Ledger) giveBack(ctx context.Context, s *slice) error {
 	l.mu.Lock()
 	s.retire()
@@ -146,7 +145,7 @@ func (l *Ledger) giveBack(ctx context.Context, s *slice) error {
 	if back == nil {
 		return nil
 	}
-	// Settled at nothing, in case it is done twice: a part is split off once.
+	// The part is settled at zero. If that is repeated, the part is split off only once.
 	part := router.Hold{ID: back.id, Amount: s.fund.amount(back.amount), Deadline: s.deadline}
 	err := l.base.SettlePart(ctx, s.id, part, router.Amount{}, nil)
 	l.mu.Lock()
@@ -157,8 +156,7 @@ func (l *Ledger) giveBack(ctx context.Context, s *slice) error {
 	return err
 }
 
-// end closes the hold of a slice that no call has anything of. What expiry has
-// posted of it is taken back.
+// end closes the hold of a slice without calls. What expiry has charged for it is taken back.
 func (l *Ledger) end(ctx context.Context, s *slice) error {
 	err := l.base.Settle(ctx, s.id, router.Amount{})
 	if errors.Is(err, router.ErrNoHold) {
@@ -173,7 +171,7 @@ func (l *Ledger) end(ctx context.Context, s *slice) error {
 	return err
 }
 
-// drop forgets a slice whose hold is closed; with l.mu locked.
+// drop removes a slice whose hold is closed. The caller holds l.mu.
 func (l *Ledger) drop(s *slice) {
 	delete(l.slices, s)
 	for _, line := range s.lines {

@@ -2,16 +2,16 @@ package lease
 
 import "context"
 
-// Eager draws slices from the first call on.
+// Eager makes l draw slices from the first call on.
 func Eager(l *Ledger) *Ledger {
 	l.plain = 0
 	return l
 }
 
-// GiveAllBack gives back what is free in all slices, and draws again.
+// GiveAllBack gives the free part of all slices back; l draws again afterwards.
 func (l *Ledger) GiveAllBack(ctx context.Context) error { return l.giveAllBack(ctx) }
 
-// Drawn is how many slices there are, and how many calls have something of them.
+// Drawn returns the number of slices and the number of calls that have a part of one.
 func (l *Ledger) Drawn() (slices, calls int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

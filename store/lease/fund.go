@@ -11,24 +11,24 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// fund is what is known of the calls with the same lines. In another window they
-// have other lines. When a limit changes, it begins anew.
+// fund is the state of the calls with the same lines. In another window they have other
+// lines, and so another fund. A fund starts again when a limit changes.
 type fund struct {
-	lines   string   // as in request
-	caps    string   // of the latest call
-	own     bool     // amounts are of calls with the caller's own credential
-	current *slice   // that a call was admitted from last, or nil
-	slices  []*slice // all that calls are admitted from
+	lines   string   // key of the lines, as in request
+	caps    string   // key of the latest call's caps
+	own     bool     // calls with the caller's own credential: amounts count in total only
+	current *slice   // the slice that admitted the last call, or nil
+	slices  []*slice // the slices that admit calls
 	drawing chan struct{}
-	plain   int        // so many calls go to the base before the next slice
-	next    router.USD // for how many calls that is made
+	plain   int        // calls to send to the base before the next slice is drawn
+	next    router.USD // how many calls the next slice is for
 	used    bool       // since the last Expire
 }
 
-// pause is how many calls go to the base when no slice could be drawn.
+// pause is how many calls go to the base after no slice could be drawn.
 const pause = 64
 
-// amount is a figure of a fund's calls.
+// amount returns a sum as an amount of the fund's kind.
 func (f *fund) amount(t router.USD) router.Amount {
 	if f.own {
 		return router.Amount{Total: t}
@@ -36,7 +36,7 @@ func (f *fund) amount(t router.USD) router.Amount {
 	return router.Amount{Credit: t, Total: t}
 }
 
-// admits returns a slice that a call may have an amount of until deadline, or nil.
+// admits returns a slice with room for an amount until deadline, or nil.
 func (f *fund) admits(amount router.USD, deadline time.Time) *slice {
 	if f.current.admits(amount, deadline) {
 		return f.current
@@ -54,19 +54,19 @@ func (f *fund) admits(amount router.USD, deadline time.Time) *slice {
 type slice struct {
 	id       uuid.UUID
 	fund     *fund
-	caps     string // that it was checked against
+	caps     string // key of the caps that it was reserved under
 	lines    []router.Line
 	deadline time.Time
-	size     router.USD // what the hold in the base has, or more there
-	out      router.USD // of it, what calls have; never more than size
-	calls    int        // that have it
-	retired  bool       // no more calls are admitted
-	ending   bool       // somebody closes the hold
-	back     *part      // that is being given back
+	size     router.USD // amount of the hold in the base, or less
+	out      router.USD // the part that calls have; at most size
+	calls    int        // number of these calls
+	retired  bool       // admits no more calls
+	ending   bool       // a goroutine is closing the hold
+	back     *part      // the part that is being given back
 	used     bool       // since the last Expire
 }
 
-// part is what a slice gives back while it has calls.
+// part is the part of a slice with calls that is given back.
 type part struct {
 	id     uuid.UUID
 	amount router.USD
@@ -74,17 +74,17 @@ type part struct {
 
 func (s *slice) free() router.USD { return s.size - s.out }
 
-// is says whether a request may be met from the slice.
+// is reports whether the slice has the lines and the caps of a request.
 func (s *slice) is(want *request) bool {
 	return s.fund.lines == string(want.fund()) && s.caps == string(want.caps())
 }
 
-// admits says whether a call may have an amount until deadline.
+// admits reports whether the slice has room for an amount until deadline.
 func (s *slice) admits(amount router.USD, deadline time.Time) bool {
 	return s != nil && amount <= s.free() && !deadline.After(s.deadline)
 }
 
-// retire admits no more calls from the slice.
+// retire stops admitting calls from the slice.
 func (s *slice) retire() {
 	s.retired = true
 	f := s.fund
@@ -96,8 +96,8 @@ func (s *slice) retire() {
 	}
 }
 
-// over says whether the hold in the base is to be closed, and by the caller: no
-// call has anything of it, and none will.
+// over reports whether the caller must close the hold in the base: no call has a part of the
+// slice, and none will. It returns true once.
 func (s *slice) over() bool {
 	if s == nil || !s.retired && s.size > 0 || s.calls > 0 || s.ending {
 		return false
@@ -107,31 +107,31 @@ func (s *slice) over() bool {
 	return true
 }
 
-// call is a hold that is open, as far as is known here.
+// call is a hold that this process believes to be open.
 type call struct {
-	slice    *slice // nil: the base has the hold
+	slice    *slice // nil if the base has the hold
 	amount   router.USD
 	deadline time.Time
 	event    router.Event
-	busy     int // methods of the base that are under way for it, or have failed
+	busy     int // calls to the base for this hold that are running or have failed
 }
 
-// until moves the deadline, never to an earlier one.
+// until moves the deadline, unless to an earlier one.
 func (c *call) until(deadline time.Time) {
 	if deadline.After(c.deadline) {
 		c.deadline = deadline
 	}
 }
 
-// part is the call as a hold of the base, with an amount of what it has.
+// part returns a hold for the base with a part of the call's amount.
 func (c *call) part(id uuid.UUID, amount router.USD) router.Hold {
 	return router.Hold{ID: id, Amount: c.slice.fund.amount(amount), Deadline: c.deadline, Event: c.event}
 }
 
-// request is what a hold asks of a fund.
+// request is a hold, in the form in which funds and slices are compared with it.
 type request struct {
-	key    []byte // the lines and what is own, then the caps
-	lines  int    // length of the first
+	key    []byte // the lines and the kind, followed by the caps
+	lines  int    // length of the first part
 	amount router.USD
 	own    bool
 }
@@ -139,9 +139,9 @@ type request struct {
 func (r *request) fund() []byte { return r.key[:r.lines] }
 func (r *request) caps() []byte { return r.key[r.lines:] }
 
-// requested says what h asks for, and whether a slice is for such holds. It
-// appends the key to buffer: lengths stand before what varies, so two keys are
-// equal only where all lines are, or all caps.
+// requested returns the request of h, and whether slices can serve such holds. It appends the
+// key to buffer. Each variable part is preceded by its length, so that equal keys mean equal
+// lines, or equal caps.
 func requested(h *router.Hold, buffer []byte) (request, bool) {
 	own := h.Amount.Credit == 0
 	if h.Amount.Total <= 0 || len(h.Lines) == 0 || !own && h.Amount.Credit != h.Amount.Total {
@@ -173,7 +173,7 @@ func flag(b bool) byte {
 	return 0
 }
 
-// fund returns that of a request, and what it has drawn under other caps.
+// fund returns the fund of a request, and its slices with other caps.
 func (l *Ledger) fund(want *request) (f *fund, old []*slice) {
 	f = l.funds[string(want.fund())]
 	if f == nil {
@@ -188,7 +188,7 @@ func (l *Ledger) fund(want *request) (f *fund, old []*slice) {
 	return f, old
 }
 
-// times multiplies and stays at the largest USD.
+// times returns n * amount, at most the largest USD.
 func times(n, amount router.USD) router.USD {
 	if amount > math.MaxInt64/n {
 		return math.MaxInt64

@@ -46,12 +46,12 @@ func TestHistories(t *testing.T) {
 
 var errInjected = errors.New("injected")
 
-// shaky is a base that fails when it is told to.
+// shaky is a base that fails on demand.
 type shaky struct {
 	lease.Base
 
-	fault int  // 0 none, 1 before, 2 after
-	done  bool // what was asked for last has happened
+	fault int  // 0 none, 1 before, 2 after the call
+	done  bool // the last call took effect
 }
 
 func (s *shaky) do(f func() error) error {
@@ -94,7 +94,7 @@ func (s *shaky) SettlePart(
 	return s.do(func() error { return s.Base.SettlePart(ctx, whole, part, cost, events) })
 }
 
-// model is what is known from outside.
+// model is what can be observed from outside.
 type model struct {
 	t      *testing.T
 	rt     *rapid.T
@@ -106,7 +106,7 @@ type model struct {
 	policy router.Expiry
 	faults bool
 	window int
-	max    router.USD // on the line that is limited
+	max    router.USD // the limit
 	most   map[router.Line]router.USD
 	calls  []*modelCall
 	spent  map[router.Line]router.USD // by settlements
@@ -116,8 +116,8 @@ type modelCall struct {
 	node *lease.Ledger
 	hold router.Hold
 	had  bool // it was reserved
-	open bool // and must be set aside
-	gone bool // the node is dead, or the call closed
+	open bool // its amount must be held
+	gone bool // its node died, or it was closed
 }
 
 func newModel(t *testing.T, rt *rapid.T, set store.Set, number uint32) *model {
@@ -172,7 +172,7 @@ func (m *model) reserve(rt *rapid.T) {
 	m.ask(call, h)
 }
 
-// ask reserves a hold, under the limits of now.
+// ask reserves a hold under the current limits.
 func (m *model) ask(call *modelCall, h router.Hold) {
 	h.Caps = []router.Cap{{Line: h.Lines[0], Max: m.max, BYOK: true}, {Line: h.Lines[1], Max: 200}}
 	for _, c := range h.Caps {
@@ -186,7 +186,7 @@ func (m *model) ask(call *modelCall, h router.Hold) {
 	m.tolerate(err)
 }
 
-// tolerate requires no error but those that may be.
+// tolerate requires nil or one of the expected errors.
 func (m *model) tolerate(err error) {
 	m.base.fault = 0
 	if _, refused := errors.AsType[*router.LimitError](err); !refused && !errors.Is(err, errInjected) {
@@ -194,8 +194,8 @@ func (m *model) tolerate(err error) {
 	}
 }
 
-// draw draws a call whose node lives and has not heard of its end, or nil. A late
-// one may have expired.
+// draw draws a call of a living node that was not closed, or nil. With late it may have
+// expired.
 func (m *model) draw(rt *rapid.T, late bool) *modelCall {
 	var some []*modelCall
 	for _, c := range m.calls {
@@ -230,7 +230,7 @@ func (m *model) settle(rt *rapid.T) {
 	}
 }
 
-// settles settles until it is done: the caller has an answer, and asks again.
+// settles settles until it succeeds, as the router does.
 func (m *model) settles(c *modelCall, cost router.Amount) {
 	for {
 		err := m.try(c, cost)
@@ -247,8 +247,8 @@ func (m *model) try(c *modelCall, cost router.Amount) error {
 	return c.node.SettleWith(m.t.Context(), c.hold.ID, cost, []router.Event{e})
 }
 
-// settleInVain is told of a failure, and gives the hold back, which has no effect
-// if the settlement has happened nevertheless.
+// settleInVain fails to settle and voids the hold. That has no effect if the settlement took
+// effect nevertheless.
 func (m *model) settleInVain(rt *rapid.T) {
 	if c := m.draw(rt, true); c != nil {
 		m.base.fault = rapid.IntRange(1, 2).Draw(rt, "fault")
@@ -265,7 +265,7 @@ func (m *model) settled(c *modelCall, cost router.Amount) {
 	for _, line := range c.hold.Lines {
 		m.spent[line] += cost.Total
 		if !c.open {
-			m.most[line] += cost.Total // what it had may have gone to others
+			m.most[line] += cost.Total // its amount may have been used by other calls
 		}
 	}
 	c.open, c.gone = false, true
@@ -283,14 +283,14 @@ func (m *model) void(rt *rapid.T) {
 func (m *model) expire(rt *rapid.T) {
 	m.now = m.now.Add(time.Duration(rapid.IntRange(0, 2).Draw(rt, "minutes")) * time.Minute)
 	m.fault()
-	for _, c := range m.calls { // whose deadline is over has no promise
+	for _, c := range m.calls { // past its deadline a call has no promise
 		c.open = c.open && !c.hold.Deadline.Before(m.now)
 	}
 	_, err := rapid.SampledFrom(m.nodes).Draw(rt, "node").Expire(m.t.Context(), m.now, 100, m.policy)
 	m.tolerate(err)
 }
 
-// die puts a new node in the place of one that knows nothing any more.
+// die replaces a node by a new one without memory.
 func (m *model) die(rt *rapid.T) {
 	i := rapid.IntRange(0, len(m.nodes)-1).Draw(rt, "node")
 	for _, c := range m.calls {
@@ -303,7 +303,7 @@ func (m *model) limit(rt *rapid.T) { m.max = router.USD(rapid.IntRange(0, 500).D
 
 func (m *model) roll(*rapid.T) { m.window++ }
 
-// holds requires what is true at every instant.
+// holds requires what is true after every step.
 func (m *model) holds(rt *rapid.T) {
 	open := map[router.Line]router.USD{}
 	for _, c := range m.calls {
@@ -328,7 +328,7 @@ func (m *model) holds(rt *rapid.T) {
 	m.eventsAddUp()
 }
 
-// eventsAddUp requires that events add up to what is spent on the line of all.
+// eventsAddUp requires that the events add up to what is spent on the line of all calls.
 func (m *model) eventsAddUp() {
 	items, err := m.set.Activity.Items(m.t.Context(), activity.Range{Account: m.account(), From: "2026-01-01", To: "2026-12-31"})
 	require.NoError(m.rt, err)
@@ -341,7 +341,7 @@ func (m *model) eventsAddUp() {
 	require.Equal(m.rt, on[0].Spent, sum.Cost)
 }
 
-// finish closes what is open, and requires that all is accounted for.
+// finish closes what is open and requires that everything is accounted for.
 func (m *model) finish() {
 	ctx := m.t.Context()
 	for _, c := range m.calls {

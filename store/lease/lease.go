@@ -1,24 +1,25 @@
-// Package lease lets many processes spend from one hot budget without meeting
-// at its row: each draws a slice of what is left, and admits calls from it in
+// Package lease lets many processes spend from one busy budget without waiting for its row in
+// the database. Each process draws a slice of what is left and admits calls from the slice in
 // memory.
 //
-// The one thing to know first: a slice is a hold in the ledger below. So it is
-// on disk before any call is admitted from it, counts against every limit until
-// it is given back or expires, and nothing is ever overspent, whichever process
-// dies when. What a call cost is settled below in one transaction that takes it
-// out of the slice, before the caller has its answer.
+// A slice is a hold in the ledger below. It is durable before a call is admitted from it, and
+// it counts against every limit until it is given back or expires. So nothing is ever
+// overspent, whichever process dies when. The cost of a call is settled below, in one
+// transaction that takes it out of the slice, before the caller has its answer.
 //
-// The price: a call may be refused while other processes have money of the same
-// budget in their slices, balances show slices as held, and the slices of a
-// process that died are closed by expiry like its calls: posted, they count as
-// spent in full. And a limit that is lowered, or a key that is disabled, in one
-// process acts in another one on the next slice that it draws, not on the next
-// call. What that one may spend until then is what it has in slices: at most
-// Config.Calls times what a call may cost at the most, for each set of lines. With
-// the default of 1,000 calls, and calls that may cost $0.002, that is $2 a process
-// and key; never more than 1/(2·Config.Nodes) of what was left of the limit when
-// the slice was drawn. docs/adr/0016-leases.md weighs it. Use it where calls wait
-// for each other in the database, and not before.
+// The price:
+//   - A call may be refused while slices of other processes still have money of its budget.
+//   - Balances show slices as held.
+//   - Expiry closes the slices of a dead process like calls. With [router.ExpirePost] they
+//     count as spent in full.
+//   - A limit that another process lowers, or a key that it disables, acts on the next slice
+//     and not on the next call. Until then a process can spend what it has in slices: at most
+//     Config.Calls times the largest cost of a call, for each set of lines. With the default
+//     of 1,000 calls of at most $0.002 that is $2 for each process and key. It is never more
+//     than 1/(2·Config.Nodes) of what was left of the limit when the slice was drawn.
+//
+// docs/adr/0016-leases.md weighs this. Use it only where calls wait for each other in the
+// database.
 package lease
 
 import (
@@ -33,77 +34,75 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Base is a ledger that slices can be drawn from. Those of store/postgres and
-// store/sqlite are.
+// Base is a ledger that slices can be drawn from, as the ledgers of store/postgres and
+// store/sqlite.
 type Base interface {
 	router.Ledger
 	router.Recorder
 
-	// Split makes a part of a hold a hold of its own, with the ID, the Deadline
-	// and the Event of part, on the lines of whole, which keeps the rest. What is
-	// set aside in all stays the same, so no cap is asked; Lines and Caps of part
-	// mean nothing. When whole has less than part's Amount, the part is what is
-	// there. Of a closed hold the part is closed, too: of a posted one it is
-	// posted at its amount. A hold that is there under the part's ID stays as it
-	// is. An unknown whole is router.ErrNoHold.
+	// Split moves part of a hold into a new hold with the ID, the Deadline and the
+	// Event of part, on the same lines. The total that is held does not change, so no
+	// cap is checked; Lines and Caps of part are ignored. If whole has less than
+	// part.Amount, the new hold gets what is left. If whole is closed, the new hold is
+	// closed too; if expiry charged whole, the part stays charged. A hold that exists
+	// under part.ID stays as it is. Split returns router.ErrNoHold if whole is unknown.
 	Split(ctx context.Context, whole uuid.UUID, part router.Hold) error
 
-	// SettlePart is Split and SettleWith of the part, in one transaction.
+	// SettlePart is Split followed by SettleWith of the part, in one transaction.
 	SettlePart(ctx context.Context, whole uuid.UUID, part router.Hold, cost router.Amount, events []router.Event) error
 }
 
-// Config configures a Ledger.
+// Config configures a [Ledger].
 type Config struct {
 	Ledger router.Ledger // required; a Base
-	// Nodes is how many processes draw at most; default 4. A slice is at most
-	// 1/(2·Nodes) of what is left, so that many may draw and something stays.
+	// Nodes is how many processes draw slices at most; default 4. A slice is at most
+	// 1/(2·Nodes) of what is left, so that all of them can draw and something stays.
 	Nodes int
-	// Calls is for how many calls of the size of the one that draws it a slice
-	// is made at most; default 1000. The first slices are smaller. It bounds, for
-	// each set of lines, what counts as spent, and was not, when a process dies, and
-	// what is spent past a limit that another process lowers.
+	// Calls is the largest size of a slice, in calls of the size of the one that draws
+	// it; default 1000. The first slices are smaller. It bounds, for each set of lines,
+	// what a dead process leaves charged without having spent it, and what is spent
+	// beyond a limit that another process lowers.
 	Calls int
-	// Life is how much later than the call that draws it a slice expires; default
-	// 5 minutes. It is to be more than twice the time between calls of Expire.
+	// Life is how long after the call that draws it a slice expires; default 5 minutes.
+	// It should be more than twice the time between calls of Expire.
 	Life time.Duration
-	// NewID makes ids that were never used; default UUIDv7.
+	// NewID returns IDs that were never used; default UUIDv7.
 	NewID func() uuid.UUID
 }
 
-// ErrBase is a ledger that no slices can be drawn from, or a nil.
-var ErrBase = errors.New("lease: the ledger is no Base")
+// ErrBase reports a ledger that is nil or no [Base].
+var ErrBase = errors.New("lease: Config.Ledger is nil or does not implement Base")
 
-var errConfig = errors.New("lease: nodes, calls and life must not be negative")
+var errConfig = errors.New("lease: Config.Nodes, Calls and Life must not be negative")
 
 var (
 	_ router.Ledger   = (*Ledger)(nil)
 	_ router.Recorder = (*Ledger)(nil)
 )
 
-// Ledger is a router.Ledger that admits calls from slices. It is safe for
-// concurrent use, and has no goroutine of its own: slices are drawn by the calls
-// that need them and given back by [Ledger.Expire] and [Ledger.Close]. All calls
-// of one hold go to the same Ledger; another one knows what was admitted from a
-// slice only when it is settled.
+// Ledger is a [router.Ledger] that admits calls from slices. It is safe for concurrent use and
+// has no goroutine of its own: calls that need a slice draw it, and [Ledger.Expire] and
+// [Ledger.Close] give slices back. All calls about one hold must go to the same Ledger, because
+// others learn of what was admitted from a slice only when it is settled.
 //
-// The first call with some lines and caps goes to the ledger below; the more
-// follow, the larger the slices. So do, at all times, calls for which no slice
-// can be drawn: the last dollars go one by one.
+// The first call with given lines and caps goes to the ledger below. Slices grow with the calls
+// that follow. Calls for which no slice can be drawn go to the ledger below as well, so that
+// the last dollars of a budget are spent exactly.
 type Ledger struct {
 	base  Base
 	nodes router.USD
 	most  router.USD
 	life  time.Duration
 	newID func() uuid.UUID
-	plain int // calls of a fund before its first slice
+	plain int // calls of a fund that go to the base before its first slice
 
 	mu     sync.Mutex
 	calls  map[uuid.UUID]*call
 	closed closedCalls
 	funds  map[string]*fund
-	slices map[*slice]struct{}                 // all that may hold something below
-	on     map[router.Line]map[*slice]struct{} // the same by their lines
-	shut   bool                                // no more slices are drawn
+	slices map[*slice]struct{}                 // all whose hold in the base may be open
+	on     map[router.Line]map[*slice]struct{} // the same, by line
+	shut   bool                                // Close was called
 }
 
 // New returns a ledger that draws slices from cfg.Ledger.
@@ -130,7 +129,7 @@ func New(cfg Config) (*Ledger, error) {
 		l.life = 5 * time.Minute
 	}
 	if l.newID == nil {
-		// It fails only when the system has no randomness, which Go treats as fatal.
+		// NewV7 fails only without randomness of the system, which Go treats as fatal.
 		l.newID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
 	return l, nil
@@ -139,8 +138,7 @@ func New(cfg Config) (*Ledger, error) {
 // RecordsTo implements [router.Recorder].
 func (l *Ledger) RecordsTo(store any) bool { return l.base.RecordsTo(store) }
 
-// Balances implements [router.Ledger]. What is in slices is held, also what no
-// call has of it.
+// Balances implements [router.Ledger]. Slices count as held, including their free part.
 func (l *Ledger) Balances(ctx context.Context, lines []router.Line) ([]router.Balance, error) {
 	return l.base.Balances(ctx, lines)
 }

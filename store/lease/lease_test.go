@@ -22,7 +22,7 @@ func lines() []router.Line { return []router.Line{{Owner: "key:k", Window: "2026
 
 func usd(t router.USD) router.Amount { return router.Amount{Credit: t, Total: t} }
 
-// bench is a base, and what the tests do with nodes on it.
+// bench is a base, with helpers for tests of nodes on it.
 type bench struct {
 	t    *testing.T
 	set  store.Set
@@ -52,7 +52,7 @@ func (c *counting) Reserve(ctx context.Context, h router.Hold) error {
 	return c.Base.Reserve(ctx, h)
 }
 
-// hold asks for 10 under a limit.
+// hold returns a hold of 10 under a limit.
 func (b *bench) hold(limit router.USD) router.Hold {
 	b.n++
 	h := router.Hold{
@@ -138,7 +138,7 @@ func TestCallsAreAdmittedFromFewSlices(t *testing.T) {
 	for range 1000 {
 		b.reserve(l, 1_000_000)
 	}
-	// One call alone, then slices of 2, 4, 8, 16, 32, and of 64 for 937 calls.
+	// One call alone, then slices for 2, 4, 8, 16, 32 and then 64 calls: 937 calls in all.
 	assert.Equal(t, 1+5+15, b.base.reserves)
 	slices, calls := l.Drawn()
 	assert.Equal(t, 20, slices)
@@ -252,7 +252,7 @@ func TestDeadNodesSliceCountsUntilItExpires(t *testing.T) {
 	b := newBench(t)
 	dead, l := lease.Eager(node(t, b.set, lease.Config{Nodes: 1, Life: time.Minute})), node(t, b.set, lease.Config{})
 	ids := []uuid.UUID{b.reserve(dead, 40)}
-	b.settle(dead, 3, b.reserve(dead, 40)) // of a slice of 20, 17 stay
+	b.settle(dead, 3, b.reserve(dead, 40)) // in a slice of 20; 17 stay
 	b.stands(3, 17)
 	b.expire(l, noon().Add(time.Minute))
 	b.stands(3, 17)
@@ -262,7 +262,7 @@ func TestDeadNodesSliceCountsUntilItExpires(t *testing.T) {
 	b.expire(l, noon().Add(time.Minute+1))
 	b.stands(3+17+20, 0)
 
-	// It was not dead after all: what was posted is corrected.
+	// The node was not dead: what expiry charged is corrected.
 	b.settle(dead, 2, ids...)
 	b.stands(3+17+20, 0)
 	require.NoError(t, dead.Close(t.Context()))
@@ -275,7 +275,7 @@ func TestCallsOutliveTheirSlice(t *testing.T) {
 	l := lease.Eager(node(t, b.set, lease.Config{Nodes: 1, Life: time.Minute}))
 	b.reserve(l, 1000)
 	h := b.hold(1000)
-	h.Deadline = noon().Add(time.Hour) // longer than the slice
+	h.Deadline = noon().Add(time.Hour) // after the slice's
 	require.NoError(t, l.Reserve(t.Context(), h))
 	b.expire(l, noon().Add(30*time.Minute))
 	on, err := b.base.Balances(t.Context(), lines())
@@ -307,10 +307,10 @@ func TestSettlementThatHappenedAfterAll(t *testing.T) {
 	b := newBench(t)
 	failing := &shaky{Base: b.base}
 	l := lease.Eager(node(t, store.Set{Ledger: failing}, lease.Config{Nodes: 1}))
-	id := b.reserve(l, 40) // of a slice of 20
+	id := b.reserve(l, 40) // in a slice of 20
 	failing.fault = 2
 	require.ErrorIs(t, l.Settle(t.Context(), id, usd(10)), errInjected)
-	b.void(l, id) // the caller knows no better
+	b.void(l, id) // the caller does not know about the settlement
 	b.stands(10, 10)
 	b.reserve(l, 40)
 	b.stands(10, 10)
@@ -338,7 +338,7 @@ func TestCallThatIsLeftOpenExpires(t *testing.T) {
 	b := newBench(t)
 	l := lease.Eager(node(t, b.set, lease.Config{Nodes: 1}))
 	id := b.reserve(l, 1000)
-	b.expire(l, noon().Add(time.Second)) // long before its slice
+	b.expire(l, noon().Add(time.Second)) // long before the slice's deadline
 	b.stands(10, 10)
 	b.settle(l, 4, id)
 	b.stands(4, 10)

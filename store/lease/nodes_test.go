@@ -20,8 +20,8 @@ import (
 	"github.com/signalbox/signalbox/store/postgres"
 )
 
-// newNodes returns the stores of several processes: each has connections and a
-// cache of its own to the same database.
+// newNodes returns the stores of several processes: each has its own connections to the same
+// database, and its own memory.
 func newNodes(tb testing.TB, cfg pgtest.Config, n int) []store.Set {
 	tb.Helper()
 	dsn := pgtest.DSN(tb, cfg)
@@ -36,8 +36,8 @@ func newNodes(tb testing.TB, cfg pgtest.Config, n int) []store.Set {
 	return sets
 }
 
-// TestNodesAreExactToTheCent has callers of several processes spend one limit
-// until each is refused. What they were told is what the books say.
+// TestNodesAreExactToTheCent has callers of several processes spend one limit until each is
+// refused. The sum of what they were told is what the books say.
 func TestNodesAreExactToTheCent(t *testing.T) {
 	t.Parallel()
 	const cent = 10_000_000
@@ -71,7 +71,7 @@ func TestNodesAreExactToTheCent(t *testing.T) {
 				require.NoError(t, err)
 				require.Len(t, items, 1)
 				assert.Equal(t, on[0].Spent, items[0].Cost)
-				// Nothing is out any more: the rest goes to the last cent.
+				// All slices are given back: the rest is spent to the last cent.
 				acknowledged.Add(spend(t, sets[0].Ledger, limit, cent, cent))
 				assert.EqualValues(t, 10*100*cent, acknowledged.Load())
 			})
@@ -79,8 +79,8 @@ func TestNodesAreExactToTheCent(t *testing.T) {
 	}
 }
 
-// spend makes calls that hold and cost so much until one is refused, and returns
-// what those cost that were settled.
+// spend makes calls with a given hold and cost until one is refused, and returns the cost of
+// those that were settled.
 func spend(t *testing.T, ledger router.Ledger, limit, hold, cost router.USD) (spent int64) {
 	t.Helper()
 	recorder, ok := ledger.(router.Recorder)

@@ -11,8 +11,8 @@ import (
 
 var _ router.Replies = (*Ledger)(nil)
 
-// Claim implements [router.Replies], as the three methods below, if the ledger below
-// does; else they return [errors.ErrUnsupported].
+// Claim implements [router.Replies] if the ledger below does, as do the three methods below.
+// Otherwise they return [errors.ErrUnsupported].
 func (l *Ledger) Claim(ctx context.Context, c router.Claim) (router.Claimed, error) {
 	if r, ok := l.base.(router.Replies); ok {
 		return r.Claim(ctx, c)
@@ -20,8 +20,8 @@ func (l *Ledger) Claim(ctx context.Context, c router.Claim) (router.Claimed, err
 	return router.Claimed{}, errors.ErrUnsupported
 }
 
-// SettleKept implements [router.Replies]. A call that is in a slice becomes a hold of
-// its own first, which is one transaction more.
+// SettleKept implements [router.Replies]. A call in a slice is first moved into a hold of its
+// own, in a transaction of its own.
 func (l *Ledger) SettleKept(ctx context.Context, k router.Kept, cost router.Amount, events []router.Event) error {
 	r, ok := l.base.(router.Replies)
 	if !ok {
@@ -39,7 +39,7 @@ func (l *Ledger) SettleKept(ctx context.Context, k router.Kept, cost router.Amou
 	switch {
 	case s != nil:
 		err = l.detach(ctx, c, k.Hold)
-	case was.slice != (uuid.UUID{}): // given back there, so the base has not heard of it
+	case was.slice != (uuid.UUID{}): // given back to the slice: the base does not know it
 		err = l.base.Split(ctx, was.slice, router.Hold{ID: k.Hold, Deadline: was.deadline})
 	}
 	if err != nil {

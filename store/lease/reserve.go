@@ -16,7 +16,7 @@ func (l *Ledger) Reserve(ctx context.Context, h router.Hold) error {
 	var buffer [1024]byte
 	want, sliced := requested(&h, buffer[:0])
 	for {
-		l.mu.Lock() // whichever way it goes on, l.mu is unlocked there
+		l.mu.Lock() // every path below unlocks it
 		if c := l.calls[h.ID]; c != nil {
 			return l.raise(ctx, c, h, want)
 		}
@@ -54,14 +54,14 @@ func (l *Ledger) Reserve(ctx context.Context, h router.Hold) error {
 	}
 }
 
-// admit gives a new call what the slice has; with l.mu locked.
+// admit gives a new call a part of a slice. The caller holds l.mu.
 func (l *Ledger) admit(s *slice, h *router.Hold) {
 	amount := h.Amount.Total
 	s.out, s.calls, s.used = s.out+amount, s.calls+1, true
 	l.calls[h.ID] = &call{slice: s, amount: amount, deadline: h.Deadline, event: h.Event}
 }
 
-// wait unlocks l.mu and waits until a slice is drawn, or none.
+// wait unlocks l.mu and waits until the slice that is being drawn is there, or is not.
 func (l *Ledger) wait(ctx context.Context, drawn <-chan struct{}) error {
 	l.mu.Unlock()
 	select {
@@ -72,8 +72,8 @@ func (l *Ledger) wait(ctx context.Context, drawn <-chan struct{}) error {
 	}
 }
 
-// raise makes an open hold as large as asked, in its slice if there is room, else
-// in the base; it is called with l.mu locked, and unlocks it.
+// raise raises an open hold to the amount asked for, in its slice if there is room, else in the
+// base. The caller holds l.mu; raise unlocks it.
 func (l *Ledger) raise(ctx context.Context, c *call, h router.Hold, want request) error {
 	s := c.slice
 	if s != nil && c.busy == 0 && s.is(&want) {
@@ -99,10 +99,10 @@ func (l *Ledger) raise(ctx context.Context, c *call, h router.Hold, want request
 	return err
 }
 
-// plainly reserves in the base; it is called with l.mu locked, and unlocks it.
+// plainly reserves in the base. The caller holds l.mu; plainly unlocks it.
 func (l *Ledger) plainly(ctx context.Context, h router.Hold) error {
 	c := &call{deadline: h.Deadline}
-	l.calls[h.ID] = c // a rival with this hold goes to the base, too
+	l.calls[h.ID] = c // a concurrent call with the same ID goes to the base, too
 	l.mu.Unlock()
 	err := l.ask(ctx, h)
 	if isRefused(err) {
@@ -115,7 +115,7 @@ func (l *Ledger) plainly(ctx context.Context, h router.Hold) error {
 	return err
 }
 
-// isRefused says whether err says that a hold is surely not there.
+// isRefused reports whether err means that the hold surely does not exist.
 func isRefused(err error) bool {
 	_, limit := errors.AsType[*router.LimitError](err)
 	return limit || isStale(err) || errors.Is(err, router.ErrConflict)
@@ -126,8 +126,8 @@ func isStale(err error) bool {
 	return stale
 }
 
-// ask reserves in the base. When that refuses, what is free in this process's
-// slices is given back before it is asked again.
+// ask reserves in the base. If the base refuses, ask gives back the free part of this process's
+// slices on the line and tries again.
 func (l *Ledger) ask(ctx context.Context, h router.Hold) error {
 	for {
 		err := l.base.Reserve(ctx, h)
@@ -138,9 +138,8 @@ func (l *Ledger) ask(ctx context.Context, h router.Hold) error {
 	}
 }
 
-// draw asks the base for a slice, if a share of what is left is enough for two
-// calls like h, and admits h from it. It says whether it did; it is called with
-// l.mu locked, and unlocks it.
+// draw draws a slice from the base, if the share of what is left is enough for two calls like h,
+// and admits h from it. It reports whether it did. The caller holds l.mu; draw unlocks it.
 func (l *Ledger) draw(ctx context.Context, f *fund, want *request, h router.Hold) bool {
 	s := &slice{
 		id: l.newID(), fund: f, caps: string(want.caps()), lines: slices.Clone(h.Lines), deadline: h.Deadline.Add(l.life),
@@ -156,8 +155,7 @@ func (l *Ledger) draw(ctx context.Context, f *fund, want *request, h router.Hold
 	return admitted
 }
 
-// drawn puts a slice beside those there are, and returns what is to be given
-// back; with l.mu locked.
+// drawn adds a slice that was drawn, and returns the slices to give back. The caller holds l.mu.
 func (l *Ledger) drawn(s *slice, h *router.Hold, err error) (old []*slice, admitted bool) {
 	f := s.fund
 	close(f.drawing)
@@ -165,10 +163,10 @@ func (l *Ledger) drawn(s *slice, h *router.Hold, err error) (old []*slice, admit
 	if err != nil {
 		f.plain, f.next = pause, 2
 		if isStale(err) {
-			f.plain = 1 // it is told so; the next ones know better
+			f.plain = 1 // the next call states newer versions
 		}
 		if !errors.Is(err, errSmall) && !isRefused(err) {
-			s.retired, s.size = true, 0 // nobody knows whether it is there; Expire closes it
+			s.retired, s.size = true, 0 // the outcome is unknown; Expire closes the hold
 			l.keep(s)
 		}
 		return nil, false
@@ -183,17 +181,16 @@ func (l *Ledger) drawn(s *slice, h *router.Hold, err error) (old []*slice, admit
 	return old, true
 }
 
-// outgrown retires slices that had nothing for a call and, as far as can be
-// known, will have nothing for others, and returns those of which something is to
-// be given back.
+// outgrown retires slices that had no room for a call and are unlikely to have room for others.
+// It returns those with a free part to give back.
 func (f *fund) outgrown(h *router.Hold) (old []*slice) {
 	for _, s := range slices.Clone(f.slices) {
 		if s.calls > 0 && !h.Deadline.After(s.deadline) {
-			continue // its calls may leave something for others
+			continue // its calls may leave a part for others
 		}
 		s.retire()
 		if s.calls == 0 || s.free() >= times(2, h.Amount.Total) {
-			old = append(old, s) // of others the last call closes them
+			old = append(old, s) // otherwise the last call closes it
 		}
 	}
 	return old
@@ -201,7 +198,7 @@ func (f *fund) outgrown(h *router.Hold) (old []*slice) {
 
 var errSmall = errors.New("lease: too little is left")
 
-// take reserves a slice in the base, of its size or of a share of what is left.
+// take reserves a slice in the base: its full size, or a share of what is left.
 func (l *Ledger) take(ctx context.Context, s *slice, h router.Hold) error {
 	on, err := l.base.Balances(ctx, h.Lines)
 	if err != nil {
@@ -209,7 +206,7 @@ func (l *Ledger) take(ctx context.Context, s *slice, h router.Hold) error {
 	}
 	for _, c := range h.Caps {
 		if s.fund.own && !c.BYOK {
-			continue // nothing is added to what it looks at
+			continue // such calls add nothing to what the cap limits
 		}
 		at, left := on[slices.Index(h.Lines, c.Line)], max(c.Max, 0)
 		left -= min(left, at.Spent.Of(c.BYOK))
@@ -222,14 +219,14 @@ func (l *Ledger) take(ctx context.Context, s *slice, h router.Hold) error {
 	event := h.Event
 	if event.ID != "" {
 		event.ID = "lease-" + s.id.String() + "/held"
-		event.Requests = 0 // nobody knows
+		event.Requests = 0 // the number of calls is unknown
 	}
 	return l.base.Reserve(ctx, router.Hold{
 		ID: s.id, Lines: s.lines, Caps: h.Caps, Versions: h.Versions, Amount: s.fund.amount(s.size), Deadline: s.deadline, Event: event,
 	})
 }
 
-// keep remembers a slice until its hold is closed; with l.mu locked.
+// keep registers a slice until its hold is closed. The caller holds l.mu.
 func (l *Ledger) keep(s *slice) {
 	l.slices[s] = struct{}{}
 	for _, line := range s.lines {

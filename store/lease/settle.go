@@ -13,8 +13,8 @@ func (l *Ledger) Settle(ctx context.Context, id uuid.UUID, cost router.Amount) e
 	return l.SettleWith(ctx, id, cost, nil)
 }
 
-// SettleWith implements [router.Recorder]. What a call does not cost of what it
-// had stays in the slice.
+// SettleWith implements [router.Recorder]. The part of a call's amount that it did not cost
+// stays in the slice.
 func (l *Ledger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amount, events []router.Event) error {
 	l.mu.Lock()
 	c := l.calls[id]
@@ -36,7 +36,7 @@ func (l *Ledger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amoun
 	over := s.over()
 	l.mu.Unlock()
 	if over {
-		_ = l.end(ctx, s) // Expire tries again
+		_ = l.end(ctx, s) // after an error Expire tries again
 	}
 	if err == nil && cost.Total > part.Amount.Total {
 		l.overrun(ctx, s)
@@ -44,17 +44,17 @@ func (l *Ledger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amoun
 	return err
 }
 
-// overrun gives back what is free on the lines of a call that has cost more than
-// it had. The next call asks the base, which may refuse it.
+// overrun gives back the free part of slices on the lines of a call that cost more than its
+// amount. The next call then asks the base, which may refuse it.
 func (l *Ledger) overrun(ctx context.Context, s *slice) {
 	for _, line := range s.lines {
 		l.giveBackOn(ctx, line)
 	}
 }
 
-// settleBelow settles what is no part of a slice, or no longer.
+// settleBelow settles a hold that is not part of a slice.
 func (l *Ledger) settleBelow(ctx context.Context, id uuid.UUID, was closedCall, cost router.Amount, events []router.Event) error {
-	if was.slice != (uuid.UUID{}) { // the base has not heard of it
+	if was.slice != (uuid.UUID{}) { // the base does not know it
 		return l.base.SettlePart(ctx, was.slice, router.Hold{ID: id, Deadline: was.deadline}, cost, events)
 	}
 	err := l.base.SettleWith(ctx, id, cost, events)
@@ -66,18 +66,18 @@ func (l *Ledger) settleBelow(ctx context.Context, id uuid.UUID, was closedCall, 
 	return err
 }
 
-// close forgets an open call, whose slice loses what was spent; with l.mu locked.
+// close removes an open call and takes what was spent out of its slice. The caller holds l.mu.
 func (l *Ledger) close(id uuid.UUID, was closedCall, spent router.USD) {
 	c := l.calls[id]
 	if c == nil {
-		return // a rival has closed it
+		return // closed by a concurrent call
 	}
 	delete(l.calls, id)
 	l.closed.add(id, was)
 	c.leave(spent)
 }
 
-// leave takes a call out of its slice, which loses an amount; with l.mu locked.
+// leave removes a call from its slice, with an amount that it spent. The caller holds l.mu.
 func (c *call) leave(lost router.USD) {
 	if s := c.slice; s != nil {
 		c.slice = nil
@@ -85,7 +85,7 @@ func (c *call) leave(lost router.USD) {
 	}
 }
 
-// Void implements [router.Ledger]. A hold that is in a slice goes back there.
+// Void implements [router.Ledger]. The amount of a call in a slice returns to the slice.
 func (l *Ledger) Void(ctx context.Context, id uuid.UUID) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (l *Ledger) Void(ctx context.Context, id uuid.UUID) error {
 	over := s.over()
 	l.mu.Unlock()
 	if over {
-		_ = l.end(ctx, s) // Expire tries again
+		_ = l.end(ctx, s) // after an error Expire tries again
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (l *Ledger) voidBelow(ctx context.Context, c *call, id uuid.UUID) error {
 	return err
 }
 
-// detach makes a call a hold of its own in the base, with all it has.
+// detach moves a call, with its whole amount, into a hold of its own in the base.
 func (l *Ledger) detach(ctx context.Context, c *call, id uuid.UUID) error {
 	l.mu.Lock()
 	s := c.slice
@@ -141,7 +141,7 @@ func (l *Ledger) detach(ctx context.Context, c *call, id uuid.UUID) error {
 	over := s.over()
 	l.mu.Unlock()
 	if over {
-		_ = l.end(ctx, s) // Expire tries again
+		_ = l.end(ctx, s) // after an error Expire tries again
 	}
 	return err
 }

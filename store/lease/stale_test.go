@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/store/lease"
 )
 
-// A limit that another program changes acts on the next slice: what is admitted
-// past it is at most what this one had in slices, which balances show as held.
+// A limit that another process changes acts on the next slice. What is admitted beyond it is
+// at most what this process had in slices, which balances show as held.
 func TestALimitThatChangesElsewhereActsOnTheNextSlice(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -24,7 +24,7 @@ func TestALimitThatChangesElsewhereActsOnTheNextSlice(t *testing.T) {
 		h := b.hold(limit)
 		h.Lines = []router.Line{line}
 		h.Caps[0].Line = line
-		h.Versions = []router.Version{{Line: line, Check: router.CheckKey, N: version}}
+		h.Versions = []router.Version{{Line: line, N: version}}
 		return l.Reserve(t.Context(), h)
 	}
 	held := func() router.USD {

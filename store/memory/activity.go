@@ -13,16 +13,16 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// activityDays is how many days with events are kept.
+// activityDays is the number of days with events that are kept.
 const activityDays = 35
 
 var _ activity.Store = (*activityStore)(nil)
 
-// activityStore keeps sums only: of all, of each key and of each member, so
-// that no query has to add up what it did not ask for.
+// activityStore keeps sums, not events: of an account, of each key and of each member, so
+// that a query adds up only what it returns.
 type activityStore struct {
 	mu   sync.RWMutex
-	days map[int64]*activityDay // by their number
+	days map[int64]*activityDay // by day number
 }
 
 type activityDay struct {
@@ -30,19 +30,18 @@ type activityDay struct {
 	seen  map[string]struct{} // ids of events
 	cells map[activityCell]*activityCell
 	sums  map[activityScope]activitySums
-	// adds holds, for every scope with all that its principals have, the sums
-	// that an event of theirs is part of.
+	// adds holds, for each scope, the sums that an event of the scope's principal
+	// adds to.
 	adds map[activityScope][]activitySums
 }
 
-// activityScope says whose use a sum is: the account's, one key's or one
-// member's.
+// activityScope is whose use a sum counts: an account's, a key's or a member's.
 type activityScope struct {
 	account, key, member string
 }
 
-// activityCell says what was used, and in which workspace. Its pointer stands for
-// it in all sums of a day, because it is long.
+// activityCell is what was used, and in which workspace. Sums refer to it by pointer,
+// because it is large.
 type activityCell struct {
 	model, permaslug, provider, workspace string
 	endpoint                              uuid.UUID
@@ -72,8 +71,8 @@ func (s *activityStore) add(events ...router.Event) {
 	}
 }
 
-// settle counts a hold's cost in the book and records events of it, and what
-// takes back its posted one where it corrects that, as one for whoever looks.
+// settle counts a hold's cost in the book and records its events. If corrects is set, it
+// also takes back the event that expiry recorded. Readers see all of it or nothing.
 func (s *activityStore) settle(b *book, h *hold, cost router.Amount, corrects bool, events []router.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +85,8 @@ func (s *activityStore) settle(b *book, h *hold, cost router.Amount, corrects bo
 	}
 }
 
-// takeBack undoes what posting a hold has counted and recorded, atomically for
-// readers.
+// takeBack undoes what expiry charged and recorded for a hold. Readers see both or
+// nothing.
 func (s *activityStore) takeBack(b *book, h *hold) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +96,7 @@ func (s *activityStore) takeBack(b *book, h *hold) {
 	}
 }
 
-// correct records what takes back the event of a hold that was posted.
+// correct records the event that takes back the one that expiry recorded.
 func (s *activityStore) correct(h *hold) {
 	e := h.event.Posted(h.amount).Corrected()
 	s.record(&e)
@@ -116,7 +115,7 @@ func (s *activityStore) record(e *router.Event) {
 		s.forget()
 	}
 	had := len(day.seen)
-	if day.seen[e.ID] = struct{}{}; len(day.seen) == had { // was there before
+	if day.seen[e.ID] = struct{}{}; len(day.seen) == had { // recorded before
 		return
 	}
 	cell := day.cell(e)
@@ -125,7 +124,7 @@ func (s *activityStore) record(e *router.Event) {
 	}
 }
 
-// dayNumber counts the days from 1970 to that of an instant, UTC.
+// dayNumber returns the number of days from 1970 to the UTC day of t.
 func dayNumber(t time.Time) int64 {
 	const seconds = 24 * 60 * 60
 	day := t.Unix() / seconds
@@ -135,7 +134,7 @@ func dayNumber(t time.Time) int64 {
 	return day
 }
 
-// forget drops the oldest day when there are too many.
+// forget drops the oldest day when there are more than activityDays.
 func (s *activityStore) forget() {
 	if len(s.days) > activityDays {
 		delete(s.days, slices.Min(slices.Collect(maps.Keys(s.days))))
@@ -152,8 +151,8 @@ func (d *activityDay) cell(e *router.Event) *activityCell {
 	return cell
 }
 
-// of returns the sums that an event of a principal adds to: those of the account,
-// and of the key and the member that it has, and of both.
+// of returns the sums that an event of a principal adds to: those of the account, of its
+// key, of its member, and of key and member together.
 func (d *activityDay) of(p *router.Principal) []activitySums {
 	whole := activityScope{account: p.Account, key: p.KeyHash, member: p.Member}
 	list, ok := d.adds[whole]
@@ -164,7 +163,7 @@ func (d *activityDay) of(p *router.Principal) []activitySums {
 		{account: p.Account}, {account: p.Account, key: p.KeyHash}, {account: p.Account, member: p.Member}, whole,
 	}
 	for i, scope := range scopes {
-		if slices.Contains(scopes[:i], scope) { // the principal has no key or is nobody's
+		if slices.Contains(scopes[:i], scope) { // the principal has no key or no member
 			continue
 		}
 		sums, ok := d.sums[scope]

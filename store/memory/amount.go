@@ -14,7 +14,7 @@ func minus(a, b router.Amount) router.Amount {
 	return router.Amount{Credit: a.Credit - b.Credit, Total: a.Total - b.Total}
 }
 
-// more adds what is not negative and stays at the largest USD.
+// more returns a + b for amounts that are not negative, at most the largest USD.
 func more(a, b router.USD) router.USD {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -22,7 +22,7 @@ func more(a, b router.USD) router.USD {
 	return a + b
 }
 
-// less subtracts what is not negative and stays at the smallest USD.
+// less returns a - b for b >= 0, at least the smallest USD.
 func less(a, b router.USD) router.USD {
 	if a < math.MinInt64+b {
 		return math.MinInt64

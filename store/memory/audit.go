@@ -12,8 +12,8 @@ import (
 
 var _ organization.AuditStore = (*auditStore)(nil)
 
-// auditStore is the one list of changes that all stores of a set append to,
-// each while it holds its own lock.
+// auditStore is the list of changes of a set. Each store appends to it while it holds its
+// own lock.
 type auditStore struct {
 	mu        sync.RWMutex
 	byAccount map[string][]router.Change // oldest first

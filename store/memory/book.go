@@ -9,64 +9,64 @@ import (
 )
 
 var (
-	errHold   = errors.New("memory: a hold needs lines, no two alike, and amounts of which the credit is at most the total")
-	errBeyond = errors.New("memory: the hold is more than a line can count")
+	errHold   = errors.New("memory: a hold needs at least one line, no line twice, and 0 <= credit <= total")
+	errBeyond = errors.New("memory: the sum held on a line would exceed the largest USD")
 )
 
-// book is what stands on the lines. Each method is one transaction. All that can
-// be done without the lock is done before it is taken: every call waits for it.
+// book is the balances of all lines. Each method is one transaction. Work that needs no
+// lock is done before, because every call waits for this one.
 type book struct {
 	names names
 
 	mu    sync.Mutex
-	round uint64 // of marking lines
+	round uint64 // counts calls of mark
 }
 
-type line struct { // under the book's lock
+type line struct { // guarded by the book's lock
 	router.Balance
 
-	round    uint64   // in which the line was marked
-	versions [2]int64 // of its owner's limits, by kindOf; on lines for all time
-	_        [8]byte  // fills a cache line, so that no two lines share one
+	round    uint64   // the last round that marked the line
+	versions [2]int64 // of the owner's limits, by kindOf; only on lines of the window ever
+	_        [8]byte  // pads the line to a cache line
 }
 
 // ever is the window of the lines that have versions.
 const ever = "ever"
 
-// kindOf says where a line has the version that a check goes by.
-func kindOf(c router.Check) int {
-	if c == router.CheckGuardrail {
+// kindOf returns the index of the version of what covers an owner, or of its record.
+func kindOf(cover bool) int {
+	if cover {
 		return 1
 	}
 	return 0
 }
 
-// outdate makes what was read of an owner's limits before v old.
+// outdate raises a version, so that holds that state an older one are refused.
 func (b *book) outdate(v router.Version) {
 	on := b.names.make(nil, []router.Line{v.Line})[0]
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at := &on.versions[kindOf(v.Check)]
+	at := &on.versions[kindOf(v.Cover)]
 	*at = max(*at, v.N)
 }
 
-// version returns that of the line's owner.
-func (b *book) version(of router.Line, c router.Check) int64 {
+// version returns the version of a line's owner.
+func (b *book) version(of router.Line, cover bool) int64 {
 	on := b.names.find(nil, []router.Line{of})[0]
 	if on == nil {
 		return 0
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return on.versions[kindOf(c)]
+	return on.versions[kindOf(cover)]
 }
 
-// stale returns the refusal of limits that are old, or nil.
+// stale returns a [router.StaleError] if asked states older versions, or nil.
 func (h *hold) stale(asked *router.Hold) error {
 	var old []int
 	for i := range asked.Versions {
 		v := &asked.Versions[i]
-		if on := h.line(asked.Lines, v.Line); on != nil && on.versions[kindOf(v.Check)] > v.N {
+		if on := h.line(asked.Lines, v.Line); on != nil && on.versions[kindOf(v.Cover)] > v.N {
 			old = append(old, i)
 		}
 	}
@@ -76,8 +76,7 @@ func (h *hold) stale(asked *router.Hold) error {
 	return &router.StaleError{Versions: old}
 }
 
-// reserve gives a hold its lines, in the order in which they are asked for, and
-// holds the amount on them.
+// reserve sets a hold's lines, in the order of asked, and holds the amount on them.
 func (b *book) reserve(h *hold, asked *router.Hold) error {
 	h.find(&b.names, asked)
 	b.mu.Lock()
@@ -93,7 +92,7 @@ func (b *book) reserve(h *hold, asked *router.Hold) error {
 	return h.add(asked, asked.Amount)
 }
 
-// raise adds what a hold is to have more; other lines are a conflict.
+// raise holds an additional amount. If the lines differ, it returns [router.ErrConflict].
 func (b *book) raise(old, again *hold, asked *router.Hold, added router.Amount) error {
 	again.find(&b.names, asked)
 	b.mu.Lock()
@@ -104,7 +103,7 @@ func (b *book) raise(old, again *hold, asked *router.Hold, added router.Amount) 
 	return again.add(asked, added)
 }
 
-// mark begins a round, marks lines and reports whether no two are alike.
+// mark begins a round, marks lines, and reports whether they are all different.
 func (b *book) mark(lines []*line) bool {
 	b.round++
 	for _, on := range lines {
@@ -116,8 +115,8 @@ func (b *book) mark(lines []*line) bool {
 	return true
 }
 
-// same reports whether two lists without doubles hold the same lines, of which
-// the first was marked last.
+// same reports whether two lists have the same lines. Neither may have duplicates, and the
+// first must be the one that was marked last.
 func (b *book) same(marked, other []*line) bool {
 	for _, on := range other {
 		if on.round != b.round {
@@ -136,8 +135,8 @@ func (h *hold) find(n *names, asked *router.Hold) {
 	}
 }
 
-// line returns the line of a cap, or nil. They are few, and most differ in
-// length or share their text, so that a search beats a hash.
+// line returns the line of a cap, or nil. A linear search beats a hash: there are few lines,
+// and most names differ in length or share their text.
 func (h *hold) line(names []router.Line, name router.Line) *line {
 	for i := range names {
 		if names[i] == name {
@@ -147,8 +146,8 @@ func (h *hold) line(names []router.Line, name router.Line) *line {
 	return nil
 }
 
-// add adds to what is held on the hold's lines, unless a cap has no room for it:
-// then it returns the refusal of the first.
+// add adds an amount to what is held on the hold's lines, or returns the refusal of the
+// first cap without room.
 func (h *hold) add(asked *router.Hold, amount router.Amount) error {
 	for i, on := range h.caps {
 		c := &asked.Caps[i]
@@ -174,7 +173,7 @@ func (h *hold) add(asked *router.Hold, amount router.Amount) error {
 	return nil
 }
 
-// settle counts a cost in place of what the hold left on its lines.
+// settle replaces what the hold has on its lines by cost.
 func (b *book) settle(h *hold, cost router.Amount) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -190,7 +189,7 @@ func (b *book) settle(h *hold, cost router.Amount) {
 	}
 }
 
-// close gives an open hold back, or counts it as spent.
+// close releases an open hold, or charges it.
 func (b *book) close(h *hold, to state) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -202,7 +201,7 @@ func (b *book) close(h *hold, to state) {
 	}
 }
 
-// takeBack undoes what posting a hold has counted.
+// takeBack undoes the charge of a hold that expired.
 func (b *book) takeBack(h *hold) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

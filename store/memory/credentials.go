@@ -16,7 +16,7 @@ var _ keys.CredentialStore = (*credentialStore)(nil)
 type credentialStore struct {
 	mu     sync.RWMutex
 	byID   map[string]keys.StoredCredential
-	orders map[accountWorkspace]int64 // the largest ever given
+	orders map[accountWorkspace]int64 // the largest order ever assigned
 	record func(router.Change)
 }
 
@@ -54,7 +54,7 @@ func (s *credentialStore) Get(ctx context.Context, account, id string) (keys.Sto
 	return copyCredential(c), err
 }
 
-// find is for holders of the lock.
+// find returns a credential. The caller holds the lock.
 func (s *credentialStore) find(account, id string) (keys.StoredCredential, error) {
 	c, ok := s.byID[id]
 	if !ok || c.Account != account {
@@ -82,7 +82,7 @@ func (s *credentialStore) Enabled(ctx context.Context, account, workspace string
 	return s.of(ctx, account, workspace, func(c *keys.StoredCredential) bool { return !c.Disabled })
 }
 
-// of returns copies of a workspace's that are wanted, in their order.
+// of returns copies of the wanted credentials of a workspace, in their order.
 func (s *credentialStore) of(ctx context.Context, account, workspace string, wanted func(*keys.StoredCredential) bool) ([]keys.StoredCredential, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

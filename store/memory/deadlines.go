@@ -1,11 +1,11 @@
 package memory
 
-// byDeadline is a heap of holds, the earliest deadline first. Each hold knows
-// its place, so that one in the middle leaves without a search. Deadlines mostly
-// rise, and then a push is one comparison.
+// byDeadline is a heap of holds with the earliest deadline first. Each hold knows its index,
+// so that it can be removed without a search. Deadlines mostly ascend; then a push is one
+// comparison.
 type byDeadline []*hold
 
-// first returns the earliest, or nil.
+// first returns the hold with the earliest deadline, or nil.
 func (q *byDeadline) first() *hold {
 	if len(*q) == 0 {
 		return nil
@@ -19,7 +19,7 @@ func (q *byDeadline) push(h *hold) {
 	q.up(h.place)
 }
 
-// remove takes out a hold of this heap.
+// remove removes a hold, which must be in this heap.
 func (q *byDeadline) remove(h *hold) {
 	last := len(*q) - 1
 	i := h.place

@@ -15,16 +15,16 @@ import (
 
 var _ guardrails.Store = (*guardrailStore)(nil)
 
-// guardrailStore hands out and keeps its guardrails as they are: their slices
-// are never changed in place, and copyGuardrail parts them from the caller's.
+// guardrailStore returns its guardrails without copying: their slices are never changed in
+// place, and copyGuardrail separates them from the caller's.
 type guardrailStore struct {
 	mu        sync.RWMutex
 	byAccount map[string]*accountGuardrails
 	record    func(router.Change)
-	book      *book // has the versions of limits
+	book      *book // keeps the versions of limits
 }
 
-// accountGuardrails is what one account has.
+// accountGuardrails are the guardrails of one account.
 type accountGuardrails struct {
 	byID     map[uuid.UUID]guardrails.Guardrail
 	defaults map[string]uuid.UUID // by workspace
@@ -40,7 +40,7 @@ func newGuardrailStore(record func(router.Change), b *book) *guardrailStore {
 	return &guardrailStore{byAccount: map[string]*accountGuardrails{}, record: record, book: b}
 }
 
-// raise makes what was read of the guardrails that cover subjects old.
+// raise raises the guardrail versions of subjects.
 func (s *guardrailStore) raise(account string, subjects ...subject) {
 	for _, of := range subjects {
 		line := router.OwnerKey.Line(router.Principal{KeyHash: of.id}, ever)
@@ -53,11 +53,11 @@ func (s *guardrailStore) raise(account string, subjects ...subject) {
 
 func (s *guardrailStore) raiseLine(line router.Line) {
 	if line != (router.Line{}) {
-		s.book.outdate(router.Version{Line: line, Check: router.CheckGuardrail, N: 1 + s.book.version(line, router.CheckGuardrail)})
+		s.book.outdate(router.Version{Line: line, Cover: true, N: 1 + s.book.version(line, true)})
 	}
 }
 
-// raiseAll is raise of all that a guardrail covers.
+// raiseAll raises the guardrail versions of everything that a guardrail covers.
 func (s *guardrailStore) raiseAll(a *accountGuardrails, g *guardrails.Guardrail) {
 	if g.Default {
 		s.raiseLine(router.OwnerWorkspace.Line(router.Principal{Workspace: g.Workspace}, ever))
@@ -111,7 +111,7 @@ func (s *guardrailStore) Get(ctx context.Context, account string, id uuid.UUID) 
 	return copyGuardrail(g), err
 }
 
-// find returns a guardrail as it is kept, and its account.
+// find returns a guardrail, not copied, and its account.
 func (s *guardrailStore) find(account string, id uuid.UUID) (*accountGuardrails, guardrails.Guardrail, error) {
 	a := s.byAccount[account]
 	if a == nil {
@@ -144,7 +144,7 @@ func (s *guardrailStore) List(ctx context.Context, account, workspace string, of
 	return section(list, offset, limit), len(list), nil
 }
 
-// section is the part of list after offset with at most limit entries.
+// section returns at most limit entries of list from offset on.
 func section[T any](list []T, offset, limit int) []T {
 	from := min(offset, len(list))
 	return list[from:min(from+limit, len(list))]
@@ -294,20 +294,19 @@ func (s *guardrailStore) Applied(ctx context.Context, p router.Principal) (guard
 	return applied, nil
 }
 
-// versions are those of what covers p.
+// versions returns the guardrail versions of p.
 func (s *guardrailStore) versions(p router.Principal) []router.Version {
 	var list []router.Version
 	for _, o := range []router.Owner{router.OwnerWorkspace, router.OwnerMember, router.OwnerKey} {
 		if line := o.Line(p, ever); line != (router.Line{}) {
-			n := s.book.version(line, router.CheckGuardrail)
-			list = append(list, router.Version{Line: line, Check: router.CheckGuardrail, N: n})
+			n := s.book.version(line, true)
+			list = append(list, router.Version{Line: line, Cover: true, N: n})
 		}
 	}
 	return list
 }
 
-// copyGuardrail returns g with lists of its own. What its pointers point to is
-// never written.
+// copyGuardrail returns g with copied slices. What its pointers refer to is never written.
 func copyGuardrail(g guardrails.Guardrail) guardrails.Guardrail {
 	for _, list := range []*[]string{&g.AllowedModels, &g.IgnoredModels, &g.AllowedProviders, &g.IgnoredProviders} {
 		*list = slices.Clone(*list)

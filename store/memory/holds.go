@@ -7,18 +7,19 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// maxForgotten is how many closed holds one Reserve forgets on the way: they
-// become fewer faster than they become more, and no call waits for it.
+// maxForgotten is how many closed holds one Reserve forgets. Two for each new one are
+// enough for the number to fall, and no call is delayed by more.
 const maxForgotten = 2
 
-// table is a part of the holds. Its methods want it locked, but for expire.
+// table is one shard of the holds. The caller of its methods holds its lock, except of
+// expire.
 type table struct {
 	mu      sync.Mutex
 	records records
-	holds   []*hold // by slot: those not settled, and the spare ones
-	spare   []*hold // to be used again
+	holds   []*hold // by slot: holds that are not settled, and spare ones
+	spare   []*hold // to reuse
 	open    byDeadline
-	now     time.Time // the latest instant that Expire was told
+	now     time.Time // the latest instant passed to Expire
 }
 
 type state uint8
@@ -26,24 +27,24 @@ type state uint8
 const (
 	open state = iota
 	voided
-	posted // by expiry, at the amount held
+	posted // charged by expiry, at the amount held
 )
 
-// hold is one that is not settled. It keeps pointers to its lines, so that
-// closing it looks none of them up.
+// hold is a hold that is not settled. It has pointers to its lines, so that closing it
+// needs no look-up.
 type hold struct {
-	slot     uint32 // in the table's holds
+	slot     uint32 // index in the table's holds
 	number   uint32 // of its record
-	place    int    // in the heap, while it is open
+	place    int    // index in the heap, while it is open
 	state    state
 	lines    []*line
-	caps     []*line // of the caps, while the amount is set aside
+	caps     []*line // lines of the caps, during reserve and raise
 	amount   router.Amount
 	deadline time.Time
-	event    router.Event // recorded when expiry posts it, if it has an ID
+	event    router.Event // to record if expiry charges the hold; none without an ID
 }
 
-// fresh returns a hold to be filled.
+// fresh returns a spare hold, or a new one.
 func (t *table) fresh() *hold {
 	last := len(t.spare) - 1
 	if last < 0 {
@@ -56,7 +57,7 @@ func (t *table) fresh() *hold {
 	return h
 }
 
-// free makes a hold a spare one.
+// free makes a hold spare.
 func (t *table) free(h *hold) {
 	if h.event.ID != "" {
 		h.event = router.Event{}
@@ -64,7 +65,7 @@ func (t *table) free(h *hold) {
 	t.spare = append(t.spare, h)
 }
 
-// take makes a hold with lines an open one.
+// take inserts a hold, whose lines are set, as open.
 func (t *table) take(h *hold, asked *router.Hold) {
 	h.state, h.amount, h.deadline = open, asked.Amount, asked.Deadline
 	if asked.Event.ID != "" {
@@ -74,7 +75,7 @@ func (t *table) take(h *hold, asked *router.Hold) {
 	t.open.push(h)
 }
 
-// raise makes an open hold as large as asked.
+// raise raises an open hold to the amount asked for.
 func (t *table) raise(b *book, old *hold, asked *router.Hold) error {
 	if old.state != open {
 		return router.ErrConflict
@@ -95,7 +96,7 @@ func (t *table) raise(b *book, old *hold, asked *router.Hold) error {
 	return nil
 }
 
-// close ends an open hold that may still be settled.
+// close closes an open hold that may still be settled.
 func (t *table) close(b *book, h *hold, to state) {
 	b.close(h, to)
 	h.state = to
@@ -103,8 +104,8 @@ func (t *table) close(b *book, h *hold, to state) {
 	t.records.at(h.number).close(h.deadline)
 }
 
-// settle ends a hold for good, records events, and takes back what was recorded
-// when it was posted.
+// settle removes a hold, charges its cost and records its events. It takes back the event
+// that expiry recorded.
 func (t *table) settle(b *book, a *activityStore, h *hold, cost router.Amount, events []router.Event) {
 	corrects := h.state == posted && h.event.ID != ""
 	if corrects || len(events) > 0 {
@@ -121,8 +122,8 @@ func (t *table) settle(b *book, a *activityStore, h *hold, cost router.Amount, e
 	t.free(h)
 }
 
-// expire closes at most limit holds, records those that it posts, and forgets as
-// many.
+// expire closes at most limit holds, records the events of those that it charges, and
+// forgets as many.
 func (t *table) expire(b *book, a *activityStore, now time.Time, limit int, to state) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,7 +145,7 @@ func (t *table) expire(b *book, a *activityStore, now time.Time, limit int, to s
 	return max(limit, 0)
 }
 
-// post counts a hold as spent and records that, as one for whoever looks.
+// post charges a hold at its amount and records its event. Readers see both or nothing.
 func (t *table) post(b *book, a *activityStore, h *hold) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -153,7 +154,7 @@ func (t *table) post(b *book, a *activityStore, h *hold) {
 	a.record(&e)
 }
 
-// forget drops closed holds that nobody may ask for any more, at most limit.
+// forget drops at most limit holds that were closed long ago.
 func (t *table) forget(limit int) {
 	for range limit {
 		r, found := t.records.pop(t.now)

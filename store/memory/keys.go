@@ -14,7 +14,7 @@ var _ keys.Store = (*keyStore)(nil)
 
 type keyStore struct {
 	record func(router.Change)
-	book   *book // has the versions of limits
+	book   *book // keeps the versions of limits
 
 	mu     sync.RWMutex
 	byHash map[string]keys.Key
@@ -67,10 +67,10 @@ func (s *keyStore) Replace(ctx context.Context, k keys.Key, change router.Change
 	return nil
 }
 
-// raise makes what was read of a key before this version old.
+// raise raises the version of a key's limits.
 func (s *keyStore) raise(k keys.Key) {
 	of := router.OwnerKey.Line(router.Principal{KeyHash: k.Hash}, ever)
-	s.book.outdate(router.Version{Line: of, Check: router.CheckKey, N: k.Version})
+	s.book.outdate(router.Version{Line: of, N: k.Version})
 }
 
 func (s *keyStore) Delete(ctx context.Context, k keys.Key, change router.Change) error {
@@ -89,7 +89,7 @@ func (s *keyStore) Delete(ctx context.Context, k keys.Key, change router.Change)
 	return nil
 }
 
-// current says whether k is the version that is stored.
+// current returns nil if k has the stored version, else the error that applies.
 func (s *keyStore) current(k keys.Key) error {
 	switch stored, ok := s.byHash[k.Hash]; {
 	case !ok, stored.Account != k.Account:
@@ -126,7 +126,7 @@ func (s *keyStore) CountOf(ctx context.Context, account, workspace, creator stri
 	return len(list), err
 }
 
-// find returns the keys that fit, in no order.
+// find returns the keys that fit, in no particular order.
 func (s *keyStore) find(ctx context.Context, fits func(keys.Key) bool) ([]keys.Key, error) {
 	list := []keys.Key{}
 	if err := ctx.Err(); err != nil {
@@ -142,7 +142,7 @@ func (s *keyStore) find(ctx context.Context, fits func(keys.Key) bool) ([]keys.K
 	return list, nil
 }
 
-// copyKey shares nothing with k.
+// copyKey returns a copy that shares nothing with k.
 func copyKey(k keys.Key) keys.Key {
 	if k.Limit != nil {
 		k.Limit = new(*k.Limit)

@@ -9,11 +9,10 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// ledger is a book of lines and, beside it, tables of holds by their ids. Each
-// table has a mutex of its own, because finding a hold among millions takes
-// longer than the additions under the book's. A table's is locked first, then
-// that of activity, then the book's. Spending beyond the largest USD stays at the
-// largest USD.
+// ledger is a book of lines and sharded tables of holds. Each table has its own mutex,
+// because finding a hold among millions takes longer than the additions under the book's
+// mutex. Locks are taken in the order table, activity, book. Spending beyond the largest
+// USD stays at the largest USD.
 type ledger struct {
 	book     book
 	tables   [tables]table
@@ -23,7 +22,7 @@ type ledger struct {
 
 const tables = 64
 
-// of returns the table of a hold. The last byte of an id is random, or counts.
+// of returns the table of a hold. The last byte of an ID is random, or counts up.
 func (l *ledger) of(id uuid.UUID) *table { return &l.tables[id[len(id)-1]%tables] }
 
 func newLedger(activity *activityStore) *ledger {
@@ -79,7 +78,7 @@ func (l *ledger) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amoun
 	return l.settle(t, id, cost, events)
 }
 
-// settle settles a hold of a table that is locked.
+// settle settles a hold of a table, which the caller has locked.
 func (l *ledger) settle(t *table, id uuid.UUID, cost router.Amount, events []router.Event) error {
 	r := t.records.find(id)
 	switch {
@@ -89,7 +88,7 @@ func (l *ledger) settle(t *table, id uuid.UUID, cost router.Amount, events []rou
 		return router.ErrConflict
 	case r.slot != noSlot:
 		t.settle(&l.book, l.activity, t.holds[r.slot], cost, events)
-	default: // again
+	default: // settled before
 		l.activity.add(events...)
 	}
 	return nil

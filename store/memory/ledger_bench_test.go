@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// BenchmarkHoldAndSettle is the admission of a call with three budget lines by
-// 64 callers at once: one hold, settled. All of them share the account.
+// BenchmarkHoldAndSettle reserves and settles holds on three lines by 64 concurrent callers
+// that share the account's line.
 func BenchmarkHoldAndSettle(b *testing.B) {
 	ledger := memory.New().Ledger
 	deadline := time.Date(2026, 11, 21, 12, 0, 30, 0, time.UTC)

@@ -1,10 +1,10 @@
-// Package memory keeps everything in the process. It is for tests, for
-// examples and for programs that can afford to forget.
+// Package memory keeps all stores in the memory of the process. It is for tests, for
+// examples, and for programs that may lose everything when they end.
 package memory
 
 import "github.com/signalbox/signalbox/store"
 
-// New returns an empty storage, safe for concurrent use.
+// New returns empty stores. They are safe for concurrent use.
 func New() store.Set {
 	audit, activity := newAuditStore(), newActivityStore()
 	ledger := newLedger(activity)

@@ -7,24 +7,24 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// names finds lines by what they are called. A line is forgotten only when its
-// window is long over, so that what was found stays right without the lock.
+// names finds lines by their names. A line is dropped only long after its window, so a line
+// that was found stays valid without the lock.
 type names struct {
 	mu     sync.RWMutex
 	owners map[string]windows
 }
 
-// windows are the lines of an owner. Those of a call stand owner by owner, and
-// an owner's text is long.
+// windows are the lines of one owner. They are grouped because the names of a call come owner
+// by owner, and owners are long texts.
 type windows map[string]*line
 
-// find appends the lines of the names, in their order, to list; nil for those
-// never used.
+// find appends the lines of names to list, in their order; nil for a line that does not
+// exist.
 func (n *names) find(list []*line, of []router.Line) []*line {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	var lines windows
-	last := "" // the owner whose lines these are
+	last := "" // the owner of lines
 	for i := range of {
 		if lines == nil || of[i].Owner != last {
 			last = of[i].Owner
@@ -35,7 +35,7 @@ func (n *names) find(list []*line, of []router.Line) []*line {
 	return list
 }
 
-// make is find, and makes the lines that there are not.
+// make is find, and creates the lines that do not exist.
 func (n *names) make(list []*line, of []router.Line) []*line {
 	had := len(list)
 	list = n.find(list, of)
@@ -50,7 +50,7 @@ func (n *names) make(list []*line, of []router.Line) []*line {
 			lines = windows{}
 			n.owners[name.Owner] = lines
 		}
-		if list[had+i] = lines[name.Window]; list[had+i] == nil { // else another call has made it meanwhile
+		if list[had+i] = lines[name.Window]; list[had+i] == nil { // otherwise another call has created it meanwhile
 			list[had+i] = &line{}
 			lines[name.Window] = list[had+i]
 		}

@@ -18,10 +18,10 @@ type organizationStore struct {
 	mu     sync.RWMutex
 	byID   map[string]*accountRows
 	record func(router.Change)
-	book   *book // has the versions of limits
+	book   *book // keeps the versions of limits
 }
 
-// accountRows is an account and what belongs to it.
+// accountRows is an account with its members, workspaces and payments.
 type accountRows struct {
 	account    organization.Account
 	payments   map[string]organization.Payment
@@ -38,17 +38,13 @@ func newOrganizationStore(record func(router.Change), b *book) *organizationStor
 	return &organizationStore{byID: map[string]*accountRows{}, record: record, book: b}
 }
 
-// raise makes what was read of an owner before version n old.
+// raise raises the version of an owner's record to n.
 func (s *organizationStore) raise(o router.Owner, of router.Principal, n int64) {
-	check := router.CheckCredits
-	if o == router.OwnerWorkspace {
-		check = router.CheckWorkspace
-	}
-	s.book.outdate(router.Version{Line: o.Line(of, ever), Check: check, N: n})
+	s.book.outdate(router.Version{Line: o.Line(of, ever), N: n})
 }
 
-// read runs f on an account's rows, change does and may change them; both
-// return ErrNotFound without such an account.
+// read runs f on an account's rows; change does too, and f may change them. Both return
+// [organization.ErrNotFound] if there is no such account.
 func (s *organizationStore) read(ctx context.Context, account string, f func(*accountRows) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -208,10 +204,10 @@ func copyAccount(a organization.Account) organization.Account {
 	return a
 }
 
-// errNothing leaves the record of a change away that changed nothing.
+// errNothing makes change leave no record, because nothing changed.
 var errNothing = errors.New("memory: nothing changed")
 
-// settled is what a change that counts returns.
+// settled turns errNothing into a count of 0.
 func settled(count int, err error) (int, error) {
 	switch {
 	case errors.Is(err, errNothing):
@@ -222,7 +218,7 @@ func settled(count int, err error) (int, error) {
 	return count, nil
 }
 
-// get returns a row, or ErrNotFound.
+// get returns a row, or [organization.ErrNotFound].
 func get[T any](rows map[string]T, id string) (T, error) {
 	row, ok := rows[id]
 	if !ok {
@@ -231,8 +227,8 @@ func get[T any](rows map[string]T, id string) (T, error) {
 	return row, nil
 }
 
-// pageOf returns limit rows from offset on, all of them where limit is 0, and
-// how many there are.
+// pageOf returns limit rows from offset on, or all of them if limit is 0, and the total
+// number.
 func pageOf[T any](all []T, offset, limit int) ([]T, int) {
 	from := min(offset, len(all))
 	to := len(all)

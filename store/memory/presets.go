@@ -16,12 +16,12 @@ var _ presets.Store = (*presetStore)(nil)
 
 type presetName struct{ account, workspace, slug string }
 
-// presetRecord is a preset with its versions, the oldest first. Its Designated
-// is unset: the last version is.
+// presetRecord is a preset with its versions, oldest first. Its Designated is not set; it is
+// the last version.
 type presetRecord struct {
 	presets.Preset
-	versions []presets.Version // those that are kept
-	last     int               // number
+	versions []presets.Version // without those that were dropped
+	last     int               // number of the last version
 }
 
 type presetStore struct {
@@ -148,7 +148,7 @@ func (s *presetStore) Versions(ctx context.Context, account, workspace, slug str
 	return list, len(r.versions), nil
 }
 
-// count is how many presets a workspace has. The caller holds mu.
+// count returns the number of presets of a workspace. The caller holds mu.
 func (s *presetStore) count(account, workspace string) (n int) {
 	for name := range s.byName {
 		if name.account == account && name.workspace == workspace {
@@ -158,7 +158,7 @@ func (s *presetStore) count(account, workspace string) (n int) {
 	return n
 }
 
-// preset is a copy with the version in force.
+// preset returns a copy with its last version.
 func (r *presetRecord) preset() presets.Preset {
 	p := r.Preset
 	p.Designated = copyVersion(r.versions[len(r.versions)-1])
@@ -176,7 +176,7 @@ func copyVersion(v presets.Version) presets.Version {
 	return v
 }
 
-// slice is the part of list from offset on, at most limit long.
+// slice returns at most limit entries of list from offset on.
 func slice[T any](list []T, offset, limit int) []T {
 	from := min(max(offset, 0), len(list))
 	return list[from:min(from+max(limit, 0), len(list))]

@@ -11,9 +11,8 @@ import (
 
 var _ store.Pruner = (*pruner)(nil)
 
-// pruner drops what is old. It goes through everything at once, whatever the limit,
-// because no caller waits for a transaction here and each kind has a lock of its
-// own.
+// pruner drops everything old in one portion, whatever the limit: no transaction blocks
+// other callers, and each kind of data has its own lock.
 type pruner struct {
 	ledger   *ledger
 	activity *activityStore
@@ -29,7 +28,7 @@ func (p *pruner) Prune(ctx context.Context, before time.Time, _ string, _ int) (
 	return store.Pruned{Dropped: dropped}, nil
 }
 
-// prune drops the days before an instant, and returns how many events these had.
+// prune drops the days before an instant, and returns the number of their events.
 func (s *activityStore) prune(before time.Time) (dropped int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,11 +41,10 @@ func (s *activityStore) prune(before time.Time) (dropped int) {
 	return dropped
 }
 
-// prune drops lines of windows that ended before an instant and that nothing is
-// held on. A hold that is closed late still refers to its line, which look-ups no
-// longer find.
+// prune drops lines of windows that ended before an instant and hold nothing. A hold that is
+// closed late still refers to its line, which can no longer be found by name.
 func (b *book) prune(before time.Time) (dropped int) {
-	var over [router.Daily + 1]string // the first window of each kind that is not
+	var over [router.Daily + 1]string // by kind, the first window that is not over
 	for i := range over {
 		over[i] = router.Interval(i).Window(before)
 	}
@@ -56,7 +54,7 @@ func (b *book) prune(before time.Time) (dropped int) {
 	defer b.mu.Unlock()
 	for owner, lines := range b.names.owners {
 		for window, on := range lines {
-			// Names of one kind have one length and the order of time.
+			// Names of one kind have the same length and sort by time.
 			same := func(first string) bool { return len(first) == len(window) && window < first }
 			if window != over[router.Lifetime] && slices.ContainsFunc(over[:], same) && on.Held == (router.Amount{}) {
 				delete(lines, window)

@@ -9,31 +9,30 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// remembered is how long a closed hold is known, from its deadline on.
+// remembered is how long a closed hold stays after its deadline.
 const remembered = 24 * time.Hour
 
-// record is what stays known of a hold.
+// record is what is kept of a hold after it is closed.
 type record struct {
 	id    uuid.UUID
-	cost  router.Amount // when it is settled
-	slot  uint32        // of the hold in its table, until it is settled; then noSlot
-	until uint32        // minutes since 1970; notClosed before it is closed
+	cost  router.Amount // once settled
+	slot  uint32        // of the hold in its table; noSlot once settled
+	until uint32        // when to forget it, in minutes since 1970; notClosed while it is open
 }
 
 const (
 	noSlot    = math.MaxUint32
-	notClosed = math.MaxUint32 // in the year 10136, later than any clock
+	notClosed = math.MaxUint32 // the year 10136
 )
 
-// records is a queue of records in the order in which the holds came, which is
-// nearly that of their deadlines, and finds them by their ids. There are many:
-// they hold no pointers and never move, and the index, in which a new id is not
-// found, is small.
+// records is a queue of records in the order of their creation, which is nearly the order of
+// their deadlines, with an index by ID. There may be many: they have no pointers and never
+// move, and the index is small, because most look-ups are of new IDs.
 type records struct {
-	index map[uuid.UUID]uint32 // numbers
+	index map[uuid.UUID]uint32 // record numbers
 	parts [][]record
-	first uint32 // number of the first in the first part; numbers may start over
-	taken int    // of the first part
+	first uint32 // number of the first record of the first part; numbers wrap around
+	taken int    // records already removed from the first part
 }
 
 const partSize = 256
@@ -65,8 +64,8 @@ func (q *records) find(id uuid.UUID) *record {
 	return nil
 }
 
-// pop takes the first record out, if its time is over. One that is not closed
-// keeps those behind it waiting.
+// pop removes the first record if it may be forgotten. A record that is not closed keeps those
+// behind it.
 func (q *records) pop(now time.Time) (record, bool) {
 	if len(q.parts) == 0 || q.taken == len(q.parts[0]) {
 		return record{}, false
@@ -83,8 +82,7 @@ func (q *records) pop(now time.Time) (record, bool) {
 	return r, true
 }
 
-// close says when the record of a hold with this deadline may be forgotten,
-// never too early.
+// close sets when the record of a hold with this deadline may be forgotten, rounded up.
 func (r *record) close(deadline time.Time) {
 	minutes := deadline.Add(remembered).Unix()/60 + 1
 	r.until = uint32(min(max(minutes, 0), notClosed-1))

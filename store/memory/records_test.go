@@ -13,16 +13,16 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// known is what a list of records would be, were there few.
+// known is the model of records: a plain list.
 type known struct {
 	id       uuid.UUID
 	cost     router.USD
-	deadline time.Time // of one that is closed
+	deadline time.Time // once closed
 	closed   bool
 }
 
-// TestRecordsAreAQueue holds records to a plain list, over a history that lets
-// their numbers start over.
+// TestRecordsAreAQueue compares records with a plain list, over a history in which numbers
+// wrap around.
 func TestRecordsAreAQueue(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -31,7 +31,7 @@ func TestRecordsAreAQueue(t *testing.T) {
 	var list []known
 	numbers := map[uuid.UUID]uint32{}
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	var gone uuid.UUID // the latest that was forgotten
+	var gone uuid.UUID // the last one that was forgotten
 	for range 20_000 {
 		switch n := len(list); random.IntN(7) {
 		case 0, 1, 2:

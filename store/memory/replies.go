@@ -19,8 +19,8 @@ var _ router.Replies = (*ledger)(nil)
 
 var errReply = errors.New("memory: a reply must not be empty")
 
-// replies are what calls with idempotency keys have claimed, by the API keys that
-// asked. Its mutex is locked after that of a table of holds.
+// replies are the claims of idempotency keys, by the API key that made them. A table of holds
+// is locked before its mutex.
 type replies struct {
 	mu      sync.Mutex
 	callers map[apiKey]*claims
@@ -30,13 +30,13 @@ type apiKey struct{ account, hash string }
 
 func callerOf(k router.ReplyKey) apiKey { return apiKey{k.Account, k.KeyHash} }
 
-// claims are those of one API key.
+// claims are the claims of one API key.
 type claims struct {
 	byKey map[string]*list.Element
-	order list.List // of *claim, in the order in which they were claimed
+	order list.List // of *claim, oldest first
 }
 
-// claim is in flight until it has a reply.
+// claim is a claimed idempotency key. It is in flight until it has a reply.
 type claim struct {
 	router.Claim
 
@@ -45,7 +45,7 @@ type claim struct {
 
 func (c *claim) inFlight(now time.Time) bool { return c.reply == nil && !c.Deadline.Before(now) }
 
-// over says whether a claim counts as none.
+// over reports whether a claim is too old to count.
 func (c *claim) over(now time.Time) bool {
 	return !c.inFlight(now) && !c.Now.Add(router.RepliesKept).After(now)
 }
@@ -54,11 +54,11 @@ func claimAt(place *list.Element) *claim {
 	if place == nil {
 		return nil
 	}
-	c, _ := place.Value.(*claim) // there is nothing else in the list
+	c, _ := place.Value.(*claim) // the list has no other values
 	return c
 }
 
-// find returns the claim of a key, or nil; with r.mu locked.
+// find returns the claim of a key, or nil. The caller holds r.mu.
 func (r *replies) find(k router.ReplyKey) *claim {
 	if caller := r.callers[callerOf(k)]; caller != nil {
 		return claimAt(caller.byKey[k.Key])
@@ -66,8 +66,8 @@ func (r *replies) find(k router.ReplyKey) *claim {
 	return nil
 }
 
-// add puts a claim in the place of one that is over, dead or missing, and drops
-// the caller's oldest that are too many; with r.mu locked.
+// add stores a claim in place of an old, dead or missing one, and drops the oldest claims
+// beyond the API key's bound. The caller holds r.mu.
 func (r *replies) add(asked router.Claim) {
 	at := callerOf(asked.Key)
 	caller := r.callers[at]
@@ -93,8 +93,8 @@ func (c *claims) drop(place *list.Element) {
 	}
 }
 
-// forget drops claims that are over. Others get their turn each time that it has
-// looked at limit claims.
+// forget drops claims that are too old. After every limit claims it releases the lock for a
+// moment.
 func (r *replies) forget(now time.Time, limit int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,8 +115,8 @@ func (r *replies) forget(now time.Time, limit int) {
 	}
 }
 
-// dropFirst drops the first claim that is over, of those that are old enough, and
-// says whether there was one. What is in flight for a day is rare.
+// dropFirst drops the first claim that is too old and reports whether there was one. Claims
+// that are in flight for a day are rare.
 func (c *claims) dropFirst(now time.Time) bool {
 	for place := c.order.Front(); place != nil; place = place.Next() {
 		switch old := claimAt(place); {
@@ -124,22 +124,20 @@ func (c *claims) dropFirst(now time.Time) bool {
 			c.drop(place)
 			return true
 		case old.Now.Add(router.RepliesKept).After(now):
-			return false // those behind it are younger
+			return false // the claims behind it are younger
 		}
 	}
 	return false
 }
 
-// keep keeps a reply under the claim of its call, if that still has it; with r.mu
-// locked.
+// keep stores a reply if its call still owns the claim. The caller holds r.mu.
 func (r *replies) keep(k *router.Kept) {
 	if c := r.find(k.Key); c != nil && c.Hold == k.Hold && c.reply == nil {
 		c.reply = slices.Clone(k.Reply)
 	}
 }
 
-// taken says whether another call than that of a reply has the claim; with r.mu
-// locked.
+// taken reports whether another call owns the claim of a reply. The caller holds r.mu.
 func (r *replies) taken(k *router.Kept) bool {
 	c := r.find(k.Key)
 	return c != nil && c.Hold != k.Hold

@@ -24,7 +24,7 @@ func (s *organizationStore) CreateWorkspace(ctx context.Context, w organization.
 	})
 }
 
-// hasSlug says whether another workspace has w's slug.
+// hasSlug reports whether another workspace has w's slug.
 func (r *accountRows) hasSlug(w organization.Workspace) bool {
 	for id, other := range r.workspaces {
 		if id != w.ID && other.workspace.Slug == w.Slug {

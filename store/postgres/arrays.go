@@ -8,11 +8,11 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-var errKind = errors.New("postgres: a value is not of its column's kind")
+var errKind = errors.New("postgres: a value does not have the type of its column")
 
-// arrays are the columns of rows. Slices of Go's own types are taken in every mode
-// of a pool; but pgx makes a value of its own of each element, so that where the
-// server has said what it expects they are handed over without.
+// arrays returns each column of rows as an array. Plain Go slices work in every query
+// mode of a pool, but pgx allocates for each of their elements. Where the server has
+// described the parameters, typed elements avoid that.
 func (d *db) arrays(columns []string, rows [][]any) ([]any, error) {
 	args := make([]any, len(columns))
 	for i, column := range columns {
@@ -36,7 +36,7 @@ func (d *db) arrays(columns []string, rows [][]any) ([]any, error) {
 	return args, nil
 }
 
-// slice is a column.
+// slice returns a column as a Go slice.
 func slice[T any](rows [][]any, column int) ([]T, error) {
 	values := make([]T, len(rows))
 	for i, row := range rows {
@@ -49,7 +49,7 @@ func slice[T any](rows [][]any, column int) ([]T, error) {
 	return values, nil
 }
 
-// array is a column, of elements that say themselves what they are.
+// array returns a column as typed elements.
 func array[T any](rows [][]any, column int, of func(any) (T, bool)) (elements[T], error) {
 	values := make(elements[T], len(rows))
 	for i, row := range rows {
@@ -80,7 +80,7 @@ func textOf(v any) (t pgtype.Text, ok bool) {
 	return t, false
 }
 
-// elements are an array of one dimension, as pgx takes it.
+// elements is an array of one dimension for pgx.
 type elements[T any] []T
 
 func (e elements[T]) Dimensions() []pgtype.ArrayDimension {

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/store/postgres"
 )
 
-// circle is a hold of one process that another one knows of, and a rival that has
+// circle is a hold of one process that another process knows, and a transaction that has
 // locked it.
 type circle struct {
 	one, other store.Set
@@ -45,7 +45,7 @@ func newCircle(t *testing.T) circle {
 	return c
 }
 
-// waits returns when somebody waits for the rival.
+// waits returns when a transaction waits for the lock.
 func (c circle) waits(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() (waits bool) {
@@ -55,9 +55,8 @@ func (c circle) waits(t *testing.T) {
 	}, 10*time.Second, time.Millisecond)
 }
 
-// Whoever closes a hold of another process waits for the hold first and for its
-// lines then, as that process does when it closes it at the same instant: they do
-// not wait for each other in a circle, which the server would see after a second.
+// A transaction that closes a hold of another process locks the hold first and then its
+// lines. The process that made the hold locks in the same order, so they do not deadlock.
 func TestRivalsThatCloseAHoldWaitForItFirst(t *testing.T) {
 	t.Parallel()
 	c := newCircle(t)
@@ -70,7 +69,7 @@ func TestRivalsThatCloseAHoldWaitForItFirst(t *testing.T) {
 	require.NoError(t, <-voided)
 }
 
-// Nor does who waits for a hold keep others from recording its events.
+// A transaction that waits for a hold does not keep others from recording its events.
 func TestRivalsThatCloseAHoldRecordAfterThat(t *testing.T) {
 	t.Parallel()
 	c := newCircle(t)

@@ -14,13 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/internal/pgtest"
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
 var errCut = errors.New("the wire is cut")
 
-// wire is a connection that is cut after so many bytes to the server, and so many
-// from it.
+// wire is a connection that breaks after a number of bytes in each direction.
 type wire struct {
 	net.Conn
 
@@ -42,7 +41,7 @@ func (w *wire) upTo(left *atomic.Int64, p []byte, do func([]byte) (int, error)) 
 	return n, err
 }
 
-// cuttable is a pool of one connection, new for each use, that is cut so.
+// cuttable returns a pool of one such connection, new for each use.
 func cuttable(t *testing.T, dsn string, to, from *atomic.Int64) *pgxpool.Pool {
 	t.Helper()
 	cfg, err := pgxpool.ParseConfig(dsn)
@@ -60,8 +59,8 @@ func cuttable(t *testing.T, dsn string, to, from *atomic.Int64) *pgxpool.Pool {
 	return pool
 }
 
-// Wherever the connection breaks, what is written at once is in force as a whole or
-// not at all, and whoever is told which was told the truth.
+// Wherever the connection breaks, WriteRows takes effect as a whole or not at all. What it
+// returned is true: nil if it took effect, ErrUnknown either way, any other error if not.
 func TestWriteRowsCutAtEveryByte(t *testing.T) {
 	t.Parallel()
 	const far = 1 << 40
@@ -101,7 +100,7 @@ func TestWriteRowsCutAtEveryByte(t *testing.T) {
 			case err == nil:
 				assert.Equal(t, after, is, "%s: it was said to be in force", text)
 				told["in force"]++
-			case errors.Is(err, sqlstore.ErrUnknown):
+			case errors.Is(err, sqldb.ErrUnknown):
 				assert.Contains(t, []string{before, after}, is, "%s: half of it is in force", text)
 				told["unknown"]++
 			default:

@@ -1,12 +1,10 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/bits"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,47 +14,46 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// longestPause is between two tries of a transaction that others stood in the
-// way of.
+// longestPause is the longest pause between two attempts of a transaction that conflicts
+// with others.
 const longestPause = 200 * time.Millisecond
 
-// commitTime is what a commit may take, whoever has stopped waiting for it.
+// commitTime bounds a commit, also after the caller's context has ended.
 const commitTime = 10 * time.Second
 
-// rollbackTime is what the server gets to undo a transaction. After that the
-// connection is closed, and it does so when it sees that.
+// rollbackTime bounds a rollback. Afterwards the connection is closed, and the server
+// rolls back when it notices.
 const rollbackTime = 5 * time.Second
 
 // db is a pool of connections.
 type db struct {
 	schema string
-	names  *sqlstore.Names
+	names  *sqldb.Names
 	begin  func(ctx context.Context, statements ...string) (session, error)
-	conns  int  // of the pool, at most
+	conns  int  // largest number of connections of the pool
 	plain  bool // the database does not know the settings of byIndex
-	alone  bool // of transactions that change one row at once, all but one fail
+	strict bool // the isolation is stricter than READ COMMITTED: concurrent updates of a row fail
 	waits  atomic.Uint64
-	texts  sync.Map // of statements, with their rows, by [statement]
-	typed  bool     // arguments are sent as the server has described them
+	texts  sync.Map // texts of RowsStatements by [statement]
+	typed  bool     // the server describes parameters before they are sent
 }
 
 // newDB returns the database of a pool, with its tables in a schema.
 func newDB(pool *pgxpool.Pool, schema string) *db {
 	mode := pool.Config().ConnConfig.DefaultQueryExecMode
 	return &db{
-		schema: schema, names: sqlstore.NewNames(`"`+schema+`"."`, `"`),
+		schema: schema, names: sqldb.NewNames(`"`+schema+`"."`, `"`),
 		begin: begins(pool), conns: int(pool.Stat().MaxConns()),
 		typed: mode != pgx.QueryExecModeExec && mode != pgx.QueryExecModeSimpleProtocol,
 	}
 }
 
-// detect finds out what the database knows, and how the pool keeps its
-// transactions apart.
+// detect finds out which settings the database knows and which isolation the pool has.
 func (d *db) detect(ctx context.Context) error {
-	err := d.once(ctx, func(t sqlstore.Tx) error {
+	err := d.once(ctx, func(t sqldb.Tx) error {
 		_, err := t.Exec(ctx, "SELECT 1")
 		return err
 	}, d.writing()...)
@@ -69,20 +66,21 @@ func (d *db) detect(ctx context.Context) error {
 	return d.findIsolation(ctx)
 }
 
-// Migrated implements [sqlstore.DB].
-func (d *db) Migrated(ctx context.Context, t sqlstore.Tx) (bool, error) {
+// Migrated implements [sqldb.DB].
+func (d *db) Migrated(ctx context.Context, t sqldb.Tx) (bool, error) {
 	return d.is(ctx, t, "SELECT to_regclass($1) IS NOT NULL", d.names.In("{migrations}"))
 }
 
-// mostRivals is how often a schema is made anew because a rival made it at the same
-// instant. After that something else is in the way, such as a type of a table's name.
+// mostRivals bounds how often Prepare runs again because a concurrent process created the
+// same schema. After that another object is in the way, such as a type with the name of a
+// table.
 const mostRivals = 20
 
-// Prepare implements [sqlstore.DB]. The schema may have been made by somebody else,
-// for a role that may create tables in it and no schemas.
+// Prepare implements [sqldb.DB]. It uses an existing schema as it is: the role may have
+// the right to create tables in it, but no right to create schemas.
 func (d *db) Prepare(ctx context.Context) error {
 	for tries := 1; ; tries++ {
-		err := d.Write(ctx, func(t sqlstore.Tx) error {
+		err := d.Write(ctx, func(t sqldb.Tx) error {
 			there, err := d.is(ctx, t, "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)", d.schema)
 			if err != nil {
 				return err
@@ -100,8 +98,8 @@ func (d *db) Prepare(ctx context.Context) error {
 	}
 }
 
-// is runs a query of one truth value.
-func (d *db) is(ctx context.Context, t sqlstore.Tx, query string, args ...any) (truth bool, err error) {
+// is runs a query that returns one boolean.
+func (d *db) is(ctx context.Context, t sqldb.Tx, query string, args ...any) (truth bool, err error) {
 	rows, err := t.Query(ctx, query, args...)
 	if err != nil {
 		return false, err
@@ -115,9 +113,9 @@ func (d *db) is(ctx context.Context, t sqlstore.Tx, query string, args ...any) (
 	return truth, rows.Err()
 }
 
-// findIsolation finds out how transactions are kept apart that the pool begins.
+// findIsolation reads the default isolation of the pool's transactions.
 func (d *db) findIsolation(ctx context.Context) error {
-	return d.Read(ctx, func(t sqlstore.Tx) error {
+	return d.Read(ctx, func(t sqldb.Tx) error {
 		rows, err := t.Query(ctx, "SHOW default_transaction_isolation")
 		if err != nil {
 			return err
@@ -129,85 +127,84 @@ func (d *db) findIsolation(ctx context.Context) error {
 				return err
 			}
 		}
-		d.alone = isolation != "read committed"
+		d.strict = isolation != "read committed"
 		return rows.Err()
 	})
 }
 
-// Portion implements [sqlstore.DB].
+// Portion implements [sqldb.DB].
 func (d *db) Portion() int { return 16384 }
 
-// Writers implements [sqlstore.DB]: while one batch is written to the disk, the
-// next one is on its way.
+// Writers implements [sqldb.DB]. With two, one batch is sent while the other is written
+// to disk.
 func (d *db) Writers() int {
-	if d.alone {
+	if d.strict {
 		return 1
 	}
 	return 2
 }
 
-// isUnknownSetting says whether a transaction did not begin because the database
-// has no such setting: CockroachDB, which plans anew as tables grow.
+// isUnknownSetting reports whether a transaction did not begin because the database lacks
+// one of its settings. CockroachDB does; it plans anew as tables grow.
 func isUnknownSetting(err error) bool {
 	failed, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (failed.Code == "0A000" || failed.Code == "42704")
 }
 
-// collided says whether a rival made the same schema or table at the same instant: both
-// then write to the catalog, whatever "IF NOT EXISTS" says.
+// collided reports whether a concurrent process created the same schema or table. Both
+// then insert into the catalog, and "IF NOT EXISTS" does not prevent the error.
 func collided(err error) bool {
 	failed, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (failed.Code == "42P07" || failed.Code == "42P06" || failed.Code == "42710" || failed.Code == "23505" && strings.HasPrefix(failed.TableName, "pg_"))
 }
 
-// Read implements [sqlstore.DB].
-func (d *db) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+// Read implements [sqldb.DB].
+func (d *db) Read(ctx context.Context, f func(sqldb.Tx) error) error {
 	return d.read(ctx, f, toRead)
 }
 
-// ReadOne implements [sqlstore.DB]. A query without a transaction is one wait for
-// the server less; but where the pool's are serializable, those that write would
-// be kept apart from it, too, and fail for it.
-func (d *db) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error {
-	if d.alone {
+// ReadOne implements [sqldb.DB]. A query without a transaction saves a round trip. Under
+// strict isolation it would be serializable and could make concurrent writes fail, so it
+// runs in a read-only transaction there.
+func (d *db) ReadOne(ctx context.Context, f func(sqldb.Tx) error) error {
+	if d.strict {
 		return d.Read(ctx, f)
 	}
 	return d.read(ctx, f)
 }
 
-// read runs f again while its connection turns out to be dead, or dies: a server
-// that was started anew leaves a pool of dead ones, and each is found out when it
-// is used. So many fail at most; the next one is new.
-func (d *db) read(ctx context.Context, f func(sqlstore.Tx) error, begin ...string) error {
+// read runs f again while its connection is dead or dies. A restarted server leaves a pool
+// of dead connections, each of which is detected at its next use. After as many failures
+// as the pool has connections, the next connection is a new one.
+func (d *db) read(ctx context.Context, f func(sqldb.Tx) error, begin ...string) error {
 	for found := 0; ; found++ {
 		dead := false
 		err := d.retry(ctx, func() error {
-			return d.once(ctx, func(t sqlstore.Tx) error {
+			return d.once(ctx, func(t sqldb.Tx) error {
 				err := f(t)
 				dead = err != nil && isDead(t)
 				return err
 			}, begin...)
 		})
-		dead = dead || errors.Is(err, sqlstore.ErrUnknown) // it died when all was read
+		dead = dead || errors.Is(err, sqldb.ErrUnknown) // the connection died at the end of the transaction
 		if err == nil || !dead || found >= d.conns || ctx.Err() != nil {
 			return err
 		}
 	}
 }
 
-// isDead says whether the connection of a transaction is closed, for whatever
-// reason.
-func isDead(t sqlstore.Tx) bool {
+// isDead reports whether the connection of a transaction is closed.
+func isDead(t sqldb.Tx) bool {
 	ours, ok := t.(*inTx)
 	return ok && ours.IsClosed()
 }
 
-// Write implements [sqlstore.DB].
-func (d *db) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
+// Write implements [sqldb.DB].
+func (d *db) Write(ctx context.Context, f func(sqldb.Tx) error) error {
 	return d.retry(ctx, func() error { return d.once(ctx, f, d.writing()...) })
 }
 
-// writing is how transactions begin that write.
+// writing returns the statements that begin a transaction that writes.
 func (d *db) writing() []string {
 	if d.plain {
 		return []string{toWrite, inTime}
@@ -215,15 +212,15 @@ func (d *db) writing() []string {
 	return []string{toWrite, byIndex}
 }
 
-// retry runs once until nobody stood in its way. There is no last try: the time is
-// the caller's to limit.
+// retry runs once until no concurrent transaction conflicts. Only ctx bounds the
+// attempts.
 func (d *db) retry(ctx context.Context, once func() error) error {
 	for pause := time.Millisecond; ; pause = min(2*pause, longestPause) {
 		err := once()
 		if !again(err) {
 			return err
 		}
-		wait := time.NewTimer(pause/2 + d.apart(pause))
+		wait := time.NewTimer(pause/2 + d.jitter(pause))
 		select {
 		case <-wait.C:
 		case <-ctx.Done():
@@ -233,80 +230,42 @@ func (d *db) retry(ctx context.Context, once func() error) error {
 	}
 }
 
-// apart spreads those who wait over a pause: each one's share is far from those
-// of the ones before (the golden ratio's multiples).
-func (d *db) apart(pause time.Duration) time.Duration {
+// jitter returns a part of pause. Successive results are spread evenly (multiples of the
+// golden ratio), so that waiting transactions do not try again at the same time.
+func (d *db) jitter(pause time.Duration) time.Duration {
 	const golden = 0x9e3779b97f4a7c15                           // of 1<<64
 	high, _ := bits.Mul64(d.waits.Add(1)*golden, uint64(pause)) //nolint:gosec // it is positive
 	return time.Duration(high)                                  //nolint:gosec // less than pause
 }
 
-// again says whether a transaction failed, and surely so, for a reason that is
-// gone when it is tried again.
+// again reports whether a transaction was surely rolled back for a reason that a retry
+// may cure.
 func again(err error) bool {
 	failed, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (failed.Code == "40001" || failed.Code == "40P01") // serialization failure, deadlock
 }
 
-func (d *db) once(ctx context.Context, f func(sqlstore.Tx) error, begin ...string) error {
+func (d *db) once(ctx context.Context, f func(sqldb.Tx) error, begin ...string) error {
 	began, err := d.begin(ctx, begin...)
 	if err != nil {
-		return sqlstore.Unavailable(ctx, fmt.Errorf("%w: %w", sqlstore.ErrAway, err))
+		return sqldb.Unavailable(ctx, fmt.Errorf("%w: %w", sqldb.ErrAway, err))
 	}
 	if err := f(&inTx{session: began, names: d.names}); err != nil {
 		away := began.IsClosed() || isAway(err)
 		rollBack(ctx, began)
 		if away {
-			return sqlstore.Unavailable(ctx, err)
+			return sqldb.Unavailable(ctx, err)
 		}
 		return err
 	}
-	// Who goes away now would not know what happened.
+	// The end of ctx must not interrupt the commit: its outcome would be unknown.
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
 	return outcome(began.Commit(ending))
 }
 
-// rollBack undoes a transaction. The server does it at the latest when the
-// connection closes.
-func rollBack(ctx context.Context, began session) {
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
-	defer cancel()
-	_ = began.Rollback(ending)
-}
-
-// outcome is what a commit has come to.
-func outcome(err error) error {
-	if err == nil || undone(err) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", sqlstore.ErrUnknown, err)
-}
-
-// undone says whether a commit failed and surely nothing of it stays: the server
-// said so, and not because it was about to go, whatever for (a log that cannot be
-// synced is one, too), nor that it does not know either (40003, of CockroachDB).
-func undone(err error) bool {
-	failed, told := errors.AsType[*pgconn.PgError](err)
-	return errors.Is(err, pgx.ErrTxCommitRollback) || told && !isLast(failed) &&
-		!strings.HasPrefix(failed.Code, "57") && !strings.HasPrefix(failed.Code, "08") && failed.Code != "40003"
-}
-
-// isLast says whether a session ended with an error.
-func isLast(failed *pgconn.PgError) bool {
-	severity := cmp.Or(failed.SeverityUnlocalized, failed.Severity)
-	return severity == "FATAL" || severity == "PANIC"
-}
-
-// isAway reports whether the server cannot serve at the moment: it starts or shuts
-// down, has no connection or disk space left, or has become a standby.
-func isAway(err error) bool {
-	failed, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (isLast(failed) || failed.Code == "25006" || slices.Contains([]string{"08", "53", "57", "58"}, failed.Code[:min(2, len(failed.Code))]))
-}
-
-// Script implements [sqlstore.DB].
-func (d *db) Script(ctx context.Context, t sqlstore.Tx, statements string) error {
+// Script implements [sqldb.DB].
+func (d *db) Script(ctx context.Context, t sqldb.Tx, statements string) error {
 	_, err := t.Exec(ctx, statements, pgx.QueryExecModeSimpleProtocol)
 	return err
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/internal/pgtest"
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
 const someConns = 4
 
-// unlooked is a pool of some connections that are not looked at before they are
-// used, as those are not that were used within the last second.
+// unlooked returns a pool that does not check its connections before use, as a pool does
+// not check those that it used within the last second.
 func unlooked(t *testing.T) *pgxpool.Pool {
 	t.Helper()
 	cfg := pgtest.Pool(t, pgtest.Config{}).Config()
@@ -27,8 +27,8 @@ func unlooked(t *testing.T) *pgxpool.Pool {
 	return pool
 }
 
-// killAll ends all connections of a pool, on the server's side, and makes as many
-// as it may have before.
+// killAll terminates all sessions of a pool on the server, after opening as many as the
+// pool may have.
 func killAll(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	var held []*pgxpool.Conn
@@ -48,7 +48,7 @@ func killAll(t *testing.T, pool *pgxpool.Pool) {
 	}
 }
 
-func selects(ctx context.Context, t sqlstore.Tx, text string) error {
+func selects(ctx context.Context, t sqldb.Tx, text string) error {
 	rows, err := t.Query(ctx, text)
 	if err != nil {
 		return err
@@ -60,18 +60,18 @@ func selects(ctx context.Context, t sqlstore.Tx, text string) error {
 	return rows.Err()
 }
 
-// A server that was started anew has left a pool of dead connections. Nobody who
-// reads notices.
+// After a restart of the server a pool has only dead connections. Reads succeed all the
+// same.
 func TestReadsOutliveDeadConnections(t *testing.T) {
 	t.Parallel()
 	pool := unlooked(t)
 	d := newDB(pool, pgtest.Schema(pool))
-	for name, read := range map[string]func(context.Context, func(sqlstore.Tx) error) error{"read": d.Read, "read one": d.ReadOne} {
+	for name, read := range map[string]func(context.Context, func(sqldb.Tx) error) error{"read": d.Read, "read one": d.ReadOne} {
 		killAll(t, pool)
-		require.NoError(t, read(t.Context(), func(tx sqlstore.Tx) error { return selects(t.Context(), tx, "SELECT 1") }), name)
+		require.NoError(t, read(t.Context(), func(tx sqldb.Tx) error { return selects(t.Context(), tx, "SELECT 1") }), name)
 
 		tries := 0
-		require.NoError(t, read(t.Context(), func(tx sqlstore.Tx) error {
+		require.NoError(t, read(t.Context(), func(tx sqldb.Tx) error {
 			if tries++; tries == 1 {
 				return selects(t.Context(), tx, "SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(10)")
 			}
@@ -81,14 +81,14 @@ func TestReadsOutliveDeadConnections(t *testing.T) {
 	}
 }
 
-// Who reads what ends every connection is told so in the end, and whoever has
-// hung up, or reads nonsense, at once. What is written is never done twice.
+// A read that kills every connection fails in the end. A read whose context ended, or whose
+// query is wrong, fails at once. A write is never run twice.
 func TestNotEverythingIsReadAgain(t *testing.T) {
 	t.Parallel()
 	pool := unlooked(t)
 	d := newDB(pool, pgtest.Schema(pool))
 	tries := 0
-	dies := func(tx sqlstore.Tx) error {
+	dies := func(tx sqldb.Tx) error {
 		tries++
 		return selects(t.Context(), tx, "SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(10)")
 	}
@@ -100,7 +100,7 @@ func TestNotEverythingIsReadAgain(t *testing.T) {
 	assert.Equal(t, 1, tries)
 
 	tries = 0
-	require.Error(t, d.ReadOne(t.Context(), func(tx sqlstore.Tx) error {
+	require.Error(t, d.ReadOne(t.Context(), func(tx sqldb.Tx) error {
 		tries++
 		return selects(t.Context(), tx, "nonsense")
 	}))
@@ -108,7 +108,7 @@ func TestNotEverythingIsReadAgain(t *testing.T) {
 
 	tries = 0
 	ctx, hangUp := context.WithCancel(t.Context())
-	require.Error(t, d.ReadOne(ctx, func(tx sqlstore.Tx) error {
+	require.Error(t, d.ReadOne(ctx, func(tx sqldb.Tx) error {
 		tries++
 		hangUp()
 		return selects(ctx, tx, "SELECT pg_sleep(10)")

@@ -6,20 +6,21 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/signalbox/signalbox/internal/pgtest"
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/store"
 )
 
-// Begin begins transactions.
+// Begin is the function that begins transactions.
 type Begin = func(ctx context.Context, statements ...string) (session, error)
 
 // Session is a transaction.
 type Session = session
 
-// Reads says whether a transaction that begins so only reads.
+// Reads reports whether a transaction that begins with these statements only reads.
 func Reads(statements []string) bool { return len(statements) == 0 || statements[0] == toRead }
 
-// NewWith is New, whose transactions begin as wrap says once the schema is made.
+// NewWith is New, but transactions begin with wrap's result once the schema is migrated.
 func NewWith(ctx context.Context, pool *pgxpool.Pool, wrap func(Begin) Begin) (store.Set, error) {
 	if _, err := New(ctx, pool, Config{Schema: pgtest.Schema(pool)}); err != nil {
 		return store.Set{}, err
@@ -29,5 +30,5 @@ func NewWith(ctx context.Context, pool *pgxpool.Pool, wrap func(Begin) Begin) (s
 	return sqlstore.Set(d), nil
 }
 
-// DB is a pool as the stores use it, for writing rows without them.
-func DB(pool *pgxpool.Pool) sqlstore.DB { return newDB(pool, pgtest.Schema(pool)) }
+// DB returns a pool as the stores use it.
+func DB(pool *pgxpool.Pool) sqldb.DB { return newDB(pool, pgtest.Schema(pool)) }

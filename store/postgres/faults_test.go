@@ -7,14 +7,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -24,8 +22,7 @@ import (
 	"github.com/signalbox/signalbox/store/storetest"
 )
 
-// fault is something that a database does now and then, and that no caller of a
-// store is to notice.
+// fault is an error of the database that callers of a store must not notice.
 type fault string
 
 const (
@@ -38,15 +35,15 @@ const (
 	shutAfter        fault = "the server shuts down after a commit"
 )
 
-// faults are drawn at random. They strike any statement of any transaction, and
-// the commits of those that write.
+// faults injects random faults, into any statement and into the commits of transactions
+// that write.
 type faults struct {
 	mu     sync.Mutex
 	draw   *rand.Rand
 	struck map[fault]int
 }
 
-// newFaults logs its seed; SIGNALBOX_TEST_SEED gives one back.
+// newFaults logs its seed. SIGNALBOX_TEST_SEED repeats one.
 func newFaults(t *testing.T) *faults {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -59,7 +56,7 @@ func newFaults(t *testing.T) *faults {
 	return &faults{draw: rand.New(rand.NewPCG(seed, 0)), struck: map[fault]int{}}
 }
 
-// strikes draws one of the faults in n of a hundred cases, else none.
+// strikes returns one of the faults in n of a hundred cases, else none.
 func (f *faults) strikes(n int, among ...fault) fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,7 +79,7 @@ func told(code string) error {
 	return &pgconn.PgError{Severity: "ERROR", Code: code, Message: "a fault"}
 }
 
-// faultyTx is a transaction that faults strike.
+// faultyTx is a transaction with injected faults.
 type faultyTx struct {
 	postgres.Session
 
@@ -90,11 +87,11 @@ type faultyTx struct {
 	reads  bool
 	alone  bool
 	asked  bool
-	ended  bool // whatever was told
+	ended  bool // whatever the caller was told
 }
 
-// twice says whether a query that was to be the only one has another after it,
-// which could see another instant.
+// twice reports whether a second statement is sent without a transaction. It could see
+// another snapshot.
 func (t *faultyTx) twice() bool {
 	before := t.asked
 	t.asked = true
@@ -139,7 +136,7 @@ func (t *faultyTx) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchRes
 	return sent
 }
 
-// refusedBatch is one of which the last statement failed.
+// refusedBatch is a batch whose last statement failed.
 type refusedBatch struct {
 	pgx.BatchResults
 
@@ -153,7 +150,7 @@ func (b *refusedBatch) Close() error {
 	return b.err
 }
 
-// tornRows break off after the first.
+// tornRows breaks off after the first row.
 type tornRows struct {
 	pgx.Rows
 
@@ -169,7 +166,7 @@ func (r *tornRows) Next() bool {
 func (r *tornRows) Err() error { return told("40P01") }
 
 func (t *faultyTx) Commit(ctx context.Context) error {
-	if t.reads { // it has no outcome that could be unknown
+	if t.reads { // its outcome cannot be unknown
 		if t.faults.strikes(3, refusedCommit) != "" {
 			_ = t.Rollback(ctx)
 			return told("40001")
@@ -220,8 +217,8 @@ func (t *faultyTx) Rollback(ctx context.Context) error {
 	return t.Session.Rollback(ctx)
 }
 
-// The whole suite passes where transactions fail at random, and where nobody
-// knows whether they were committed.
+// The whole suite passes while transactions fail at random and while the outcome of
+// commits is unknown.
 func TestConformanceUnderFaults(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
@@ -230,7 +227,7 @@ func TestConformanceUnderFaults(t *testing.T) {
 		t.Helper()
 		set, err := postgres.NewWith(t.Context(), pool, f.wrap)
 		require.NoError(t, err)
-		empty(t, pool)
+		empty(t, pool, pgtest.Schema(pool))
 		return set
 	})
 	for _, each := range []fault{
@@ -238,15 +235,4 @@ func TestConformanceUnderFaults(t *testing.T) {
 	} {
 		assert.Positive(t, f.struck[each], each)
 	}
-}
-
-// empty empties every table, which is faster than another database.
-func empty(t *testing.T, pool *pgxpool.Pool) {
-	t.Helper()
-	rows, err := pool.Query(t.Context(), `SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'migrations'`)
-	require.NoError(t, err)
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	require.NoError(t, err)
-	_, err = pool.Exec(t.Context(), "TRUNCATE "+strings.Join(tables, ", ")+" RESTART IDENTITY")
-	require.NoError(t, err)
 }

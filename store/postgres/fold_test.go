@@ -12,19 +12,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/internal/pgtest"
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store/postgres"
 )
 
-// slowFold keeps whoever adds to the roll-ups until it is told to go on.
+// slowFold is a database in which folding waits for the test.
 type slowFold struct {
-	sqlstore.DB
+	sqldb.DB
 
 	folds, goOn chan struct{}
 }
 
-func (d *slowFold) RunRows(ctx context.Context, tx sqlstore.Tx, statements ...sqlstore.RowsStatement) error {
+func (d *slowFold) RunRows(ctx context.Context, tx sqldb.Tx, statements ...sqldb.RowsStatement) error {
 	if strings.HasPrefix(statements[0].Text, "DELETE FROM {events_new}") {
 		d.folds <- struct{}{}
 		<-d.goOn
@@ -32,8 +33,8 @@ func (d *slowFold) RunRows(ctx context.Context, tx sqlstore.Tx, statements ...sq
 	return d.DB.RunRows(ctx, tx, statements...)
 }
 
-// Whoever has settled adds what is listed to the roll-ups in its own time: the
-// calls of others do not wait for it.
+// The caller that reaches the number of events to fold waits for the fold; other callers
+// do not.
 func TestNobodyWaitsForAFold(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})

@@ -15,12 +15,12 @@ import (
 	"github.com/signalbox/signalbox/store/postgres"
 )
 
-// dataOf is a set of data of a size.
+// dataOf returns generated data of a size.
 func dataOf(size dataset.Size) *dataset.Data {
 	return dataset.New(size, 1, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 }
 
-// fill writes a set of data to a schema and returns the address of that.
+// fill writes generated data to a schema and returns its DSN.
 func fill(tb testing.TB, d *dataset.Data) string {
 	tb.Helper()
 	dsn := pgtest.DSN(tb, pgtest.Config{})
@@ -46,8 +46,8 @@ func TestLargeDataAddsUp(t *testing.T) {
 	assert.Equal(t, 5_001, found.Events)
 }
 
-// SIGNALBOX_BENCH_SIZE=full measures with a million keys and ten million events,
-// verifies them, which takes some minutes, ten gigabytes and a long -timeout.
+// With SIGNALBOX_BENCH_SIZE=full it measures and verifies a million keys and ten million
+// events: some minutes, ten gigabytes, and a long -timeout.
 func BenchmarkLarge(b *testing.B) {
 	size := dataset.Quick()
 	full := os.Getenv("SIGNALBOX_BENCH_SIZE") == "full"
@@ -78,7 +78,7 @@ func BenchmarkLarge(b *testing.B) {
 	b.Logf("verified %d events and %d lines in %.0f s", found.Events, found.Lines, time.Since(start).Seconds())
 }
 
-// SIGNALBOX_BENCH_SIZE=full drops half of a million events.
+// With SIGNALBOX_BENCH_SIZE=full it prunes half of a million events.
 func BenchmarkPrune(b *testing.B) {
 	size, calls := dataset.FewOld()
 	if os.Getenv("SIGNALBOX_BENCH_SIZE") == "full" {

@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/store/lease"
 )
 
-// However a pool sends its queries: a proxy between it and the database may know
-// no prepared statements.
+// The stores work in every query mode of a pool. A proxy in front of the database may not
+// support prepared statements.
 func TestWaysToSendQueries(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
@@ -25,7 +25,7 @@ func TestWaysToSendQueries(t *testing.T) {
 			ledger, ok := set.Ledger.(lease.Base)
 			require.True(t, ok)
 			lines := []router.Line{{Owner: `key:{"',\`, Window: "ever"}}
-			for n := range byte(2) { // with a look, and without
+			for n := range byte(2) { // with rows loaded, then on the fast path
 				h := router.Hold{ID: uuid.UUID{n + 1}, Lines: lines, Amount: router.Amount{Credit: 2, Total: 2}, Deadline: time.Now().Add(time.Hour)}
 				require.NoError(t, ledger.Reserve(t.Context(), h))
 				e := router.Event{ID: `{"',\` + h.ID.String(), Principal: router.Principal{Account: "acme"}, Admitted: time.Unix(0, 0), Requests: 1}

@@ -12,21 +12,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/internal/pgtest"
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store/postgres"
 )
 
-// heard remembers the statements that are written at once, and the lines that they
-// are about.
+// heard records the statements of WriteRows and the lines that they change.
 type heard struct {
-	sqlstore.DB
+	sqldb.DB
 
 	last  []string
 	lines []int64
 }
 
-func (h *heard) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement) error {
+func (h *heard) WriteRows(ctx context.Context, statements ...sqldb.RowsStatement) error {
 	for _, s := range statements {
 		if len(s.Rows) > 0 {
 			h.last = append(h.last, s.Text)
@@ -42,9 +42,9 @@ func (h *heard) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatem
 	return h.DB.WriteRows(ctx, statements...)
 }
 
-// Lines are changed last and from the youngest to the oldest: an account's, which
-// most wait for, are locked for the shortest time. Who looks at lines before locks
-// them in this order, too, or they would wait for each other.
+// Lines are changed last and from the highest id to the lowest, so that an account's
+// line, which most callers wait for, is locked for the shortest time. Transactions that
+// load lines lock them in the same order, so that they do not deadlock.
 func TestLinesAreChangedLastAndTheYoungestFirst(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
@@ -53,7 +53,7 @@ func TestLinesAreChangedLastAndTheYoungestFirst(t *testing.T) {
 	db := &heard{DB: postgres.DB(pool)}
 	ledger := sqlstore.Set(db).Ledger
 	p := router.Principal{Account: "a", Workspace: "w", Member: "m", KeyHash: "k"}
-	for n := range byte(3) { // the first makes the lines
+	for n := range byte(3) { // the first creates the lines
 		h := router.Hold{ID: uuid.UUID{n + 1}, Amount: router.Amount{Credit: 1, Total: 1}, Deadline: time.Unix(60, 0)}
 		for _, owner := range []router.Owner{router.OwnerWorkspace, router.OwnerAccount, router.OwnerKey, router.OwnerMember} {
 			h.Lines = append(h.Lines, owner.Line(p, "ever"), owner.Line(p, "2026-11"))

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/store/postgres"
 )
 
-// scans is how often the server has gone by an index.
+// scans returns how often the server has used an index.
 func scans(t *testing.T, pool *pgxpool.Pool, index string) (n int) {
 	t.Helper()
 	_, err := pool.Exec(t.Context(), "SELECT pg_stat_force_next_flush()")
@@ -25,12 +25,12 @@ func scans(t *testing.T, pool *pgxpool.Pool, index string) (n int) {
 	return n
 }
 
-// A plan is made once and kept, while the tables are small. The index of open
-// holds is the smallest then, but it is full of those that were open once: only
-// those that are due are looked for in it.
+// Plans are made once, while the tables are small, and are kept. The index of open holds is
+// the smallest then, but it fills with entries of closed holds. Only the search for due
+// holds may use it.
 func TestHoldsAreFoundByTheirIDs(t *testing.T) {
 	t.Parallel()
-	pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"pool_max_conns": "1"}}) // it flushes its own statistics
+	pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"pool_max_conns": "1"}}) // a session flushes its own statistics
 	set, err := postgres.New(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)})
 	require.NoError(t, err)
 	ledger, ok := set.Ledger.(lease.Base)
@@ -62,8 +62,8 @@ func TestHoldsAreFoundByTheirIDs(t *testing.T) {
 	assert.NotZero(t, scans(t, pool, "holds_pkey"), "there are statistics")
 }
 
-// However many holds there are, and whatever the server knows about them, those
-// that are to be forgotten are looked for among the next ones by ID.
+// However many holds there are, and whatever statistics the server has, a step of
+// forgetting reads the next holds by ID and no others.
 func TestForgettingReadsNoMoreThanItLooksAt(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"pool_max_conns": "1"}})
@@ -76,7 +76,7 @@ func TestForgettingReadsNoMoreThanItLooksAt(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, n)
 	}
-	expire() // its plans are made while there are none
+	expire() // plans are made while there are no holds
 	for _, prepare := range []string{
 		`INSERT INTO holds (id, state, lines, credit, total, deadline)
 			SELECT CAST(gen_random_uuid() AS text), 3, '', 1, 1, 60000000 FROM generate_series(1, 5000)`,
@@ -85,12 +85,12 @@ func TestForgettingReadsNoMoreThanItLooksAt(t *testing.T) {
 		_, err := pool.Exec(t.Context(), prepare)
 		require.NoError(t, err)
 		before := holdsRead(t, pool)
-		for range 7 { // of which the server plans some anew, unless it is told to keep a plan
+		for range 7 { // the server makes a new plan for some of the first, unless it is told to keep one
 			expire()
 		}
 		assert.LessOrEqual(t, holdsRead(t, pool)-before, 7*2*limit)
 	}
-	// Of those that are over, each is read to be counted, and to be dropped.
+	// Each hold that is dropped is read twice: to count it and to drop it.
 	before := holdsRead(t, pool)
 	now = now.Add(25 * time.Hour)
 	expire()
@@ -100,7 +100,7 @@ func TestForgettingReadsNoMoreThanItLooksAt(t *testing.T) {
 	assert.Zero(t, left)
 }
 
-// holdsRead is how many rows of holds, and entries of their indexes, the server has
+// holdsRead returns how many rows of holds and entries of their indexes the server has
 // read.
 func holdsRead(t *testing.T, pool *pgxpool.Pool) (n int) {
 	t.Helper()

@@ -1,13 +1,10 @@
-// Package postgres keeps everything in PostgreSQL, for programs that are
-// several processes.
+// Package postgres keeps all stores in PostgreSQL, for programs that run as several
+// processes. Limits are exact for any number of processes, because spending on a limit
+// waits for one row of the database.
 //
-// The one thing to know first: limits stay exact whatever the number of
-// processes, because what spending waits for is a row in the database.
-//
-// Its tables have a schema of their own, so that their names cannot collide with
-// those of the program. [Migrate] creates them; its role needs CREATE on the
-// database, or on the schema where that exists already. [Open] needs no right to
-// create anything. Its role, here called service, needs
+// All tables are in a schema of their own, so that their names cannot collide with tables
+// of the program. [Migrate] creates them. Its role needs CREATE on the database, or on the
+// schema if that exists. [Open] creates nothing. Its role, here called service, needs
 //
 //	GRANT USAGE ON SCHEMA signalbox TO service;
 //	GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA signalbox TO service;
@@ -16,13 +13,12 @@
 // These statements cover the tables that exist when they are executed: execute them
 // again after a Migrate of a later version.
 //
-// It needs PostgreSQL 15 or newer, or a database that speaks its language, and
-// keeps to what CockroachDB and YugabyteDB take, too. Any isolation from READ
-// COMMITTED up will do. Calls that arrive together share a transaction, which is
-// sent whole, its commit with it; when there are many, a process runs two such
-// transactions at once, each on a connection of the pool, and one at stricter
-// isolations. Reads survive a restart of the server: connections that turn out to
-// be dead are replaced.
+// PostgreSQL 15 or newer is required, or a compatible database: the SQL is limited to what
+// CockroachDB and YugabyteDB also support. Any isolation from READ COMMITTED up works.
+// Concurrent calls share a transaction, which is sent in one piece with its commit. Under
+// load a process runs two such transactions at once, each on a connection of the pool; at
+// isolations above READ COMMITTED it runs one. Reads survive a restart of the server:
+// dead connections are replaced.
 package postgres
 
 import (
@@ -34,15 +30,16 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/store"
 )
 
 var (
-	// ErrNewer says that a later version of this module has migrated the database.
-	ErrNewer = sqlstore.ErrNewer
-	// ErrNotMigrated says that [Migrate] has to be called first.
-	ErrNotMigrated = sqlstore.ErrNotMigrated
+	// ErrNewer reports a database that a later version of this module has migrated.
+	ErrNewer = sqldb.ErrNewer
+	// ErrNotMigrated reports a database for which [Migrate] must be called first.
+	ErrNotMigrated = sqldb.ErrNotMigrated
 	// ErrConfig is wrapped by every error about a mistake in a [Config].
 	ErrConfig = errors.New("invalid configuration")
 )
@@ -52,27 +49,26 @@ var files embed.FS
 
 func migrations() (fs.FS, error) { return fs.Sub(files, "migrations") }
 
-// Config says where in a database the tables are.
+// Config names the schema of the tables. The zero value is the default.
 type Config struct {
 	// Schema holds all tables and nothing else: lower-case letters, digits and
 	// underscores, at most 48. Default "signalbox".
 	Schema string
 }
 
-// DefaultSchema is where the tables are unless a [Config] says otherwise.
+// DefaultSchema is the schema of a zero [Config].
 const DefaultSchema = "signalbox"
 
-// Migrate makes the schema and its tables, or brings them up to date, also when
-// several processes start at once. Where nothing is missing it only reads. A schema
-// that is there already is used as it is.
+// Migrate creates the schema and its tables or brings them up to date. It uses an existing
+// schema as it is. Several processes may call it at once. When nothing is missing it only
+// reads.
 //
-// Nothing is lost that running servers of an earlier version have written, but what
-// they do afterwards may fail. An error is [ErrConfig], [ErrNewer], or the
-// database's.
+// It keeps what running servers of an earlier version have written, but later calls of
+// those servers may fail. Errors wrap [ErrConfig], [ErrNewer] or an error of the database.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, cfg Config) error {
 	db, migrations, err := open(ctx, pool, cfg)
 	if err == nil {
-		err = sqlstore.Migrate(ctx, db, migrations)
+		err = sqldb.Migrate(ctx, db, migrations)
 	}
 	if err != nil {
 		return fmt.Errorf("postgres: migrate: %w", err)
@@ -80,13 +76,13 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, cfg Config) error {
 	return nil
 }
 
-// Open returns the stores in pool, which the caller opens and closes. It creates
-// nothing: a database that [Migrate] has not brought up to date is
-// [ErrNotMigrated], one of a later version [ErrNewer].
+// Open returns the stores in pool, which the caller owns and closes. It creates nothing:
+// it returns [ErrNotMigrated] if [Migrate] has not brought the database up to date, and
+// [ErrNewer] if a later version has.
 func Open(ctx context.Context, pool *pgxpool.Pool, cfg Config) (store.Set, error) {
 	db, migrations, err := open(ctx, pool, cfg)
 	if err == nil {
-		err = sqlstore.Check(ctx, db, migrations)
+		err = sqldb.Check(ctx, db, migrations)
 	}
 	if err != nil {
 		return store.Set{}, fmt.Errorf("postgres: %w", err)
@@ -94,8 +90,8 @@ func Open(ctx context.Context, pool *pgxpool.Pool, cfg Config) (store.Set, error
 	return sqlstore.Set(db), nil
 }
 
-// New is [Migrate] and [Open]. Where nothing is left to migrate, a role without the
-// right to create anything may call it, too.
+// New calls [Migrate] and then [Open]. When nothing is missing, a role without the right
+// to create anything may call it.
 func New(ctx context.Context, pool *pgxpool.Pool, cfg Config) (store.Set, error) {
 	if err := Migrate(ctx, pool, cfg); err != nil {
 		return store.Set{}, err
@@ -103,13 +99,12 @@ func New(ctx context.Context, pool *pgxpool.Pool, cfg Config) (store.Set, error)
 	return Open(ctx, pool, cfg)
 }
 
-// open returns the database of a pool as it is configured, and the migrations that
-// it should have.
+// open returns the database of a pool and the migrations that it should have.
 func open(ctx context.Context, pool *pgxpool.Pool, cfg Config) (*db, fs.FS, error) {
 	if cfg.Schema == "" {
 		cfg.Schema = DefaultSchema
 	}
-	if !sqlstore.ValidName(cfg.Schema) {
+	if !sqldb.ValidName(cfg.Schema) {
 		return nil, nil, fmt.Errorf("%w: Schema may hold 1 to 48 lower-case letters, digits and underscores, no digit first", ErrConfig)
 	}
 	migrations, err := migrations()

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/internal/pgtest"
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// A database that has no settings of the planner is used without them.
+// A database without the planner's settings is used without them.
 func TestDatabaseWithoutSettings(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
@@ -32,15 +32,14 @@ func TestDatabaseWithoutSettings(t *testing.T) {
 	}
 	require.NoError(t, d.detect(t.Context()))
 	require.NoError(t, d.Prepare(t.Context()))
-	require.NoError(t, d.Write(t.Context(), func(tx sqlstore.Tx) error {
+	require.NoError(t, d.Write(t.Context(), func(tx sqldb.Tx) error {
 		_, err := tx.Exec(t.Context(), "UPDATE {migrations} SET name = name")
 		return err
 	}))
 	assert.Equal(t, 1, refused)
 }
 
-// Two batches at once would fail for each other where a transaction must not see
-// what was committed after it began.
+// Above READ COMMITTED two concurrent batches would conflict, so one runs at a time.
 func TestWritersByIsolation(t *testing.T) {
 	t.Parallel()
 	for isolation, want := range map[string]int{"read committed": 2, "repeatable read": 1, "serializable": 1} {
@@ -51,8 +50,8 @@ func TestWritersByIsolation(t *testing.T) {
 	}
 }
 
-// A query by itself needs no transaction; but where it would be kept apart from
-// those that write, it has one that is not.
+// A single query needs no transaction. Under strict isolation it has one that is read-only
+// and not serializable.
 func TestOneQueryByIsolation(t *testing.T) {
 	t.Parallel()
 	for isolation, want := range map[string][]string{
@@ -66,7 +65,7 @@ func TestOneQueryByIsolation(t *testing.T) {
 			began = statements
 			return begins(pool)(ctx, statements...)
 		}
-		require.NoError(t, d.ReadOne(t.Context(), func(tx sqlstore.Tx) error {
+		require.NoError(t, d.ReadOne(t.Context(), func(tx sqldb.Tx) error {
 			rows, err := tx.Query(t.Context(), "SELECT 1")
 			if err != nil {
 				return err
@@ -90,7 +89,7 @@ func TestUndone(t *testing.T) {
 	} {
 		assert.Equal(t, want, undone(&pgconn.PgError{Severity: "ERROR", Code: code}), code)
 	}
-	// It ended while it committed: the log was full, or could not be synced.
+	// The session ended during the commit: the disk was full or could not be synced.
 	for _, severity := range []string{"FATAL", "PANIC"} {
 		assert.False(t, undone(&pgconn.PgError{Severity: severity, Code: "58030"}))
 		assert.False(t, undone(&pgconn.PgError{Severity: "anders", SeverityUnlocalized: severity, Code: "53100"}))
@@ -99,7 +98,7 @@ func TestUndone(t *testing.T) {
 	assert.False(t, undone(context.DeadlineExceeded))
 }
 
-// stuck is a transaction that a server does not answer any more.
+// stuck is a transaction on a server that does not answer.
 type stuck struct{ session }
 
 // IsClosed implements session.
@@ -111,19 +110,19 @@ func (stuck) Rollback(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Nobody waits for ever for a server to undo what the caller has given up.
+// A rollback on a server that does not answer ends after rollbackTime.
 func TestRollbackOfASilentServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := &db{begin: func(context.Context, ...string) (session, error) { return stuck{}, nil }}
 		began := time.Now()
-		require.ErrorIs(t, d.Write(t.Context(), func(sqlstore.Tx) error { return assert.AnError }), assert.AnError)
+		require.ErrorIs(t, d.Write(t.Context(), func(sqldb.Tx) error { return assert.AnError }), assert.AnError)
 		assert.Equal(t, rollbackTime, time.Since(began))
 	})
 }
 
-// A process that is stopped in the middle of a transaction, or that nobody can
-// reach any more, does not keep what it has locked from others.
+// The locks of a process that stalls, or cannot be reached, in the middle of a transaction
+// are released.
 func TestStalledProcess(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
@@ -135,13 +134,13 @@ func TestStalledProcess(t *testing.T) {
 		}
 		return begins(pool)(ctx, statements...)
 	}}
-	locks := func(tx sqlstore.Tx) error {
+	locks := func(tx sqldb.Tx) error {
 		_, err := tx.Exec(t.Context(), "UPDATE {migrations} SET name = name")
 		return err
 	}
 	locked, over, outcome := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		outcome <- stalls.Write(t.Context(), func(tx sqlstore.Tx) error {
+		outcome <- stalls.Write(t.Context(), func(tx sqldb.Tx) error {
 			err := locks(tx)
 			close(locked)
 			<-over
@@ -154,5 +153,5 @@ func TestStalledProcess(t *testing.T) {
 	err := patient.Write(ctx, locks)
 	close(over)
 	require.NoError(t, err)
-	require.ErrorIs(t, <-outcome, sqlstore.ErrUnknown)
+	require.ErrorIs(t, <-outcome, sqldb.ErrUnknown)
 }

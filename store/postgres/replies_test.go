@@ -14,9 +14,8 @@ import (
 	"github.com/signalbox/signalbox/store/postgres"
 )
 
-// A claim in the place of one that counts as none is not dropped by an expiry that
-// saw what was there before: the server looks at a row again once it is unlocked,
-// but not at what was asked of it in a subquery.
+// Expire does not drop a claim that replaced an old one meanwhile. The server checks a
+// locked row again after the wait, but not against the subquery that selected it.
 func TestExpiryLeavesClaimsThatWereJustTaken(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})

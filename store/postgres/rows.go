@@ -9,14 +9,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-var errTx = errors.New("postgres: a transaction of another database")
+var errTx = errors.New("postgres: the transaction belongs to another database")
 
-// RunRows implements [sqlstore.DB]: it sends all statements, then reads all
-// answers.
-func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.RowsStatement) error {
+// RunRows implements [sqldb.DB]. It sends all statements in one batch and then reads the
+// results.
+func (d *db) RunRows(ctx context.Context, t sqldb.Tx, statements ...sqldb.RowsStatement) error {
 	ours, ok := t.(*inTx)
 	if !ok {
 		return errTx
@@ -28,11 +28,10 @@ func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.
 	return ours.SendBatch(ctx, batch).Close()
 }
 
-// WriteRows implements [sqlstore.DB]. All that it sends goes at once, the commit
-// with it: that is one wait for the server less, for those as well who wait for a
-// row that it changes. Whether each statement changed what it must, the server
-// sees itself.
-func (d *db) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement) error {
+// WriteRows implements [sqldb.DB]. The whole transaction, with its commit, is one batch.
+// That saves a round trip to this process, and to the processes that wait for its rows.
+// The server itself checks how many rows each statement changed.
+func (d *db) WriteRows(ctx context.Context, statements ...sqldb.RowsStatement) error {
 	return d.retry(ctx, func() error {
 		batch, err := d.batchOf(statements, true)
 		if err != nil || batch.Len() == 0 {
@@ -40,22 +39,22 @@ func (d *db) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement
 		}
 		began, err := d.begin(ctx, d.writing()...)
 		if err != nil {
-			return sqlstore.Unavailable(ctx, fmt.Errorf("%w: %w", sqlstore.ErrAway, err))
+			return sqldb.Unavailable(ctx, fmt.Errorf("%w: %w", sqldb.ErrAway, err))
 		}
 		err = began.CommitWith(ctx, batch)
 		if err != nil {
 			rollBack(ctx, began)
 		}
 		if isChanged(err) {
-			return sqlstore.ErrChanged
+			return sqldb.ErrChanged
 		}
 		return outcome(err)
 	})
 }
 
-// batchOf are statements with their rows. Of those that are checked the server
-// makes an error where they change fewer than they must.
-func (d *db) batchOf(statements []sqlstore.RowsStatement, checked bool) (*pgx.Batch, error) {
+// batchOf returns statements with their rows as a batch. If checked, a statement fails on
+// the server when it changes fewer rows than it must.
+func (d *db) batchOf(statements []sqldb.RowsStatement, checked bool) (*pgx.Batch, error) {
 	batch := &pgx.Batch{}
 	for i := range statements {
 		s := &statements[i]
@@ -75,12 +74,12 @@ func (d *db) batchOf(statements []sqlstore.RowsStatement, checked bool) (*pgx.Ba
 	return batch, nil
 }
 
-// answer says what becomes of the answer to a statement.
-func answer(queued *pgx.QueuedQuery, s *sqlstore.RowsStatement) {
+// answer registers what to do with the result of a statement.
+func answer(queued *pgx.QueuedQuery, s *sqldb.RowsStatement) {
 	if s.Scan == nil {
 		queued.Exec(func(done pgconn.CommandTag) error {
 			if s.Changed >= 0 && s.Changed != done.RowsAffected() {
-				return sqlstore.ErrChanged
+				return sqldb.ErrChanged
 			}
 			return nil
 		})
@@ -96,15 +95,19 @@ func answer(queued *pgx.QueuedQuery, s *sqlstore.RowsStatement) {
 	})
 }
 
-// statement is a text of the package sqlstore, and whether it is checked.
+// statement is the key of an expanded text.
 type statement struct {
 	text    string
 	checked bool
 }
 
-// text is the text of a statement with the table of its rows. There are finitely
-// many, and each is always about the same columns.
-func (d *db) text(s *sqlstore.RowsStatement, checked bool) string {
+// failure is an expression that fails, by a division by zero, because PostgreSQL has none that
+// raises an error. With constants only it would fail in every plan.
+const failure = "1 / (count(*) - count(*))"
+
+// text returns the text of a statement with its table "n". Texts stay cached: the program
+// has finitely many, and each always has the same columns.
+func (d *db) text(s *sqldb.RowsStatement, checked bool) string {
 	key := statement{s.Text, checked}
 	if known, ok := d.texts.Load(key); ok {
 		text, _ := known.(string)
@@ -112,16 +115,16 @@ func (d *db) text(s *sqlstore.RowsStatement, checked bool) string {
 	}
 	text := strings.Replace(d.names.In(s.Text), "{n}", table(s.Columns), 1)
 	if checked {
-		text = fmt.Sprintf("WITH changed AS (%s RETURNING 1) SELECT CASE count(*) WHEN CAST($%d AS bigint) THEN 0 "+
-			"ELSE 1 / (count(*) - count(*)) END FROM changed", text, len(s.Columns)+1)
+		text = fmt.Sprintf("WITH changed AS (%s RETURNING 1) SELECT CASE count(*) WHEN CAST($%d AS bigint) THEN 0 ELSE %s END FROM changed",
+			text, len(s.Columns)+1, failure)
 	}
 	d.texts.Store(key, text)
 	return text
 }
 
-// table is "n", of one array for each column. The arrays are taken apart in the
-// list of what is selected: among the tables, PostgreSQL would write their rows
-// down first.
+// table returns a subquery "n" with one array parameter for each column. It unnests the
+// arrays in the SELECT list. In the FROM list PostgreSQL would materialize all rows before
+// the first one is used.
 func table(columns []string) string {
 	selected := make([]string, len(columns))
 	for i, column := range columns {
@@ -131,8 +134,8 @@ func table(columns []string) string {
 	return "(SELECT " + strings.Join(selected, ", ") + ") AS n"
 }
 
-// isChanged says whether a statement changed fewer rows than it must.
+// isChanged reports whether a checked statement changed fewer rows than it must.
 func isChanged(err error) bool {
 	failed, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && failed.Code == "22012" // division by zero
+	return ok && failed.Code == "22012" // division by zero; see failure
 }

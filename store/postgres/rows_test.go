@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/internal/pgtest"
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// numbered is a table of which rows with these ids, from 0 to 4, have notes.
+// numbered creates a table of rows with ids from 0 to 4 and notes.
 func numbered(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	_, err := pool.Exec(t.Context(), `CREATE TABLE noted (id bigint PRIMARY KEY, note text);
@@ -30,8 +30,8 @@ func notes(t *testing.T, pool *pgxpool.Pool) (all string) {
 	return all
 }
 
-func note(changed int64, text any, ids ...int64) sqlstore.RowsStatement {
-	s := sqlstore.RowsStatement{
+func note(changed int64, text any, ids ...int64) sqldb.RowsStatement {
+	s := sqldb.RowsStatement{
 		Text: "UPDATE noted SET note = n.note FROM {n} WHERE noted.id = n.id", Columns: []string{"id bigint", "note text"}, Changed: changed,
 	}
 	for _, id := range ids {
@@ -40,8 +40,8 @@ func note(changed int64, text any, ids ...int64) sqlstore.RowsStatement {
 	return s
 }
 
-// Statements that are written at once are all in force when they changed what
-// they must, and none otherwise, in every mode of a pool.
+// In every query mode, WriteRows takes effect when each statement changed the rows that it
+// must, and not at all otherwise.
 func TestWriteRows(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
@@ -55,9 +55,9 @@ func TestWriteRows(t *testing.T) {
 			assert.Equal(t, "a,a,b,,-", notes(t, pool))
 			require.NoError(t, d.WriteRows(t.Context()))
 			for _, changed := range []int64{0, 1, 3} {
-				require.ErrorIs(t, d.WriteRows(t.Context(), note(1, "d", 3), note(changed, "d", 0, 7, 1), note(1, "d", 4)), sqlstore.ErrChanged)
+				require.ErrorIs(t, d.WriteRows(t.Context(), note(1, "d", 3), note(changed, "d", 0, 7, 1), note(1, "d", 4)), sqldb.ErrChanged)
 			}
-			require.ErrorContains(t, d.WriteRows(t.Context(), note(1, "d", 3), note(1, 5, 4)), "not of its column's kind: note text")
+			require.ErrorContains(t, d.WriteRows(t.Context(), note(1, "d", 3), note(1, 5, 4)), "does not have the type of its column: note text")
 			require.Error(t, d.WriteRows(t.Context(), note(1, "d", 3), note(1, "\x00", 4)))
 			assert.Equal(t, "a,a,b,,-", notes(t, pool))
 			gone, cancel := context.WithCancel(t.Context())
@@ -68,8 +68,8 @@ func TestWriteRows(t *testing.T) {
 	}
 }
 
-// Who waits for a row that was written waits for the commit, but for no answer of
-// this process: the commit is on its way with the statements.
+// A transaction that waits for a row of WriteRows does not wait for another round trip of
+// this process, because the commit is sent with the statements.
 func TestWriteRowsAreSentWithTheirCommit(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
@@ -84,7 +84,7 @@ func TestWriteRowsAreSentWithTheirCommit(t *testing.T) {
 	assert.Equal(t, "a,a,b,,", notes(t, pool))
 }
 
-// onlyCommitsWith is a transaction that is sent whole.
+// onlyCommitsWith is a transaction that accepts a single batch with its commit.
 type onlyCommitsWith struct {
 	session
 
@@ -101,7 +101,7 @@ func (o onlyCommitsWith) Commit(context.Context) error {
 	return nil
 }
 
-// Writers that fail for each other are tried again, on whatever connection.
+// Conflicting calls of WriteRows are retried, on any connection.
 func TestWriteRowsAmongRivals(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{Settings: map[string]string{"default_transaction_isolation": "serializable", "pool_max_conns": "4"}})
@@ -121,7 +121,7 @@ func TestWriteRowsAmongRivals(t *testing.T) {
 	assert.Equal(t, strings.Repeat("a", 80)+",b,,,", notes(t, pool))
 }
 
-// Of what was cut off nobody knows whether it was committed.
+// When the connection breaks during WriteRows, the outcome is unknown.
 func TestWriteRowsCutOff(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})
@@ -139,7 +139,7 @@ func TestWriteRowsCutOff(t *testing.T) {
 			WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))`).Scan(&cut)
 		return err == nil && cut
 	}, 10*time.Second, time.Millisecond)
-	require.ErrorIs(t, <-written, sqlstore.ErrUnknown)
+	require.ErrorIs(t, <-written, sqldb.ErrUnknown)
 	require.NoError(t, rival.Rollback(t.Context()))
 	assert.Equal(t, ",,,,", notes(t, pool))
 }

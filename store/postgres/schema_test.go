@@ -2,9 +2,7 @@ package postgres_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,14 +16,15 @@ import (
 	"github.com/signalbox/signalbox/store/storetest"
 )
 
-// The tables of a program that has some of the same names, and a row in each.
+// hosts creates tables of a program under some of our names, with a row in each.
 const hosts = `
 	CREATE TABLE accounts (id int); INSERT INTO accounts VALUES (1);
 	CREATE TABLE keys (door text); INSERT INTO keys VALUES ('front');
 	CREATE TABLE events (at date); INSERT INTO events VALUES ('2026-11-21');
 	CREATE TABLE migrations (version bigint, name text); INSERT INTO migrations VALUES (9999, 'ours')`
 
-// grants is what the package documentation has an administrator grant to who serves.
+// grants returns what the package documentation tells an administrator to grant to the
+// role that serves.
 func grants(schema, role string) string {
 	const granted = `
 		GRANT USAGE ON SCHEMA signalbox TO service;
@@ -34,7 +33,7 @@ func grants(schema, role string) string {
 	return strings.NewReplacer("signalbox", schema, " service", " "+role).Replace(granted)
 }
 
-// as returns a pool of the same database, of another role.
+// as returns a pool of another role in the same database.
 func as(t *testing.T, pool *pgxpool.Pool, role string) *pgxpool.Pool {
 	t.Helper()
 	cfg := pool.Config()
@@ -46,7 +45,7 @@ func as(t *testing.T, pool *pgxpool.Pool, role string) *pgxpool.Pool {
 	return other
 }
 
-// role makes a role without any right, which is gone when the test ends.
+// role creates a role without rights, which is dropped when the test ends.
 func role(t *testing.T) string {
 	t.Helper()
 	pool := pgtest.Pool(t, pgtest.Config{})
@@ -61,25 +60,25 @@ func role(t *testing.T) string {
 	return name
 }
 
-// A program's database may have tables of the same names, and the role that serves
-// may create nothing.
-func TestConformanceAmongOthersTables(t *testing.T) {
+// TestConformance runs the suite in a database that also holds tables of a program. The
+// role that serves has no right but the documented ones.
+func TestConformance(t *testing.T) {
 	t.Parallel()
 	service := role(t)
 	pool := pgtest.Pool(t, pgtest.Config{OwnDatabase: true})
 	_, err := pool.Exec(t.Context(), hosts)
 	require.NoError(t, err)
+	cfg := postgres.Config{}
+	require.NoError(t, postgres.Migrate(t.Context(), pool, cfg))
+	_, err = pool.Exec(t.Context(), grants(postgres.DefaultSchema, service))
+	require.NoError(t, err)
 	serving := as(t, pool, service)
-	var n atomic.Int64
+	_, err = serving.Exec(t.Context(), "CREATE TABLE signalbox.x (id int)")
+	require.ErrorContains(t, err, "permission denied")
+	require.NoError(t, postgres.Migrate(t.Context(), serving, cfg), "it only reads")
 	storetest.Run(t, func(t *testing.T) store.Set {
 		t.Helper()
-		cfg := postgres.Config{Schema: fmt.Sprintf("signalbox%d", n.Add(1))}
-		require.NoError(t, postgres.Migrate(t.Context(), pool, cfg))
-		_, err = pool.Exec(t.Context(), grants(cfg.Schema, service))
-		require.NoError(t, err)
-		_, err = serving.Exec(t.Context(), "CREATE TABLE "+cfg.Schema+".x (id int)")
-		require.ErrorContains(t, err, "permission denied")
-		require.NoError(t, postgres.Migrate(t.Context(), serving, cfg), "it only reads")
+		empty(t, serving, postgres.DefaultSchema)
 		set, err := postgres.Open(t.Context(), serving, cfg)
 		require.NoError(t, err)
 		return set
@@ -99,8 +98,8 @@ func TestOpenCreatesNothing(t *testing.T) {
 	assert.Zero(t, schemas)
 }
 
-// An administrator who makes the schema spares the role that migrates the right to
-// make any.
+// In a schema that an administrator has created, the role that migrates needs no right to
+// create schemas.
 func TestMigrateInASchemaThatIsThere(t *testing.T) {
 	t.Parallel()
 	service := role(t)
@@ -115,7 +114,7 @@ func TestMigrateInASchemaThatIsThere(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Two services may share a database.
+// Several services may share a database.
 func TestSchemasAreSeparate(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{OwnDatabase: true})
@@ -146,8 +145,8 @@ func TestSchemaNames(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// A schema in which somebody else has a type of a table's name is refused, and not
-// tried for ever.
+// A schema that has a type with the name of a table is refused after a bounded number of
+// attempts.
 func TestTypesInTheWayAreToldOf(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Config{})

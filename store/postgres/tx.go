@@ -8,14 +8,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// How transactions begin. Of those that write, a process that sleeps or cannot be
-// reached in the middle of one loses it: the rows that it has locked are others'
-// as well, and a server would wait hours for it. And they go by indexes only, with
-// plans that are made once: one that was made while a table was small, and is
-// kept, would otherwise read all of it once it is large.
+// The statements that begin a transaction. One that writes ends with its connection if
+// the process stalls or cannot be reached, because other processes wait for the rows that
+// it has locked; otherwise a server would wait for hours. It uses indexes only, by plans
+// that are made once: a plan made while a table was small would later read the whole
+// table.
 const (
 	toRead  = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 	toWrite = "BEGIN"
@@ -24,7 +24,7 @@ const (
 		"set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)"
 )
 
-// session is a transaction as it is run: [tx], or one that faults strike.
+// session is a transaction: a [tx], or in tests one that injects faults.
 type session interface {
 	Exec(ctx context.Context, query string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, query string, args ...any) (pgx.Rows, error)
@@ -36,9 +36,10 @@ type session interface {
 	IsClosed() bool // the connection
 }
 
-// begins returns what begins a transaction on a connection of pool. It begins
-// together with its first statement, which is one wait for the server less. With
-// nothing to begin it, what it sends is no transaction of several statements.
+// begins returns the function that begins transactions on connections of pool. The
+// statements that begin a transaction are sent together with its first statement, which
+// saves a round trip. Without statements no transaction is begun, and each statement that
+// is sent stands alone.
 func begins(pool *pgxpool.Pool) func(ctx context.Context, statements ...string) (session, error) {
 	return func(ctx context.Context, statements ...string) (session, error) {
 		conn, err := pool.Acquire(ctx)
@@ -52,12 +53,12 @@ func begins(pool *pgxpool.Pool) func(ctx context.Context, statements ...string) 
 // tx is a transaction. It must end with Commit or Rollback.
 type tx struct {
 	conn  *pgxpool.Conn
-	first []string // what is to be sent before the first statement
-	alone bool     // there is nothing to end
+	first []string // to send before the first statement; nil once sent
+	alone bool     // no transaction was begun
 }
 
-// SendBatch sends statements. The results of those that begin are not among the
-// batch's, but their errors are.
+// SendBatch sends a batch. The results do not include those of the statements that begin
+// the transaction, but their errors do.
 func (t *tx) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults {
 	if len(t.first) == 0 {
 		return t.conn.SendBatch(ctx, batch)
@@ -72,7 +73,7 @@ func (t *tx) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults {
 	results := t.conn.SendBatch(ctx, whole)
 	for range begun {
 		if _, err := results.Exec(); err != nil {
-			break // each result after it says so, too
+			break // every later result has the same error
 		}
 	}
 	return results
@@ -93,7 +94,7 @@ func (t *tx) Exec(ctx context.Context, query string, args ...any) (done pgconn.C
 	batch.Queue(query, args...)
 	results := t.SendBatch(ctx, batch)
 	done, err = results.Exec()
-	return done, cmp.Or(err, results.Close()) // which says the same, if both fail
+	return done, cmp.Or(err, results.Close()) // both errors are the same
 }
 
 // Query runs one query, whose rows must be closed before the next statement.
@@ -104,9 +105,9 @@ func (t *tx) Query(ctx context.Context, query string, args ...any) (pgx.Rows, er
 	batch := &pgx.Batch{}
 	batch.Queue(query, args...)
 	results := t.SendBatch(ctx, batch)
-	rows, err := results.Query() //nolint:rowserrcheck // whoever reads the rows checks and closes them
+	rows, err := results.Query() //nolint:rowserrcheck // the caller checks and closes the rows
 	if err != nil {
-		_ = results.Close() // it has the same to say
+		_ = results.Close() // has the same error
 		return nil, err
 	}
 	return &firstRows{Rows: rows, results: results}, nil
@@ -114,7 +115,7 @@ func (t *tx) Query(ctx context.Context, query string, args ...any) (pgx.Rows, er
 
 func (t *tx) begin(ctx context.Context) error {
 	first := t.first
-	t.first = nil // whatever becomes of them, there is something to end
+	t.first = nil // also after an error: there may be a transaction to end
 	for _, statement := range first {
 		if _, err := t.conn.Exec(ctx, statement); err != nil {
 			return err
@@ -136,8 +137,7 @@ func (t *tx) Commit(ctx context.Context) error {
 	return err
 }
 
-// CommitWith sends statements and commits, all at once. When it fails
-// the transaction is to be rolled back.
+// CommitWith sends a batch with the commit. After an error the caller must roll back.
 func (t *tx) CommitWith(ctx context.Context, batch *pgx.Batch) error {
 	batch.Queue("COMMIT").Exec(func(done pgconn.CommandTag) error {
 		if done.String() == "ROLLBACK" {
@@ -152,8 +152,8 @@ func (t *tx) CommitWith(ctx context.Context, batch *pgx.Batch) error {
 	return err
 }
 
-// Rollback undoes what was done. A connection that cannot be told is closed, by
-// which the server undoes it.
+// Rollback rolls the transaction back. If the server cannot be told, the connection is
+// closed, which has the same effect.
 func (t *tx) Rollback(ctx context.Context) error {
 	defer t.conn.Release()
 	if t.first != nil || t.alone {
@@ -163,39 +163,39 @@ func (t *tx) Rollback(ctx context.Context) error {
 	return err
 }
 
-// Conn is the connection.
+// Conn returns the connection.
 func (t *tx) Conn() *pgx.Conn { return t.conn.Conn() }
 
-// IsClosed says whether the connection is closed, for whatever reason.
+// IsClosed reports whether the connection is closed.
 func (t *tx) IsClosed() bool { return t.conn.Conn().IsClosed() }
 
-// firstRows are those of a batch of one query.
+// firstRows is the result of a batch of one query.
 type firstRows struct {
 	pgx.Rows
 
 	results pgx.BatchResults
 }
 
-// Close closes the batch as well: what it has to say, Err does.
+// Close closes the rows and the batch. Err reports the error of both.
 func (r *firstRows) Close() {
 	r.Rows.Close()
 	_ = r.results.Close()
 }
 
-// inTx is a transaction as the stores see it.
+// inTx is a session as [sqldb.Tx].
 type inTx struct {
 	session
 
-	names *sqlstore.Names
+	names *sqldb.Names
 }
 
-// Exec implements [sqlstore.Tx].
+// Exec implements [sqldb.Tx].
 func (t *inTx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	done, err := t.session.Exec(ctx, t.names.In(query), args...)
 	return done.RowsAffected(), err
 }
 
-// Query implements [sqlstore.Tx].
-func (t *inTx) Query(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
-	return t.session.Query(ctx, t.names.In(query), args...) //nolint:rowserrcheck,sqlclosecheck // whoever reads the rows checks and closes them
+// Query implements [sqldb.Tx].
+func (t *inTx) Query(ctx context.Context, query string, args ...any) (sqldb.Rows, error) {
+	return t.session.Query(ctx, t.names.In(query), args...) //nolint:rowserrcheck,sqlclosecheck // the caller checks and closes the rows
 }

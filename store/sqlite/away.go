@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// told marks the errors of a file that can do nothing just now: another process
-// has it, or the disk is full or away. They are SQLite's own words, because each
-// driver has codes of its own.
-func told(ctx context.Context, err error) error {
+// markUnavailable wraps errors of a file that cannot be used at the moment: another
+// process has locked it, or the disk is full or gone. It compares SQLite's own messages
+// because each driver has its own error codes.
+func markUnavailable(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -22,7 +22,7 @@ func told(ctx context.Context, err error) error {
 	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || slices.ContainsFunc([]string{
 		"database is locked", "disk is full", "disk I/O error", "unable to open database file", "sql: database is closed",
 	}, func(words string) bool { return strings.Contains(text, words) }) {
-		return sqlstore.Unavailable(ctx, err)
+		return sqldb.Unavailable(ctx, err)
 	}
 	return err
 }

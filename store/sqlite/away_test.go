@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/store/sqlite"
 )
 
-// A file that can do nothing just now is unavailable; what it does not have is not.
+// A locked, full or missing file is unavailable; a missing table is not.
 func TestAFileThatIsAway(t *testing.T) {
 	t.Parallel()
 	pool := open(t, filepath.Join(t.TempDir(), "signalbox.db"))

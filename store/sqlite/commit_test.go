@@ -6,13 +6,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store/sqlite"
 )
 
-// A commit that SQLite refuses leaves no transaction open for the next user of
-// the connection: the driver sees to it.
+// After a commit that SQLite refuses, the connection has no open transaction: the driver
+// rolls back.
 func TestWriteAfterARefusedCommit(t *testing.T) {
 	t.Parallel()
 	pool := open(t, ":memory:")
@@ -24,7 +24,7 @@ func TestWriteAfterARefusedCommit(t *testing.T) {
 		CREATE TABLE children (parent INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)`)
 	require.NoError(t, err)
 	insert := func(text string) error {
-		return db.Write(t.Context(), func(tx sqlstore.Tx) error {
+		return db.Write(t.Context(), func(tx sqldb.Tx) error {
 			_, err := tx.Exec(t.Context(), text)
 			return err
 		})
@@ -37,7 +37,7 @@ func TestWriteAfterARefusedCommit(t *testing.T) {
 	assert.Equal(t, 1, children)
 }
 
-// A ledger whose database was restored under it finds its way.
+// A ledger continues after its database was replaced by a restored one.
 func TestLedgerOfARestoredDatabase(t *testing.T) {
 	t.Parallel()
 	pool := open(t, ":memory:")

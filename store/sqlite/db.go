@@ -9,47 +9,46 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// pragmas are set on a connection before it writes. A process that waits for
-// another one's write lock waits at most ten seconds. What is needed to undo one
-// statement stays in memory, and what was committed in the log for sixteen
-// million bytes: both are written again and again, to the same few pages.
+// pragmas are set on a connection before it writes. Waiting for another process's write
+// lock ends after ten seconds. The statement journal stays in memory, and the log is
+// checkpointed every 4,000 pages (16 MB): both are rewritten often, for the same few
+// pages.
 const pragmas = "PRAGMA busy_timeout = 10000; PRAGMA synchronous = FULL; " +
 	"PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4000"
 
-// lock takes the write lock before anything is read. Drivers begin deferred:
-// of two transactions that both read first, one would fail at once, however
-// long it is willing to wait.
+// lock takes the write lock before anything is read. Drivers begin transactions
+// deferred, and of two that read first and then write, SQLite refuses one at once,
+// whatever the busy timeout.
 const lock = "UPDATE {migrations} SET version = version WHERE false"
 
-// What needs the whole file, or waits for who has it, happens within ten seconds,
-// or not at all.
+// patiently tries a hundred times a second, for ten seconds.
 const (
 	mostTries    = 1000
 	betweenTries = 10 * time.Millisecond
 )
 
-// db is a database whose writes take turns within the process.
+// db is a database in a pool. Within the process one transaction writes at a time.
 type db struct {
 	pool   *sql.DB
-	names  *sqlstore.Names
-	writer chan struct{} // holds a token while somebody writes
-	last   any           // the driver's connection that was written to last, of whoever holds the token
+	names  *sqldb.Names
+	writer chan struct{} // holds a token while a transaction writes
+	last   any           // the driver's connection that was written to last; guarded by writer
 
 	mu         sync.RWMutex
-	statements map[string]*sql.Stmt // by the text of the package sqlstore; there are finitely many
+	statements map[string]*sql.Stmt // by original text; the program has finitely many
 
 	forRows expansions
 }
 
-// newDB returns the database in a pool, whose tables' names have a prefix.
+// newDB returns the database in a pool. All names of tables get the prefix.
 func newDB(pool *sql.DB, prefix string) *db {
-	return &db{pool: pool, names: sqlstore.NewNames(`"`+prefix, `"`), writer: make(chan struct{}, 1), statements: make(map[string]*sql.Stmt)}
+	return &db{pool: pool, names: sqldb.NewNames(`"`+prefix, `"`), writer: make(chan struct{}, 1), statements: make(map[string]*sql.Stmt)}
 }
 
-// prepareFile does what is done once for a file.
+// prepareFile makes the file ready to be written to.
 func (d *db) prepareFile(ctx context.Context) error {
 	conn, err := d.pool.Conn(ctx)
 	if err != nil {
@@ -62,8 +61,8 @@ func (d *db) prepareFile(ctx context.Context) error {
 	return keepLog(ctx, conn)
 }
 
-// Migrated implements [sqlstore.DB].
-func (d *db) Migrated(ctx context.Context, t sqlstore.Tx) (there bool, err error) {
+// Migrated implements [sqldb.DB].
+func (d *db) Migrated(ctx context.Context, t sqldb.Tx) (there bool, err error) {
 	name := strings.Trim(d.names.In("{migrations}"), `"`)
 	rows, err := t.Query(ctx, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1", name)
 	if err != nil {
@@ -78,8 +77,8 @@ func (d *db) Migrated(ctx context.Context, t sqlstore.Tx) (there bool, err error
 	return there, rows.Err()
 }
 
-// Prepare implements [sqlstore.DB]. It is no [db.Write], which locks the table that
-// is made here.
+// Prepare implements [sqldb.DB]. It cannot use [db.Write], which locks by the table
+// that Prepare creates.
 func (d *db) Prepare(ctx context.Context) error {
 	conn, err := d.pool.Conn(ctx)
 	if err != nil {
@@ -98,11 +97,11 @@ func (d *db) Prepare(ctx context.Context) error {
 	return nil
 }
 
-var errLog = errors.New("the database cannot have a write-ahead log where it is")
+var errLog = errors.New("no write-ahead log is possible where the database file is")
 
-// keepLog gives the file a write-ahead log. Where SQLite cannot it does not say
-// so; what has no file needs none. Of several processes that do so at once SQLite
-// refuses all but one, however long they are willing to wait.
+// keepLog switches the file to a write-ahead log. SQLite reports no error where it
+// cannot, so the result is checked; a database in memory needs no log. While several
+// processes switch at once SQLite refuses all but one, whatever the busy timeout.
 func keepLog(ctx context.Context, conn *sql.Conn) error {
 	var mode, file string
 	err := patiently(ctx, func() error { return conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode) })
@@ -118,8 +117,7 @@ func keepLog(ctx context.Context, conn *sql.Conn) error {
 	return nil
 }
 
-// patiently does what SQLite refuses while somebody has the whole file, until it
-// does not.
+// patiently repeats f while SQLite refuses it because of another connection's lock.
 func patiently(ctx context.Context, f func() error) error {
 	for tries := 1; ; tries++ {
 		err := f()
@@ -136,21 +134,21 @@ func patiently(ctx context.Context, f func() error) error {
 	}
 }
 
-// Read implements [sqlstore.DB]. The log has no reader wait for a writer, but the
-// first connection to a file makes the log ready, and the last one deletes it: the
-// others do not even wait, unless they were told to, and a pool may open and close
-// them at any time.
-func (d *db) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+// Read implements [sqldb.DB]. With a write-ahead log no reader waits for a writer. But
+// the first connection to a file recovers the log and the last one deletes it, and
+// meanwhile SQLite refuses others at once on connections without a busy timeout. A pool
+// may open and close connections at any time, so Read repeats what was refused.
+func (d *db) Read(ctx context.Context, f func(sqldb.Tx) error) error {
 	return patiently(ctx, func() error {
 		return d.run(ctx, f, func(*sql.Conn) error { return nil }, func(*tx) error { return nil })
 	})
 }
 
-// ReadOne implements [sqlstore.DB].
-func (d *db) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error { return d.Read(ctx, f) }
+// ReadOne implements [sqldb.DB].
+func (d *db) ReadOne(ctx context.Context, f func(sqldb.Tx) error) error { return d.Read(ctx, f) }
 
-// Write implements [sqlstore.DB].
-func (d *db) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
+// Write implements [sqldb.DB].
+func (d *db) Write(ctx context.Context, f func(sqldb.Tx) error) error {
 	select {
 	case d.writer <- struct{}{}:
 		defer func() { <-d.writer }()
@@ -165,8 +163,8 @@ func (d *db) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 		})
 }
 
-// ready sets the pragmas of a connection, unless it is the last one that was
-// written to: a pool does not tell a new one from an old one.
+// ready sets the pragmas of a connection, unless it was the last one to be written to.
+// A pool does not tell whether a connection is new.
 func (d *db) ready(ctx context.Context, conn *sql.Conn) error {
 	var now any
 	if err := conn.Raw(func(c any) error {
@@ -187,9 +185,10 @@ func (d *db) ready(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
-// run runs f in a transaction, after before and begun.
-func (d *db) run(ctx context.Context, f func(sqlstore.Tx) error, before func(*sql.Conn) error, begun func(*tx) error) (err error) {
-	defer func() { err = told(ctx, err) }()
+// run runs f in a transaction. It calls before on the connection and begun in the
+// transaction.
+func (d *db) run(ctx context.Context, f func(sqldb.Tx) error, before func(*sql.Conn) error, begun func(*tx) error) (err error) {
+	defer func() { err = markUnavailable(ctx, err) }()
 	conn, err := d.pool.Conn(ctx)
 	if err != nil {
 		return err
@@ -202,8 +201,8 @@ func (d *db) run(ctx context.Context, f func(sqlstore.Tx) error, before func(*sq
 	if err = before(conn); err != nil {
 		return err
 	}
-	// The context ends neither the transaction nor its connection from outside:
-	// each statement looks at it.
+	// Without WithoutCancel the end of ctx would roll back at any moment, from
+	// another goroutine. Each statement looks at ctx itself.
 	began, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
 		return err
@@ -223,104 +222,18 @@ func (d *db) run(ctx context.Context, f func(sqlstore.Tx) error, before func(*sq
 	return began.Commit()
 }
 
-// Portion implements [sqlstore.DB].
+// Portion implements [sqldb.DB].
 func (d *db) Portion() int { return 4096 }
 
-// Writers implements [sqlstore.DB].
+// Writers implements [sqldb.DB].
 func (d *db) Writers() int { return 1 }
 
-// Script implements [sqlstore.DB].
-func (d *db) Script(ctx context.Context, t sqlstore.Tx, statements string) error {
+// Script implements [sqldb.DB].
+func (d *db) Script(ctx context.Context, t sqldb.Tx, statements string) error {
 	ours, ok := t.(*tx)
 	if !ok {
-		return errors.New("sqlite: a transaction of another database")
+		return errors.New("sqlite: the transaction belongs to another database")
 	}
 	_, err := ours.tx.ExecContext(ctx, d.names.In(statements))
 	return err
 }
-
-// statement returns a prepared text, or nil. The pool prepares it once for each
-// connection.
-func (d *db) statement(text string) *sql.Stmt {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	return d.statements[text]
-}
-
-// prepare prepares texts for the next transactions. Within one it would wait
-// for itself where the pool has a single connection. What cannot be prepared now
-// is sent as text once more.
-func (d *db) prepare(ctx context.Context, texts []string) {
-	for _, text := range texts {
-		s, err := d.pool.PrepareContext(ctx, d.ours(text)) //nolint:sqlclosecheck // it stays for as long as the pool
-		if err != nil {
-			return
-		}
-		d.mu.Lock()
-		if d.statements[text] == nil {
-			d.statements[text], s = s, nil
-		}
-		d.mu.Unlock()
-		if s != nil {
-			_ = s.Close() // a rival was first
-		}
-	}
-}
-
-// ours is a text as SQLite wants it: $1 would be the name of a parameter, and
-// rows need no locks where there is one writer.
-func (d *db) ours(text string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(d.names.In(text), "FOR UPDATE", ""), "$", "?")
-}
-
-// tx is a transaction.
-type tx struct {
-	db  *db
-	tx  *sql.Tx
-	new []string // texts that were not prepared
-}
-
-// prepared returns a text as a statement of the transaction, or nil.
-func (t *tx) prepared(ctx context.Context, text string) *sql.Stmt {
-	s := t.db.statement(text)
-	if s == nil {
-		t.new = append(t.new, text)
-		return nil
-	}
-	return t.tx.StmtContext(ctx, s)
-}
-
-// Exec implements [sqlstore.Tx].
-func (t *tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
-	var res sql.Result
-	var err error
-	if s := t.prepared(ctx, query); s != nil { //nolint:sqlclosecheck // its transaction does
-		res, err = s.ExecContext(ctx, args...)
-	} else {
-		res, err = t.tx.ExecContext(ctx, t.db.ours(query), args...)
-	}
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
-}
-
-// Query implements [sqlstore.Tx].
-func (t *tx) Query(ctx context.Context, query string, args ...any) (sqlstore.Rows, error) {
-	var found *sql.Rows
-	var err error
-	if s := t.prepared(ctx, query); s != nil { //nolint:sqlclosecheck // its transaction does
-		found, err = s.QueryContext(ctx, args...) //nolint:rowserrcheck // the caller checks
-	} else {
-		found, err = t.tx.QueryContext(ctx, t.db.ours(query), args...) //nolint:rowserrcheck // the caller checks
-	}
-	if err != nil {
-		return nil, err
-	}
-	return rows{found}, nil
-}
-
-type rows struct{ *sql.Rows }
-
-// Close implements [sqlstore.Rows].
-func (r rows) Close() { _ = r.Rows.Close() }

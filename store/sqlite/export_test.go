@@ -3,8 +3,8 @@ package sqlite
 import (
 	"database/sql"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// DB is a pool as the stores use it, for writing rows without them.
-func DB(pool *sql.DB) sqlstore.DB { return newDB(pool, DefaultPrefix) }
+// DB returns a pool as the stores use it.
+func DB(pool *sql.DB) sqldb.DB { return newDB(pool, DefaultPrefix) }

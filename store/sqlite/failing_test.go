@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// fault is how a database fails.
+// fault is a way in which a database fails.
 type fault struct {
 	what   string
-	onward bool // it does not recover
+	onward bool // every later operation fails too
 }
 
 const (
@@ -37,15 +37,15 @@ func everyFault() []fault {
 
 var errFault = errors.New("the disk is on fire")
 
-// failing is a database that fails the n-th time.
+// failing is a database of which the n-th operation fails.
 type failing struct {
-	sqlstore.DB
+	sqldb.DB
 	fault
 
-	n, seen int // one caller at a time
+	n, seen int // not synchronized: for one caller at a time
 }
 
-// strikes says whether a fault comes now.
+// strikes reports whether an operation of this kind fails now.
 func (f *failing) strikes(what string) bool {
 	if what != f.what {
 		return false
@@ -54,30 +54,30 @@ func (f *failing) strikes(what string) bool {
 	return f.seen == f.n || f.onward && f.seen > f.n
 }
 
-// Read implements [sqlstore.DB].
-func (f *failing) Read(ctx context.Context, do func(sqlstore.Tx) error) error {
+// Read implements [sqldb.DB].
+func (f *failing) Read(ctx context.Context, do func(sqldb.Tx) error) error {
 	if f.strikes(refused) {
 		return errFault
 	}
-	return f.DB.Read(ctx, func(tx sqlstore.Tx) error { return do(failingTx{tx, f}) })
+	return f.DB.Read(ctx, func(tx sqldb.Tx) error { return do(failingTx{tx, f}) })
 }
 
-// ReadOne implements [sqlstore.DB].
-func (f *failing) ReadOne(ctx context.Context, do func(sqlstore.Tx) error) error {
+// ReadOne implements [sqldb.DB].
+func (f *failing) ReadOne(ctx context.Context, do func(sqldb.Tx) error) error {
 	return f.Read(ctx, do)
 }
 
-// WriteRows implements [sqlstore.DB].
-func (f *failing) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement) error {
-	return f.Write(ctx, func(tx sqlstore.Tx) error { return f.RunRows(ctx, tx, statements...) })
+// WriteRows implements [sqldb.DB].
+func (f *failing) WriteRows(ctx context.Context, statements ...sqldb.RowsStatement) error {
+	return f.Write(ctx, func(tx sqldb.Tx) error { return f.RunRows(ctx, tx, statements...) })
 }
 
-// Write implements [sqlstore.DB].
-func (f *failing) Write(ctx context.Context, do func(sqlstore.Tx) error) error {
+// Write implements [sqldb.DB].
+func (f *failing) Write(ctx context.Context, do func(sqldb.Tx) error) error {
 	if f.strikes(refused) {
 		return errFault
 	}
-	err := f.DB.Write(ctx, func(tx sqlstore.Tx) error {
+	err := f.DB.Write(ctx, func(tx sqldb.Tx) error {
 		if err := do(failingTx{tx, f}); err != nil {
 			return err
 		}
@@ -87,18 +87,18 @@ func (f *failing) Write(ctx context.Context, do func(sqlstore.Tx) error) error {
 		return nil
 	})
 	if err == nil && f.strikes(unknown) {
-		return fmt.Errorf("%w: %w", sqlstore.ErrUnknown, errFault)
+		return fmt.Errorf("%w: %w", sqldb.ErrUnknown, errFault)
 	}
 	return err
 }
 
 type failingTx struct {
-	sqlstore.Tx
+	sqldb.Tx
 
 	of *failing
 }
 
-// Exec implements [sqlstore.Tx].
+// Exec implements [sqldb.Tx].
 func (t failingTx) Exec(ctx context.Context, text string, args ...any) (int64, error) {
 	if t.of.strikes(before) {
 		return 0, errFault
@@ -110,8 +110,8 @@ func (t failingTx) Exec(ctx context.Context, text string, args ...any) (int64, e
 	return n, err
 }
 
-// Query implements [sqlstore.Tx].
-func (t failingTx) Query(ctx context.Context, text string, args ...any) (sqlstore.Rows, error) {
+// Query implements [sqldb.Tx].
+func (t failingTx) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
 	if t.of.strikes(before) {
 		return nil, errFault
 	}

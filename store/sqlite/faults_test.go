@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox/signalbox"
 	"github.com/signalbox/signalbox/activity"
-	"github.com/signalbox/signalbox/examples/server/stack"
+	"github.com/signalbox/signalbox/internal/demo"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
@@ -26,22 +27,22 @@ import (
 
 const (
 	cent  = router.Dollar / 100
-	limit = 4 * cent // of a key: what the first two calls cost, and one more
+	limit = 4 * cent // of the key: the first two calls cost three, one more fits
 	calls = 4
 )
 
 func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
-// burning is a database, and a service on it whose database fails.
+// burning is a service on a database that fails.
 type burning struct {
 	t       *testing.T
-	whole   store.Set // on the same database, and without faults
-	managed *stack.Stack
+	whole   store.Set // the same database without faults
+	managed *signalbox.Service
 	failing *failing
 	faulty  store.Set
-	who     router.Principal // has the key that is used
+	who     router.Principal // the owner of the key in use
 	secret  router.Secret
-	told    router.USD // what answers said that they cost
+	told    router.USD // sum of the costs that answers reported
 	posted  router.USD // what the account had spent before
 }
 
@@ -55,18 +56,18 @@ func newBurning(t *testing.T) *burning {
 	require.NoError(t, err)
 	b.faulty = sqlstore.Set(b.failing)
 	b.managed = b.service(b.whole)
-	_, err = b.managed.Seed(t.Context())
+	_, err = demo.Seed(t.Context(), b.managed)
 	require.NoError(t, err)
 	return b
 }
 
-// service is a whole one, on two upstreams. It has cached nothing yet.
-func (b *burning) service(set store.Set) *stack.Stack {
+// service returns a service with two upstreams and cold caches.
+func (b *burning) service(set store.Set) *signalbox.Service {
 	b.t.Helper()
 	first := true
 	ant := &routertest.Script{Default: routertest.Step{Do: func(_ context.Context, a router.Attempt) (router.Reply, error) {
 		b.within(limit) //nolint:contextcheck // with the test's own context
-		if first {      // so that the dearer one is asked, and the hold is raised
+		if first {      // fails over to the dearer endpoint, so that the hold is raised
 			first = false
 			return router.Reply{}, routertest.Fail(500, 0)
 		}
@@ -81,23 +82,23 @@ func (b *burning) service(set store.Set) *stack.Stack {
 		},
 	)
 	require.NoError(b.t, err)
-	s, err := stack.New(stack.Config{Catalog: catalog, Stores: set, Log: slog.New(slog.DiscardHandler), Now: noon})
+	s, err := signalbox.New(signalbox.Config{Catalog: catalog, Stores: set, SealingKeys: demo.SealingKeys(), Logger: slog.New(slog.DiscardHandler), Now: noon})
 	require.NoError(b.t, err)
 	return s
 }
 
-// begin makes a key with a limit, and has the n-th of something fail.
+// begin creates a key with a limit, and lets the n-th operation of a kind fail.
 func (b *burning) begin(what fault, n int) {
 	b.t.Helper()
-	by := router.Actor{Principal: router.Principal{Account: stack.Account}}
-	k, secret, err := b.managed.Keys.Create(b.t.Context(), by, keys.Key{Name: "key", Creator: stack.Member, Limit: new(limit)})
+	by := demo.Program()
+	k, secret, err := b.managed.Keys.Create(b.t.Context(), by, keys.Key{Name: "key", Creator: demo.Member, Limit: new(limit)})
 	require.NoError(b.t, err)
 	b.who = router.Principal{Account: k.Account, Workspace: k.Workspace, Member: k.Creator, KeyHash: k.Hash}
 	b.secret, b.told, b.posted = secret, 0, b.spent(router.OwnerAccount).Spent.Credit
 	b.failing.fault, b.failing.n, b.failing.seen = what, n, 0
 }
 
-// spent is what stands on an owner.
+// spent returns the balance of an owner.
 func (b *burning) spent(o router.Owner) router.Balance {
 	b.t.Helper()
 	list, err := b.whole.Ledger.Balances(b.t.Context(), []router.Line{o.Line(b.who, "ever")})
@@ -105,12 +106,12 @@ func (b *burning) spent(o router.Owner) router.Balance {
 	return list[0]
 }
 
-// within requires that the limit is kept and that events are what is spent.
+// within requires that the limit is kept and that the events add up to what is spent.
 func (b *burning) within(limit router.USD) {
 	b.t.Helper()
 	on := b.spent(router.OwnerKey)
 	assert.LessOrEqual(b.t, on.Spent.Credit+on.Held.Credit, limit)
-	items, err := b.whole.Activity.Items(b.t.Context(), activity.Range{Account: stack.Account, From: "2026-11-21", To: "2026-11-21"})
+	items, err := b.whole.Activity.Items(b.t.Context(), activity.Range{Account: demo.Account, From: "2026-11-21", To: "2026-11-21"})
 	require.NoError(b.t, err)
 	sum := router.USD(0)
 	for _, item := range items {
@@ -119,8 +120,8 @@ func (b *burning) within(limit router.USD) {
 	assert.Equal(b.t, b.spent(router.OwnerAccount).Spent.Credit, sum)
 }
 
-// call makes a call, and says whether it failed for a fault.
-func (b *burning) call(s *stack.Stack) (failed bool) {
+// call makes a call and reports whether it failed because of a fault.
+func (b *burning) call(s *signalbox.Service) (failed bool) {
 	cheap, err := systemone.DecodePreferences([]byte(`{"sort":"price"}`))
 	require.NoError(b.t, err)
 	res, err := s.Router.Decide(b.t.Context(), &router.Call{Secret: b.secret, Request: &systemone.Request{
@@ -141,15 +142,15 @@ func (b *burning) call(s *stack.Stack) (failed bool) {
 	return true
 }
 
-// Whatever fails in a database under a whole service, and wherever: no limit is
-// passed, nothing that was answered is lost, who is not answered is told so, and
-// what is left held ends with its deadline.
+// Whatever operation of the database fails: the limit is kept, every answered call is
+// charged, a call that is not answered gets an error, and what stays held ends with its
+// deadline.
 func TestTheNthTimeSomethingFails(t *testing.T) {
 	t.Parallel()
 	for _, what := range everyFault() {
 		t.Run(fmt.Sprintf("%s, for good %t", what.what, what.onward), func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { failEverywhere(t, what) }) // which ends when no goroutine is left
+			synctest.Test(t, func(t *testing.T) { failEverywhere(t, what) }) // fails if a goroutine is left behind
 		})
 	}
 }
@@ -176,7 +177,7 @@ func failEverywhere(t *testing.T, what fault) {
 	assert.Greater(t, n, 6, "so many things may fail")
 }
 
-// run makes calls while the database fails, and sees what is left of them.
+// run makes calls while the database fails, and checks what is left of them.
 func (b *burning) run() (failed bool) {
 	s := b.service(b.faulty)
 	for range calls {

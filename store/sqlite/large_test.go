@@ -15,12 +15,12 @@ import (
 	"github.com/signalbox/signalbox/store/sqlite"
 )
 
-// dataOf is a set of data of a size.
+// dataOf returns generated data of a size.
 func dataOf(size dataset.Size) *dataset.Data {
 	return dataset.New(size, 1, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 }
 
-// fill returns a file with a set of data.
+// fill returns a file with generated data.
 func fill(tb testing.TB, d *dataset.Data) string {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), "signalbox.db")
@@ -42,7 +42,7 @@ func TestLargeDataAddsUp(t *testing.T) {
 	assert.Equal(t, 5_001, found.Events)
 }
 
-// One seed is one set of data.
+// The same seed generates the same data.
 func TestLargeDataIsTheSameAgain(t *testing.T) {
 	t.Parallel()
 	size := dataset.Size{Accounts: 3, Keys: 300, Largest: 50, Events: 1_000}
@@ -66,8 +66,8 @@ func TestLargeDataIsTheSameAgain(t *testing.T) {
 	assert.NotEqual(t, one, sum(dataset.New(size, 2, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))))
 }
 
-// SIGNALBOX_BENCH_SIZE=full measures with a million keys and ten million events,
-// verifies them, which takes some minutes, ten gigabytes and a long -timeout.
+// With SIGNALBOX_BENCH_SIZE=full it measures and verifies a million keys and ten million
+// events: some minutes, ten gigabytes, and a long -timeout.
 func BenchmarkLarge(b *testing.B) {
 	size := dataset.Quick()
 	if os.Getenv("SIGNALBOX_BENCH_SIZE") == "full" {
@@ -95,7 +95,7 @@ func BenchmarkLarge(b *testing.B) {
 	}
 }
 
-// SIGNALBOX_BENCH_SIZE=full drops half of a million events.
+// With SIGNALBOX_BENCH_SIZE=full it prunes half of a million events.
 func BenchmarkPrune(b *testing.B) {
 	size, calls := dataset.FewOld()
 	if os.Getenv("SIGNALBOX_BENCH_SIZE") == "full" {

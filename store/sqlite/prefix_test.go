@@ -8,34 +8,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signalbox/signalbox/store"
 	"github.com/signalbox/signalbox/store/sqlite"
-	"github.com/signalbox/signalbox/store/storetest"
 )
 
-// The tables and indexes of a program that has some of the same names, and a row in
-// each table.
+// hosts creates tables and indexes of a program under some of our names, with a row in
+// each table. TestConformance runs beside them.
 const hosts = `
 	CREATE TABLE accounts (id int); INSERT INTO accounts VALUES (1);
 	CREATE TABLE keys (door text); INSERT INTO keys VALUES ('front');
 	CREATE TABLE events (at text); INSERT INTO events VALUES ('2026-11-21');
 	CREATE INDEX holds_open ON events (at);
 	CREATE TABLE migrations (version bigint, name text); INSERT INTO migrations VALUES (9999, 'ours')`
-
-// A program's file may have tables of the same names.
-func TestConformanceAmongOthersTables(t *testing.T) {
-	t.Parallel()
-	storetest.Run(t, func(t *testing.T) store.Set {
-		t.Helper()
-		pool := open(t, filepath.Join(t.TempDir(), "program.db"))
-		_, err := pool.ExecContext(t.Context(), hosts)
-		require.NoError(t, err)
-		require.NoError(t, sqlite.Migrate(t.Context(), pool, sqlite.Config{}))
-		set, err := sqlite.Open(t.Context(), pool, sqlite.Config{})
-		require.NoError(t, err)
-		return set
-	})
-}
 
 func TestOpenCreatesNothing(t *testing.T) {
 	t.Parallel()
@@ -50,7 +33,7 @@ func TestOpenCreatesNothing(t *testing.T) {
 	assert.Zero(t, tables)
 }
 
-// Two services may share a file.
+// Several services may share a file.
 func TestPrefixesAreSeparate(t *testing.T) {
 	t.Parallel()
 	pool := open(t, filepath.Join(t.TempDir(), "signalbox.db"))

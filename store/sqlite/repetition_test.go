@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -13,45 +14,45 @@ import (
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite"
 
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/store"
 	"github.com/signalbox/signalbox/store/storetest"
 )
 
-// fickle is a database that asks for transactions again, and that often does
-// not know what became of one.
+// fickle is a database that runs transactions again and often reports an unknown outcome.
 type fickle struct {
-	sqlstore.DB
+	sqldb.DB
 	writes atomic.Uint64
 }
 
 var errUndone = errors.New("undone")
 
-// Read implements [sqlstore.DB].
-func (d *fickle) Read(ctx context.Context, f func(sqlstore.Tx) error) error {
+// Read implements [sqldb.DB].
+func (d *fickle) Read(ctx context.Context, f func(sqldb.Tx) error) error {
 	if err := d.DB.Read(ctx, f); err != nil {
 		return err
 	}
 	return d.DB.Read(ctx, f)
 }
 
-// ReadOne implements [sqlstore.DB].
-func (d *fickle) ReadOne(ctx context.Context, f func(sqlstore.Tx) error) error {
+// ReadOne implements [sqldb.DB].
+func (d *fickle) ReadOne(ctx context.Context, f func(sqldb.Tx) error) error {
 	return d.Read(ctx, f)
 }
 
-// WriteRows implements [sqlstore.DB].
-func (d *fickle) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement) error {
-	return d.Write(ctx, func(tx sqlstore.Tx) error { return d.RunRows(ctx, tx, statements...) })
+// WriteRows implements [sqldb.DB].
+func (d *fickle) WriteRows(ctx context.Context, statements ...sqldb.RowsStatement) error {
+	return d.Write(ctx, func(tx sqldb.Tx) error { return d.RunRows(ctx, tx, statements...) })
 }
 
-// Write implements [sqlstore.DB].
-func (d *fickle) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
-	const golden = 0x9e3779b97f4a7c15 // spreads the count evenly, and yet without a pattern
+// Write implements [sqldb.DB].
+func (d *fickle) Write(ctx context.Context, f func(sqldb.Tx) error) error {
+	const golden = 0x9e3779b97f4a7c15 // the golden ratio: spreads the faults evenly, without a short period
 	const again, forgotten, lost = 1, 2, 3
 	fault := d.writes.Add(1) * golden >> 62
 	if fault == again || fault == lost {
-		err := d.DB.Write(ctx, func(tx sqlstore.Tx) error {
+		err := d.DB.Write(ctx, func(tx sqldb.Tx) error {
 			if err := f(tx); err != nil {
 				return err
 			}
@@ -61,26 +62,48 @@ func (d *fickle) Write(ctx context.Context, f func(sqlstore.Tx) error) error {
 		case !errors.Is(err, errUndone):
 			return err
 		case fault == lost:
-			return fmt.Errorf("%w: it was %w", sqlstore.ErrUnknown, err)
+			return fmt.Errorf("%w: it was %w", sqldb.ErrUnknown, err)
 		}
 	}
 	err := d.DB.Write(ctx, f)
 	if err == nil && fault == forgotten {
-		err = fmt.Errorf("%w: it was done", sqlstore.ErrUnknown)
+		err = fmt.Errorf("%w: it was done", sqldb.ErrUnknown)
 	}
 	return err
 }
 
-// What a store does may be done several times, with one result.
+// A store's transaction may run several times, with one result. The pool has a single
+// connection, so that it is shown as well that no store waits for itself.
 func TestConformanceOfRepetition(t *testing.T) {
 	t.Parallel()
+	storetest.Run(t, func(t *testing.T) store.Set {
+		t.Helper()
+		pool, err := sql.Open("sqlite", ":memory:")
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, pool.Close()) })
+		pool.SetMaxOpenConns(1)
+		return repeating(t, pool)
+	})
+}
+
+// Several connections run transactions again at the same time.
+func TestConformanceOfConcurrentRepetition(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("SIGNALBOX_TEST_FULL") != "1" {
+		t.Skip("SIGNALBOX_TEST_FULL is not 1")
+	}
 	storetest.Run(t, func(t *testing.T) store.Set {
 		t.Helper()
 		pool, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "signalbox.db"))
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, pool.Close()) })
-		_, err = New(t.Context(), pool, Config{})
-		require.NoError(t, err)
-		return sqlstore.Set(&fickle{DB: newDB(pool, DefaultPrefix)})
+		return repeating(t, pool)
 	})
+}
+
+func repeating(t *testing.T, pool *sql.DB) store.Set {
+	t.Helper()
+	_, err := New(t.Context(), pool, Config{})
+	require.NoError(t, err)
+	return sqlstore.Set(&fickle{DB: newDB(pool, DefaultPrefix)})
 }

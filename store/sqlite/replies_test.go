@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/store/sqlite"
 )
 
-// Replies of an API key that has many are counted now and then only: counting reads
-// them all. The bound holds but for some dozens.
+// With a large bound, only now and then a claim drops the replies beyond it, because that
+// reads all of the key's replies. The bound is exceeded by some dozens at most.
 func TestManyRepliesAreBoundNowAndThen(t *testing.T) {
 	t.Parallel()
 	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "db"))

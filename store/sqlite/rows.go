@@ -5,15 +5,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/signalbox/signalbox/internal/sqlstore"
+	"github.com/signalbox/signalbox/internal/sqldb"
 )
 
-// steps are the numbers of rows that statements are made for, largest first:
-// few, so that all of them stay prepared.
-const steps = "\x40\x10\x04\x01" // 64, 16, 4, 1
-
-// RunRows implements [sqlstore.DB].
-func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.RowsStatement) error {
+// RunRows implements [sqldb.DB].
+func (d *db) RunRows(ctx context.Context, t sqldb.Tx, statements ...sqldb.RowsStatement) error {
 	for i := range statements {
 		if err := d.runRows(ctx, t, &statements[i]); err != nil {
 			return err
@@ -22,12 +18,12 @@ func (d *db) RunRows(ctx context.Context, t sqlstore.Tx, statements ...sqlstore.
 	return nil
 }
 
-// WriteRows implements [sqlstore.DB].
-func (d *db) WriteRows(ctx context.Context, statements ...sqlstore.RowsStatement) error {
-	return d.Write(ctx, func(t sqlstore.Tx) error { return d.RunRows(ctx, t, statements...) })
+// WriteRows implements [sqldb.DB].
+func (d *db) WriteRows(ctx context.Context, statements ...sqldb.RowsStatement) error {
+	return d.Write(ctx, func(t sqldb.Tx) error { return d.RunRows(ctx, t, statements...) })
 }
 
-func (d *db) runRows(ctx context.Context, t sqlstore.Tx, s *sqlstore.RowsStatement) error {
+func (d *db) runRows(ctx context.Context, t sqldb.Tx, s *sqldb.RowsStatement) error {
 	changed := int64(0)
 	err := d.inSteps(s.Text, s.Columns, s.Rows, func(text string, args []any) error {
 		if s.Scan != nil {
@@ -38,12 +34,12 @@ func (d *db) runRows(ctx context.Context, t sqlstore.Tx, s *sqlstore.RowsStateme
 		return err
 	})
 	if err == nil && s.Scan == nil && s.Changed >= 0 && s.Changed != changed {
-		err = sqlstore.ErrChanged
+		err = sqldb.ErrChanged
 	}
 	return err
 }
 
-func scanAll(ctx context.Context, t sqlstore.Tx, scan func(sqlstore.Rows) error, text string, args []any) error {
+func scanAll(ctx context.Context, t sqldb.Tx, scan func(sqldb.Rows) error, text string, args []any) error {
 	found, err := t.Query(ctx, text, args...)
 	if err != nil {
 		return err
@@ -57,16 +53,10 @@ func scanAll(ctx context.Context, t sqlstore.Tx, scan func(sqlstore.Rows) error,
 	return found.Err()
 }
 
-// inSteps hands rows to run, as many at once as there is a statement for.
+// inSteps passes rows to run, each time as many as [step] allows.
 func (d *db) inSteps(text string, columns []string, rows [][]any, run func(text string, args []any) error) error {
 	for len(rows) > 0 {
-		n := 1
-		for _, step := range []byte(steps) {
-			if int(step) <= len(rows) {
-				n = int(step)
-				break
-			}
-		}
+		n := step(len(rows))
 		args := make([]any, 0, n*len(columns))
 		for _, row := range rows[:n] {
 			args = append(args, row...)
@@ -79,7 +69,21 @@ func (d *db) inSteps(text string, columns []string, rows [][]any, run func(text 
 	return nil
 }
 
-// expansions remembers texts for numbers of rows. The zero value knows none.
+// step returns how many of the remaining rows one statement takes. The sizes are few, so
+// that all statements stay prepared.
+func step(remaining int) int {
+	switch {
+	case remaining >= 64:
+		return 64
+	case remaining >= 16:
+		return 16
+	case remaining >= 4:
+		return 4
+	}
+	return 1
+}
+
+// expansions caches texts by their numbers of rows. The zero value is empty.
 type expansions struct {
 	mu    sync.RWMutex
 	known map[expansion]string
@@ -108,9 +112,9 @@ func (e *expansions) text(text string, columns []string, rows int) string {
 	return expanded
 }
 
-// table is a subquery "n" of rows whose values are all parameters, in the order in
-// which they stand: those with numbers have names, which are looked for one by
-// one. A union names its columns; VALUES would not.
+// table returns a subquery "n" with one SELECT for each row, joined by UNION ALL. A
+// SELECT can name its columns; VALUES cannot. The parameters are positional: SQLite
+// looks up numbered parameters by name, one by one, for each row.
 func table(columns []string, rows int) string {
 	var b strings.Builder
 	b.WriteString("(")
@@ -119,8 +123,11 @@ func table(columns []string, rows int) string {
 			b.WriteString(" UNION ALL ")
 		}
 		for i, column := range columns {
-			b.WriteString([]string{"SELECT ", ", "}[min(i, 1)])
-			b.WriteString("?")
+			if i == 0 {
+				b.WriteString("SELECT ?")
+			} else {
+				b.WriteString(", ?")
+			}
 			if row == 0 {
 				name, _, _ := strings.Cut(column, " ")
 				b.WriteString(" AS " + name)

@@ -1,18 +1,15 @@
-// Package sqlite keeps everything in one SQLite database, on disk: the durable
-// storage of a program that is one process.
+// Package sqlite keeps all stores in one SQLite database file: durable storage for a
+// program that is one process.
 //
-// The one thing to know first: the program brings the driver and opens the
-// database. This package links none, and sets for itself what durability asks
-// for: a write-ahead log and full synchronization at every commit. Where there
-// can be no such log, [Migrate] and [Open] fail. A connection that finds the file
-// locked waits ten seconds. The connections that it writes to also keep temporary data in memory
-// and the log for 4,000 pages: a program that uses the same pool leaves these
-// pragmas, and busy_timeout, as they are.
+// The program brings the driver and opens the database; this package links no driver.
+// It sets what durability needs by itself: a write-ahead log and full synchronization
+// at every commit. [Migrate] and [Open] fail where a write-ahead log is impossible. On a
+// locked file a connection waits up to ten seconds. Connections that the stores write to
+// keep temporary data in memory and checkpoint the log every 4,000 pages. A program that
+// uses the same pool must not change these pragmas or busy_timeout.
 //
-// The names of its tables and indexes begin with a prefix ([Config]), so that the
-// file may also hold tables of the program.
-//
-// It needs SQLite 3.37 or newer.
+// The names of tables and indexes begin with a prefix ([Config.Prefix]), so that the file
+// may also hold tables of the program. SQLite 3.37 or newer is required.
 package sqlite
 
 import (
@@ -23,15 +20,16 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/signalbox/signalbox/internal/sqldb"
 	"github.com/signalbox/signalbox/internal/sqlstore"
 	"github.com/signalbox/signalbox/store"
 )
 
 var (
-	// ErrNewer says that a later version of this module has migrated the database.
-	ErrNewer = sqlstore.ErrNewer
-	// ErrNotMigrated says that [Migrate] has to be called first.
-	ErrNotMigrated = sqlstore.ErrNotMigrated
+	// ErrNewer reports a database that a later version of this module has migrated.
+	ErrNewer = sqldb.ErrNewer
+	// ErrNotMigrated reports a database for which [Migrate] must be called first.
+	ErrNotMigrated = sqldb.ErrNotMigrated
 	// ErrConfig is wrapped by every error about a mistake in a [Config].
 	ErrConfig = errors.New("invalid configuration")
 )
@@ -41,23 +39,23 @@ var files embed.FS
 
 func migrations() (fs.FS, error) { return fs.Sub(files, "migrations") }
 
-// Config says what the tables are called.
+// Config names the tables. The zero value is the default.
 type Config struct {
 	// Prefix begins the name of every table and index: lower-case letters, digits
 	// and underscores, at most 48. Default "signalbox_".
 	Prefix string
 }
 
-// DefaultPrefix begins the names of tables unless a [Config] says otherwise.
+// DefaultPrefix is the prefix of a zero [Config].
 const DefaultPrefix = "signalbox_"
 
-// Migrate makes the tables, or brings them up to date, also when several pools do
-// so at once. Where nothing is missing it only reads. An error is [ErrConfig],
-// [ErrNewer], or the database's.
+// Migrate creates the tables or brings them up to date. Several processes may call it at
+// once. When nothing is missing it only reads. Errors wrap [ErrConfig], [ErrNewer] or an
+// error of the database.
 func Migrate(ctx context.Context, pool *sql.DB, cfg Config) error {
 	db, migrations, err := prepare(ctx, pool, cfg)
 	if err == nil {
-		err = sqlstore.Migrate(ctx, db, migrations)
+		err = sqldb.Migrate(ctx, db, migrations)
 	}
 	if err != nil {
 		return fmt.Errorf("sqlite: migrate: %w", err)
@@ -65,17 +63,18 @@ func Migrate(ctx context.Context, pool *sql.DB, cfg Config) error {
 	return nil
 }
 
-// Open returns the stores in pool. It creates no table: a database that [Migrate]
-// has not brought up to date is [ErrNotMigrated], one of a later version [ErrNewer].
+// Open returns the stores in pool. It creates no table: it returns [ErrNotMigrated] if
+// [Migrate] has not brought the database up to date, and [ErrNewer] if a later version
+// has.
 //
-// The caller opens and closes pool; no other process should write to the same file
-// while this one does, though none would break anything. It makes as many connections
-// as it has readers at once. A pool of ":memory:" databases needs
-// SetMaxOpenConns(1), because each connection has its own.
+// The caller owns pool and closes it. Other processes should not write to the file while
+// this one does; it is safe but slow. The stores use one connection for each concurrent
+// reader. A pool of ":memory:" databases needs SetMaxOpenConns(1), because each of its
+// connections is a database of its own.
 func Open(ctx context.Context, pool *sql.DB, cfg Config) (store.Set, error) {
 	db, migrations, err := prepare(ctx, pool, cfg)
 	if err == nil {
-		err = sqlstore.Check(ctx, db, migrations)
+		err = sqldb.Check(ctx, db, migrations)
 	}
 	if err != nil {
 		return store.Set{}, fmt.Errorf("sqlite: %w", err)
@@ -83,7 +82,7 @@ func Open(ctx context.Context, pool *sql.DB, cfg Config) (store.Set, error) {
 	return sqlstore.Set(db), nil
 }
 
-// New is [Migrate] and [Open].
+// New calls [Migrate] and then [Open].
 func New(ctx context.Context, pool *sql.DB, cfg Config) (store.Set, error) {
 	if err := Migrate(ctx, pool, cfg); err != nil {
 		return store.Set{}, err
@@ -91,8 +90,8 @@ func New(ctx context.Context, pool *sql.DB, cfg Config) (store.Set, error) {
 	return Open(ctx, pool, cfg)
 }
 
-// prepare returns the database in a pool, made ready to be written to, and the
-// migrations that it should have.
+// prepare returns the database in a pool, ready to be written to, and the migrations
+// that it should have.
 func prepare(ctx context.Context, pool *sql.DB, cfg Config) (*db, fs.FS, error) {
 	db, migrations, err := databaseOf(pool, cfg)
 	if err != nil {
@@ -105,7 +104,7 @@ func databaseOf(pool *sql.DB, cfg Config) (*db, fs.FS, error) {
 	if cfg.Prefix == "" {
 		cfg.Prefix = DefaultPrefix
 	}
-	if !sqlstore.ValidName(cfg.Prefix) {
+	if !sqldb.ValidName(cfg.Prefix) {
 		return nil, nil, fmt.Errorf("%w: Prefix may hold 1 to 48 lower-case letters, digits and underscores, no digit first", ErrConfig)
 	}
 	migrations, err := migrations()

@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Once a hold is forgotten its ID is free, also for a hold on other lines: what
-// a process remembers of the first one does not count.
+// Once a hold is forgotten its ID may be used for a hold on other lines. What a process
+// remembers of the first hold must not count.
 func TestAnotherHoldUnderTheSameID(t *testing.T) {
 	t.Parallel()
 	ledger, other, _ := newLooking(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/store/sqlite"
 )
 
-// Pools of their own, as processes have them, open a new file at once.
+// Several pools, as several processes have them, open a new file at once.
 func TestNewManyAtOnce(t *testing.T) {
 	t.Parallel()
 	for range 20 {
@@ -30,8 +30,8 @@ func TestNewManyAtOnce(t *testing.T) {
 	}
 }
 
-// A pool may close its connections whenever it likes: the last one deletes the
-// log, and the next one makes it anew. Nobody who comes meanwhile is refused.
+// A pool may close its connections at any time. The last one deletes the log and the next
+// one creates it again; transactions that begin meanwhile are not refused.
 func TestPoolsThatKeepNoConnection(t *testing.T) {
 	t.Parallel()
 	pool := open(t, filepath.Join(t.TempDir(), "signalbox.db"))
@@ -66,8 +66,8 @@ func TestPoolsThatKeepNoConnection(t *testing.T) {
 	readers.Wait()
 }
 
-// Where there can be no write-ahead log (a file system without shared memory,
-// for example), New says so, and does not go on with less.
+// Where a write-ahead log is impossible, for example on a file system without shared
+// memory, New fails instead of going on without one.
 func TestNewWithoutAWriteAheadLog(t *testing.T) {
 	t.Parallel()
 	_, err := sqlite.New(t.Context(), open(t, "file:"+filepath.Join(t.TempDir(), "signalbox.db")+"?nolock=1"), sqlite.Config{})

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// activityEvent is an event of account acme at noon of a day.
+// activityEvent returns an event of account acme at noon of a day.
 func activityEvent(id, day string, p router.Principal) router.Event {
 	at, err := time.Parse(time.DateOnly, day)
 	if err != nil {
@@ -50,7 +50,7 @@ func testActivity(t *testing.T, open Open) {
 				Requests: 1, Prompt: 20, Completion: 10, Reasoning: 4, Cached: 2, Cost: router.Amount{Credit: 6, Total: 14},
 			}}, activityItems(t, s, all))
 		},
-		"what differs in day, model, endpoint or workspace stands apart": func(t *testing.T, s activity.Store) {
+		"events of another day, model, endpoint or workspace are another item": func(t *testing.T, s activity.Store) {
 			t.Helper()
 			events := []router.Event{
 				activityEvent("a", "2026-11-20", router.Principal{}),
@@ -71,7 +71,7 @@ func testActivity(t *testing.T, open Open) {
 			}
 			assert.Len(t, activityItems(t, s, all), 2)
 		},
-		"another account's is not shown": func(t *testing.T, s activity.Store) {
+		"events of another account are not shown": func(t *testing.T, s activity.Store) {
 			t.Helper()
 			require.NoError(t, s.Record(t.Context(), []router.Event{activityEvent("a", "2026-11-20", router.Principal{KeyHash: "k"})}))
 			other := all
@@ -80,7 +80,7 @@ func testActivity(t *testing.T, open Open) {
 			other.KeyHash = "k"
 			assert.Empty(t, activityItems(t, s, other))
 		},
-		"a key and a member narrow it": func(t *testing.T, s activity.Store) {
+		"a range may be limited to a key and a member": func(t *testing.T, s activity.Store) {
 			t.Helper()
 			require.NoError(t, s.Record(t.Context(), []router.Event{
 				activityEvent("a", "2026-11-20", router.Principal{KeyHash: "k", Member: "ann"}),
@@ -99,7 +99,7 @@ func testActivity(t *testing.T, open Open) {
 				assert.Equal(t, want, got, narrowed)
 			}
 		},
-		"an event recorded before adds nothing, by whomever": func(t *testing.T, s activity.Store) {
+		"an event that was recorded before adds nothing": func(t *testing.T, s activity.Store) {
 			t.Helper()
 			var events []router.Event
 			for i := range 20 {
@@ -114,7 +114,7 @@ func testActivity(t *testing.T, open Open) {
 			require.Len(t, items, 1)
 			assert.EqualValues(t, 20, items[0].Requests)
 		},
-		"a context that is over stops it": func(t *testing.T, s activity.Store) {
+		"methods honour their context": func(t *testing.T, s activity.Store) {
 			t.Helper()
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()

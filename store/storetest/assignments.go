@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/store"
 )
 
-// assign assigns subjects with rows from the n-th on and returns the count.
+// assign assigns subjects, with rows numbered from n on, and returns the count.
 func assign(t *testing.T, s guardrails.Store, n byte, id uuid.UUID, kind guardrails.Kind, subjects ...string) int {
 	t.Helper()
 	rows := make([]guardrails.Assignment, len(subjects))
@@ -143,7 +143,7 @@ func guardrailsApplied(t *testing.T, set store.Set) {
 	t.Helper()
 	s, usual, member, key := set.Guardrails, someGuardrail(1), someGuardrail(2), someGuardrail(3)
 	usual.Default = true
-	listed := someGuardrail(4) // in the workspace, assigned to nobody
+	listed := someGuardrail(4) // in the workspace, without assignments
 	createGuardrails(t, s, usual, member, key, listed)
 	assign(t, s, 1, member.ID, guardrails.MemberKind, "ann")
 	assign(t, s, 2, key.ID, guardrails.KeyKind, "hash")
@@ -166,8 +166,8 @@ func guardrailsApplied(t *testing.T, set store.Set) {
 	}
 }
 
-// guardrailsOfNobody makes a default guardrail of no workspace and assigns
-// another one to subjects without a name.
+// guardrailsOfNobody creates a default guardrail of no workspace, and assigns another one to
+// subjects with empty names.
 func guardrailsOfNobody(t *testing.T, set store.Set) {
 	t.Helper()
 	s, usual, other := set.Guardrails, someGuardrail(1), someGuardrail(2)
@@ -207,7 +207,7 @@ func assignForeign(t *testing.T, set store.Set) {
 	assert.Equal(t, 1, total)
 }
 
-// assignMany assigns more subjects than a store would name in one statement.
+// assignMany assigns more subjects than fit into one statement of a store.
 func assignMany(t *testing.T, set store.Set) {
 	t.Helper()
 	const many = 1003

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// testAudit writes through the Organization store, which is the nearest.
+// testAudit writes records through the Organization store.
 func testAudit(t *testing.T, open Open) {
 	t.Helper()
 	if set := open(t); set.Audit == nil || set.Organization == nil {

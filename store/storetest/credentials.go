@@ -41,7 +41,7 @@ func testCredentials(t *testing.T, open Open) {
 	}
 }
 
-// credential is one of account a and workspace w.
+// credential returns the n-th credential of account a and workspace w.
 func credential(n int) keys.StoredCredential {
 	return keys.StoredCredential{
 		Credential: keys.Credential{
@@ -65,7 +65,7 @@ func credentialChange(c keys.StoredCredential, action string) router.Change {
 	return router.Change{ID: uuid.New(), At: c.CreatedAt, Account: c.Account, Action: action, Kind: "credential", Object: c.ID}
 }
 
-// actions returns what was recorded of an account, the oldest first.
+// actions returns the recorded actions of an account, oldest first.
 func actions(t *testing.T, set store.Set, account string) []string {
 	t.Helper()
 	if set.Audit == nil {

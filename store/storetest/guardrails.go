@@ -13,17 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store"
 )
 
-// guardrailsIn are the workspaces that the tests of guardrails use.
+// The workspaces of the tests of guardrails.
 const (
 	guardrailsIn   = "0198a000-0000-7000-8000-000000000001"
 	guardrailsElse = "0198a000-0000-7000-8000-000000000002"
 )
 
-// someGuardrail is one with every field set.
+// someGuardrail returns a guardrail with every field set.
 func someGuardrail(n byte) guardrails.Guardrail {
 	at := time.Date(2026, 11, 21, 12, 0, int(n), 0, time.UTC)
 	return guardrails.Guardrail{
@@ -32,8 +33,8 @@ func someGuardrail(n byte) guardrails.Guardrail {
 		Limit: new(5 * router.Dollar), Reset: router.Weekly, BYOK: true,
 		ZDR:          guardrails.ZDR{General: new(true), Anthropic: new(true), OpenAI: new(false), Google: new(true), XAI: new(false), Other: new(true)},
 		PaidTraining: new(false), FreeTraining: new(true), FreePublication: new(false),
-		Builtins:  []guardrails.Filter{{Slug: guardrails.PromptInjection, Action: guardrails.Block, UserOnly: true}},
-		Filters:   []guardrails.Filter{{Pattern: `\d+`, Action: guardrails.Redact, Label: "[N]"}},
+		Builtins:  []content.Filter{{Slug: content.PromptInjection, Action: content.Block, UserOnly: true}},
+		Filters:   []content.Filter{{Pattern: `\d+`, Action: content.Redact, Label: "[N]"}},
 		CreatedAt: at, UpdatedAt: at.Add(time.Millisecond), Revision: 1,
 	}
 }
@@ -48,36 +49,36 @@ func testGuardrails(t *testing.T, open Open) {
 		t.Skip("no Guardrails")
 	}
 	for name, test := range map[string]func(*testing.T, store.Set){
-		"what goes in comes out":                                guardrailRoundTrip,
-		"one with the same id or a second default exists":       guardrailExists,
-		"what belongs to another account is not found":          guardrailForeign,
-		"a list is of one workspace, the latest first":          guardrailList,
-		"replacing an older revision is a conflict":             guardrailReplace,
-		"one of many rivals replaces a revision":                guardrailReplaceRivals,
-		"what goes in and what comes out are copies":            guardrailCopies,
-		"deleting removes the assignments":                      guardrailDelete,
-		"a change is stored with its action, or not at all":     guardrailChanges,
-		"a canceled context does nothing":                       guardrailCanceled,
-		"assigning counts what changed and replaces":            assignReplaces,
-		"unassigning counts rows of this guardrail alone":       unassignCounts,
-		"assignments are listed by guardrail, the latest first": assignmentsList,
-		"a subject has one guardrail, whoever assigns at once":  assignRivals,
-		"what applies is found by workspace, member and key":    guardrailsApplied,
-		"an empty name has no guardrail":                        guardrailsOfNobody,
-		"text is compared byte for byte":                        guardrailText,
-		"empty lists of filters stay empty":                     guardrailEmptyLists,
-		"subjects of another account are others":                assignForeign,
-		"an assignment may be of many":                          assignMany,
-		"one of many rivals makes the default":                  guardrailCreateRivals,
-		"nothing stays assigned to what is deleted":             assignDeleteRivals,
-		"what applies is of one instant":                        appliedAtOnce,
-		"whatever happened, answers are as in memory":           guardrailHistory,
+		"what goes in comes out": guardrailRoundTrip,
+		"a second guardrail with an id, or a second default, is refused": guardrailExists,
+		"what belongs to another account is not found":                   guardrailForeign,
+		"a list is of one workspace, the latest first":                   guardrailList,
+		"replacing an older revision is a conflict":                      guardrailReplace,
+		"concurrent replacements of a revision succeed once":             guardrailReplaceRivals,
+		"what goes in and what comes out are copies":                     guardrailCopies,
+		"deleting removes the assignments":                               guardrailDelete,
+		"a change is stored with its action, or not at all":              guardrailChanges,
+		"a canceled context does nothing":                                guardrailCanceled,
+		"assigning counts what changed and replaces":                     assignReplaces,
+		"unassigning counts rows of this guardrail alone":                unassignCounts,
+		"assignments are listed by guardrail, the latest first":          assignmentsList,
+		"concurrent assignments leave a subject one guardrail":           assignRivals,
+		"what applies is found by workspace, member and key":             guardrailsApplied,
+		"an empty name has no guardrail":                                 guardrailsOfNobody,
+		"text is compared byte for byte":                                 guardrailText,
+		"empty lists of filters stay empty":                              guardrailEmptyLists,
+		"subjects of another account are different":                      assignForeign,
+		"many subjects are assigned at once":                             assignMany,
+		"concurrent calls create one default guardrail":                  guardrailCreateRivals,
+		"a deleted guardrail keeps no assignments":                       assignDeleteRivals,
+		"what applies is read as one snapshot":                           appliedAtOnce,
+		"random histories have the answers of the store in memory":       guardrailHistory,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
 }
 
-// applied is what applies, without the versions, of which there need be none.
+// applied returns what applies, without the versions, which a store need not have.
 func applied(ctx context.Context, s guardrails.Store, p router.Principal) (guardrails.Applied, error) {
 	a, err := s.Applied(ctx, p)
 	a.Versions = nil
@@ -106,7 +107,7 @@ func guardrailRoundTrip(t *testing.T, set store.Set) {
 func guardrailEmptyLists(t *testing.T, set store.Set) {
 	t.Helper()
 	want := someGuardrail(1)
-	want.Builtins, want.Filters, want.Description = []guardrails.Filter{}, []guardrails.Filter{}, new("")
+	want.Builtins, want.Filters, want.Description = []content.Filter{}, []content.Filter{}, new("")
 	createGuardrails(t, set.Guardrails, want)
 	got, err := set.Guardrails.Get(t.Context(), "acme", want.ID)
 	require.NoError(t, err)

@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// guardrailHistory does the same random things to the store and to the one in
-// memory: they must answer alike.
+// guardrailHistory runs the same random history on the store and on the store in memory, and
+// requires the same answers.
 func guardrailHistory(t *testing.T, set store.Set) {
 	t.Helper()
 	seed := rand.Uint64()
@@ -40,14 +40,14 @@ func guardrailHistory(t *testing.T, set store.Set) {
 	require.Equal(t, want, got)
 }
 
-// guardrailActor draws what to do from a few guardrails, workspaces and
-// subjects, so that they often meet.
+// guardrailActor draws operations on few guardrails, workspaces and subjects, so that they
+// often meet.
 type guardrailActor struct {
 	r      *rand.Rand
 	number int
 }
 
-// answer is all that a method returns.
+// answer is everything that a method returns.
 type answer struct {
 	value any
 	total int
@@ -75,7 +75,7 @@ func (a *guardrailActor) guardrail() guardrails.Guardrail {
 	return g
 }
 
-// subjects are some, each once.
+// subjects draws subjects, all different.
 func (a *guardrailActor) subjects() (list []string) {
 	for _, name := range []string{"c", "a", "", "A", "b"} {
 		if a.r.IntN(2) == 0 {
@@ -95,7 +95,7 @@ func (a *guardrailActor) rows() (rows []guardrails.Assignment) {
 	return rows
 }
 
-// draw chooses what to do next, and with what.
+// draw draws an operation and its arguments.
 func (a *guardrailActor) draw(t *testing.T) (name string, do func(guardrails.Store) answer) {
 	t.Helper()
 	if a.r.IntN(2) == 0 {
@@ -151,8 +151,7 @@ func (a *guardrailActor) read(t *testing.T) (name string, do func(guardrails.Sto
 	}
 }
 
-// replace reads a guardrail and replaces it with its next revision, or with one
-// that is not.
+// replace reads a guardrail and replaces it with its next revision, or with a wrong one.
 func (a *guardrailActor) replace(t *testing.T, account string, id uuid.UUID) func(guardrails.Store) answer {
 	t.Helper()
 	change, newer := guardrailChange(strconv.Itoa(a.number)), int64(a.r.IntN(3))

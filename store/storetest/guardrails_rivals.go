@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/store"
 )
 
-// guardrailCreateRivals makes a workspace's default guardrail many times at
-// once, half of the times with the same id.
+// guardrailCreateRivals creates a workspace's default guardrail many times at once, half of
+// the times with the same ID.
 func guardrailCreateRivals(t *testing.T, set store.Set) {
 	t.Helper()
 	s := set.Guardrails
@@ -40,8 +40,7 @@ func guardrailCreateRivals(t *testing.T, set store.Set) {
 	assert.Equal(t, 1, total)
 }
 
-// assignDeleteRivals deletes a guardrail while others assign it and take its
-// subjects away.
+// assignDeleteRivals deletes a guardrail while others assign and unassign it.
 func assignDeleteRivals(t *testing.T, set store.Set) {
 	t.Helper()
 	s := set.Guardrails
@@ -83,8 +82,8 @@ func assignDeleteRivals(t *testing.T, set store.Set) {
 	}
 }
 
-// appliedAtOnce assigns a key and its creator to one guardrail and to another in
-// turn, both in one transaction, and looks meanwhile.
+// appliedAtOnce moves a key and its creator from one guardrail to another, in one transaction,
+// again and again. A reader must never see them at different guardrails.
 func appliedAtOnce(t *testing.T, set store.Set) {
 	t.Helper()
 	s := set.Guardrails

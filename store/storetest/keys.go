@@ -41,19 +41,19 @@ func testKeys(t *testing.T, open Open) {
 		t.Skip("no Keys")
 	}
 	for name, test := range map[string]func(t *testing.T, open Open){
-		"a key is kept as it is":                     keyIsKept,
-		"keys are copies both ways":                  keysAreCopies,
-		"a key with the same hash exists":            keyExists,
-		"Replace replaces the version it was shown":  keyReplace,
-		"Delete deletes the version it was shown":    keyDelete,
-		"another account's key is not found":         keyOfOthers,
-		"List returns the newest first":              keyList,
-		"List chooses":                               keyListChooses,
-		"keys are counted":                           keyCounts,
-		"changes are stored with what they speak of": keyChanges,
-		"methods honour ctx":                         keyContext,
-		"one of many rivals creates a key":           keyRivalsCreate,
-		"no rival's change is lost":                  keyRivalsReplace,
+		"a key is kept as it is":                      keyIsKept,
+		"keys are copies both ways":                   keysAreCopies,
+		"a key with the same hash exists":             keyExists,
+		"Replace replaces the version it was shown":   keyReplace,
+		"Delete deletes the version it was shown":     keyDelete,
+		"another account's key is not found":          keyOfOthers,
+		"List returns the newest first":               keyList,
+		"List filters and pages":                      keyListChooses,
+		"keys are counted":                            keyCounts,
+		"a change and its record are stored together": keyChanges,
+		"methods honour ctx":                          keyContext,
+		"concurrent calls create a key once":          keyRivalsCreate,
+		"no concurrent change is lost":                keyRivalsReplace,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open) })
 	}

@@ -25,7 +25,7 @@ func testLedger(t *testing.T, open Open) {
 		"a hold is added to every line, or to none":              (*books).allOrNone,
 		"the first cap that refuses is named":                    (*books).firstCap,
 		"a cap is inclusive":                                     (*books).inclusive,
-		"a cap to whose account nothing is added never refuses":  (*books).nothingAdded,
+		"a cap without an added amount never refuses":            (*books).nothingAdded,
 		"a hold is raised to the larger amounts":                 (*books).raised,
 		"only the difference of a raise is checked":              (*books).raiseChecksDifference,
 		"a refused raise leaves the hold as it was":              (*books).refusedRaise,
@@ -38,19 +38,19 @@ func testLedger(t *testing.T, open Open) {
 		"an unknown hold is no hold":                             (*books).unknown,
 		"void gives an open hold back and leaves a settled one":  (*books).void,
 		"void takes back what expiry posted":                     (*books).voidExpired,
-		"rivals take back what expiry posted once":               (*books).rivalVoids,
+		"concurrent voids take back what expiry posted once":     (*books).rivalVoids,
 		"expiry closes at most limit holds past their deadline":  (*books).expire,
 		"a raise moves the deadline to the later":                (*books).raisedDeadline,
 		"a closed hold is known for a day after its deadline":    (*books).remembered,
 		"balances come in the order asked":                       (*books).inOrder,
 		"methods honour their context":                           (*books).context,
-		"rivals together never pass a cap":                       (*books).rivals,
-		"rivals settle one hold once":                            (*books).rivalSettlements,
-		"a hold that cannot be kept is nobody else's trouble":    (*books).rivalNonsense,
+		"concurrent holds never pass a cap":                      (*books).rivals,
+		"concurrent settlements charge a hold once":              (*books).rivalSettlements,
+		"a hold that cannot be stored fails alone":               (*books).rivalNonsense,
 	} {
 		t.Run(name, func(t *testing.T) { test(&books{t: t, Ledger: open(t).Ledger}) })
 	}
-	t.Run("any history ends as the model says", func(t *testing.T) { ledgerHistories(t, open) })
+	t.Run("random histories have the results of the model", func(t *testing.T) { ledgerHistories(t, open) })
 }
 
 // books are an empty ledger under test.
@@ -58,10 +58,10 @@ type books struct {
 	router.Ledger
 
 	t *testing.T
-	n uint64 // of ids made
+	n uint64 // IDs made so far
 }
 
-// noon is when holds of the tests end.
+// noon is the deadline of the tests' holds.
 func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 func lineOf(owner string) router.Line { return router.Line{Owner: owner, Window: "2026-11"} }
@@ -70,7 +70,7 @@ func amount(credit, total router.USD) router.Amount {
 	return router.Amount{Credit: credit, Total: total}
 }
 
-// hold asks for an amount on lines a and b.
+// hold returns a hold of an amount on the lines a and b.
 func (b *books) hold(credit, total router.USD, caps ...router.Cap) router.Hold {
 	b.n++
 	h := router.Hold{
@@ -84,7 +84,7 @@ func capOn(owner string, most router.USD) router.Cap {
 	return router.Cap{Line: lineOf(owner), Max: most}
 }
 
-// reserve reserves what fits.
+// reserve reserves a hold, which must be accepted.
 func (b *books) reserve(h router.Hold) uuid.UUID {
 	b.t.Helper()
 	require.NoError(b.t, b.Reserve(b.t.Context(), h))
@@ -103,7 +103,7 @@ func (b *books) refused(h router.Hold, index int, left router.USD) {
 	assert.Equal(b.t, router.LimitError{Cap: index, Left: left}, *refused)
 }
 
-// stands requires what stands on both lines.
+// stands requires the same balance on both lines.
 func (b *books) stands(spent, held router.Amount) {
 	b.t.Helper()
 	list, err := b.Balances(b.t.Context(), []router.Line{lineOf("a"), lineOf("b")})

@@ -15,15 +15,16 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// ledgerHistories compares random histories with a model that is plain to
-// read: whatever happened before, the answer and the balances are the model's.
+// ledgerHistories compares the ledger with a simple model over random histories: every result
+// and every balance must be the model's.
 func ledgerHistories(t *testing.T, open Open) {
 	t.Helper()
-	b := open(t).Ledger // of all histories: to make stores takes a while
-	histories := uint32(0)
-	rapid.Check(t, func(rt *rapid.T) {
-		histories++
-		m := &ledgerModel{number: histories, on: make(map[router.Line]router.Balance), holds: make(map[uuid.UUID]*modelHold)}
+	b := open(t).Ledger // one for all histories, because opening stores is slow
+	number := uint32(0)
+	histories(t, func(t *testing.T, rt *rapid.T) {
+		t.Helper()
+		number++
+		m := &ledgerModel{number: number, on: make(map[router.Line]router.Balance), holds: make(map[uuid.UUID]*modelHold)}
 		defer m.close(t, b)
 		rt.Repeat(map[string]func(*rapid.T){
 			"reserve": func(rt *rapid.T) {
@@ -73,8 +74,7 @@ func ledgerHistories(t *testing.T, open Open) {
 	})
 }
 
-// sameError requires the error of the model, and of a refusal the same cap and
-// the same that is left.
+// sameError requires the error of the model; of a refusal, the same cap and the same rest.
 func sameError(t *rapid.T, want, got error) {
 	if want == nil {
 		require.NoError(t, got)
@@ -100,9 +100,9 @@ func drawTime(t *rapid.T) time.Time {
 	return noon().Add(time.Duration(rapid.IntRange(0, 9).Draw(t, "minutes")) * time.Minute)
 }
 
-// ledgerModel says what a ledger promises.
+// ledgerModel is the promise of a ledger as a program.
 type ledgerModel struct {
-	number uint32 // of the history; each has lines and holds of its own
+	number uint32 // of the history; each has its own lines and holds
 	on     map[router.Line]router.Balance
 	holds  map[uuid.UUID]*modelHold
 }
@@ -115,14 +115,14 @@ func (m *ledgerModel) lines() []router.Line {
 	return lines
 }
 
-// drawID draws one of few ids, so that what happens meets.
+// drawID draws one of few IDs, so that operations often meet.
 func (m *ledgerModel) drawID(t *rapid.T) uuid.UUID {
 	id := uuid.UUID{15: rapid.ByteRange(0, 9).Draw(t, "id")}
 	binary.BigEndian.PutUint32(id[:], m.number)
 	return id
 }
 
-// close leaves no hold open that the next history would see expire.
+// close voids all holds, so that the next history does not expire them.
 func (m *ledgerModel) close(t *testing.T, b router.Ledger) {
 	t.Helper()
 	for id := range m.holds {
@@ -133,7 +133,7 @@ func (m *ledgerModel) close(t *testing.T, b router.Ledger) {
 type modelHold struct {
 	state    modelState
 	lines    []router.Line
-	amount   router.Amount // once settled: its cost
+	amount   router.Amount // the cost, once settled
 	deadline time.Time
 }
 
@@ -146,8 +146,7 @@ const (
 	settled
 )
 
-// drawHold draws a new hold, or one that is there already and mostly with its
-// own lines.
+// drawHold draws a new hold, or an existing one and mostly with its own lines.
 func (m *ledgerModel) drawHold(t *rapid.T) router.Hold {
 	h := router.Hold{ID: m.drawID(t), Amount: drawAmount(t), Deadline: drawTime(t)}
 	if old := m.holds[h.ID]; old != nil && rapid.IntRange(0, 3).Draw(t, "other lines") != 3 {
@@ -230,7 +229,7 @@ func (m *ledgerModel) void(id uuid.UUID) {
 	h.state = voided
 }
 
-// expire closes all that are due and returns how many.
+// expire closes all due holds and returns their number.
 func (m *ledgerModel) expire(now time.Time, policy router.Expiry) (due int) {
 	for id, h := range m.holds {
 		if h.state != held || !h.deadline.Before(now) {

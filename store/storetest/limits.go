@@ -17,8 +17,8 @@ import (
 	"github.com/signalbox/signalbox/store"
 )
 
-// testLimits is for stores that share their storage with the ledger: what one
-// changes makes holds by older limits stale.
+// testLimits is for stores that share a database with the ledger: a change of limits makes
+// holds under older limits stale.
 func testLimits(t *testing.T, open Open) {
 	t.Helper()
 	set := open(t)
@@ -32,23 +32,23 @@ func testLimits(t *testing.T, open Open) {
 		t.Run("a hold by limits that are old is refused: "+name, func(t *testing.T) { newLimits(t, open).stale(change) })
 	}
 	for name, test := range map[string]func(*limits){
-		"a limit is looked at after its version":     (*limits).versionFirst,
-		"a raise looks at no version":                (*limits).raise,
-		"what changes of others is none of a hold's": (*limits).others,
-		"a version of no line is not looked at":      (*limits).noLine,
-		"no rival passes a limit that has changed":   (*limits).rivals,
+		"versions are compared before limits":                (*limits).versionFirst,
+		"a raise compares no version":                        (*limits).raise,
+		"changes of other owners do not make a hold stale":   (*limits).others,
+		"a version without a line of the hold is ignored":    (*limits).noLine,
+		"no concurrent hold passes a limit that has changed": (*limits).rivals,
 	} {
 		t.Run(name, func(t *testing.T) { test(newLimits(t, open)) })
 	}
 }
 
-// spender is who spends: all of its owners have limits.
+// spender returns the principal of the tests. All of its owners have limits.
 func spender() router.Principal {
 	return router.Principal{Account: "acme", Workspace: "w1", Member: "ann", KeyHash: "hash"}
 }
 
-// limits are stores with an account, its workspace, a key, a default guardrail and
-// one that covers the key and its creator.
+// limits are stores with an account, its workspace, a key, a default guardrail, and a guardrail
+// that covers the key and its creator.
 type limits struct {
 	store.Set
 
@@ -74,18 +74,18 @@ func newLimits(t *testing.T, open Open) *limits {
 	return l
 }
 
-// versions are those that policies read now.
+// versions returns the versions as policies read them now.
 func (l *limits) versions() []router.Version {
 	l.t.Helper()
 	ctx, p := l.t.Context(), spender()
-	list := []router.Version{{Line: router.OwnerKey.Line(p, "ever"), Check: router.CheckKey, N: 99}}
+	list := []router.Version{{Line: router.OwnerKey.Line(p, "ever"), N: 99}}
 	if k, err := l.Keys.Get(ctx, "hash"); err == nil {
 		list[0].N = k.Version
 	}
 	a, err := l.Organization.Account(ctx, "acme")
 	require.NoError(l.t, err)
-	list = append(list, router.Version{Line: router.OwnerAccount.Line(p, "ever"), Check: router.CheckCredits, N: a.Version})
-	of := router.Version{Line: router.OwnerWorkspace.Line(p, "ever"), Check: router.CheckWorkspace, N: 99}
+	list = append(list, router.Version{Line: router.OwnerAccount.Line(p, "ever"), N: a.Version})
+	of := router.Version{Line: router.OwnerWorkspace.Line(p, "ever"), N: 99}
 	if w, err := l.Organization.Workspace(ctx, "acme", "w1"); err == nil {
 		of.N = w.Version
 	}
@@ -95,7 +95,7 @@ func (l *limits) versions() []router.Version {
 	return append(append(list, of), covers.Versions...)
 }
 
-// hold is one by versions.
+// hold returns a hold that states versions.
 func (l *limits) hold(versions []router.Version) router.Hold {
 	l.holds++
 	h := router.Hold{Amount: amount(1, 1), Deadline: noon(), Versions: versions}
@@ -108,7 +108,7 @@ func (l *limits) hold(versions []router.Version) router.Hold {
 	return h
 }
 
-// isStale requires that a hold is refused for these versions, and holds nothing.
+// isStale requires that a hold is refused for these versions, and that nothing is held.
 func (l *limits) isStale(h router.Hold, want ...int) {
 	l.t.Helper()
 	before := l.held(h)
@@ -125,7 +125,7 @@ func (l *limits) held(h router.Hold) []router.Balance {
 	return list
 }
 
-// limitChange changes limits; which of [limits.versions] are old then.
+// limitChange is a change of limits, and the indexes in [limits.versions] that it outdates.
 type limitChange struct {
 	change func(l *limits) error
 	old    []int
@@ -194,7 +194,7 @@ func limitChanges() map[string]limitChange {
 	}
 }
 
-// stale tries before and after a hold is there.
+// stale tries a change before and after a hold exists.
 func (l *limits) stale(c limitChange) {
 	before := l.versions()
 	require.NoError(l.t, c.change(l))
@@ -246,15 +246,15 @@ func (l *limits) others() {
 
 func (l *limits) noLine() {
 	l.change()
-	h := l.hold([]router.Version{{Line: router.OwnerKey.Line(spender(), "ever"), Check: router.CheckKey, N: 1}})
+	h := l.hold([]router.Version{{Line: router.OwnerKey.Line(spender(), "ever"), N: 1}})
 	h.Lines = h.Lines[:2]
 	require.NoError(l.t, l.Ledger.Reserve(l.t.Context(), h))
 }
 
-// rivals reserve with what they have read last, while a limit changes again and
-// again: a hold that begins after a change does not go by what was before it.
+// rivals reserve under the versions that they have read last, while a limit changes again and
+// again. A hold that begins after a change must not be admitted under an older version.
 func (l *limits) rivals() {
-	var newest, past, admitted atomic.Int64 // newest is the version that a change has returned with
+	var newest, past, admitted atomic.Int64 // newest is the version of the last change that has returned
 	var wg sync.WaitGroup
 	ctx, line := l.t.Context(), router.OwnerKey.Line(spender(), "ever")
 	for range 100 {
@@ -269,7 +269,7 @@ func (l *limits) rivals() {
 					l.t.Error(err)
 					return
 				}
-				h.Versions = []router.Version{{Line: line, Check: router.CheckKey, N: k.Version}}
+				h.Versions = []router.Version{{Line: line, N: k.Version}}
 				begun := newest.Load()
 				if l.Ledger.Reserve(ctx, h) == nil {
 					admitted.Add(1)

@@ -23,14 +23,14 @@ func testOrganization(t *testing.T, open Open) {
 		"an account with the same id exists":                     orgCreateTwice,
 		"what belongs to another account is not found":           orgForeign,
 		"values are copies both ways":                            orgCopies,
-		"replace wants the version that was read":                orgVersions,
+		"replacing another version is a conflict":                orgVersions,
 		"what is stored comes back as it is":                     orgKept,
-		"without the account nothing is found":                   orgUnknown,
-		"one of many rivals replaces":                            orgRivals,
-		"one of many rivals creates the account":                 orgRivalAccounts,
-		"a payment of many rivals is added once":                 orgRivalPayments,
-		"one of many rivals takes a slug":                        orgRivalSlugs,
-		"a membership of many rivals is added once":              orgRivalMemberships,
+		"without the account every method returns ErrNotFound":   orgUnknown,
+		"concurrent replacements succeed once":                   orgRivals,
+		"concurrent calls create an account once":                orgRivalAccounts,
+		"concurrent calls add a payment once":                    orgRivalPayments,
+		"concurrent calls take a slug once":                      orgRivalSlugs,
+		"concurrent calls add a membership once":                 orgRivalMemberships,
 		"no membership outlives its member or its workspace":     orgRivalRemoval,
 		"a payment and its account are stored together":          orgPayments,
 		"members are added, replaced and removed":                orgMembers,
@@ -48,13 +48,12 @@ func testOrganization(t *testing.T, open Open) {
 
 var orgNoon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// orgChange is the record of a change to account.
+// orgChange returns a record of a change to account.
 func orgChange(account string) router.Change {
 	return router.Change{ID: uuid.New(), At: orgNoon, Account: account, Action: "create", Kind: "thing", Object: "t"}
 }
 
-// orgSeed makes account a with member ann and workspace w1, and account b with
-// bob and w2.
+// orgSeed creates account a with member ann and workspace w1, and account b with bob and w2.
 func orgSeed(t *testing.T, s organization.Store) {
 	t.Helper()
 	for account, own := range map[string][2]string{"a": {"ann", "w1"}, "b": {"bob", "w2"}} {

@@ -17,8 +17,8 @@ import (
 
 const orgRivalCount = 16
 
-// orgRace runs one of many rivals each and returns how many of them succeeded.
-// The others must have lost with one of the errors given.
+// orgRace runs rival in many goroutines and returns how many of them succeeded. The others
+// must fail with one of the errors lost.
 func orgRace(t *testing.T, rival func(i int) error, lost ...error) int {
 	t.Helper()
 	won := make([]bool, orgRivalCount)
@@ -85,7 +85,7 @@ func orgRivalAccounts(t *testing.T, set store.Set) {
 	assert.Equal(t, "w"+a.Name, workspaces[0].ID)
 }
 
-// orgRivalPayments pays in eight times, each twice.
+// orgRivalPayments adds several payments at once, each twice.
 func orgRivalPayments(t *testing.T, set store.Set) {
 	t.Helper()
 	s, ctx := set.Organization, t.Context()
@@ -108,7 +108,7 @@ func orgRivalPayments(t *testing.T, set store.Set) {
 	assert.Equal(t, router.USD(orgRivalCount/2), a.Credits)
 }
 
-// orgRivalSlugs makes workspaces and renames others to one slug.
+// orgRivalSlugs creates workspaces with a slug while others are renamed to it.
 func orgRivalSlugs(t *testing.T, set store.Set) {
 	t.Helper()
 	s, ctx := set.Organization, t.Context()
@@ -142,7 +142,7 @@ func orgRivalMemberships(t *testing.T, set store.Set) {
 		joins = append(joins, organization.Membership{ID: user, User: user, Workspace: "w1"})
 	}
 	var counts [orgRivalCount]int
-	orgRace(t, func(i int) (err error) { // each begins elsewhere
+	orgRace(t, func(i int) (err error) { // each begins with another workspace
 		mine := slices.Concat(joins[i%8:], joins[:i%8])
 		counts[i], err = s.AddToWorkspace(ctx, "a", "w1", mine, orgChange("a"))
 		return err
@@ -157,8 +157,8 @@ func orgRivalMemberships(t *testing.T, set store.Set) {
 	assert.Equal(t, len(joins), total)
 }
 
-// orgRivalRemoval adds members to workspaces while either goes away. What is
-// left would be seen when both are back.
+// orgRivalRemoval adds members to workspaces while one or the other is deleted. A membership
+// that is left over would show when both exist again.
 func orgRivalRemoval(t *testing.T, set store.Set) {
 	t.Helper()
 	s, ctx := set.Organization, t.Context()

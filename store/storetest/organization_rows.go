@@ -77,7 +77,7 @@ func expectOrg(t *testing.T, s organization.Store, a organization.Account, m org
 	assert.Equal(t, []organization.Workspace{w}, workspaces)
 }
 
-// orgCalls calls every method on an account for what orgSeed made in a.
+// orgCalls returns calls of every method on an account, about what orgSeed created in a.
 func orgCalls(ctx context.Context, s organization.Store, account string) map[string]func() error {
 	change := orgChange(account)
 	join := []organization.Membership{{ID: "j", User: "ann", Workspace: "w1"}}

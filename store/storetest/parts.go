@@ -23,7 +23,7 @@ func testParts(t *testing.T, open Open) {
 	}
 	for name, test := range map[string]func(*parts){
 		"a part is a hold of its own":                           (*parts).splits,
-		"no cap is asked of a part":                             (*parts).asksNoCap,
+		"a part is not checked against caps":                    (*parts).asksNoCap,
 		"a part is at most what is there":                       (*parts).atMost,
 		"what stays has no more credit than total":              (*parts).creditWithinTotal,
 		"a part expires at its own deadline with its own event": (*parts).ownDeadline,
@@ -38,7 +38,7 @@ func testParts(t *testing.T, open Open) {
 		"a part above its whole is recorded in full":            (*parts).overWhole,
 		"amounts that no hold may have are refused":             (*parts).oddAmounts,
 		"parts honour their context":                            (*parts).partContext,
-		"rivals settle parts of one hold":                       (*parts).rivalParts,
+		"concurrent calls settle parts of one hold":             (*parts).rivalParts,
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := open(t)
@@ -47,10 +47,10 @@ func testParts(t *testing.T, open Open) {
 			test(&parts{Base: base, registry: &registry{books: books{t: t, Ledger: base}, Recorder: base, shown: set.Activity}})
 		})
 	}
-	t.Run("to settle a part is to split it off and to settle it", func(t *testing.T) { partHistories(t, open) })
+	t.Run("settling a part equals splitting it off and settling it", func(t *testing.T) { partHistories(t, open) })
 }
 
-// parts is an empty base, and what tests it as a recorder.
+// parts is an empty base under test.
 type parts struct {
 	lease.Base
 
@@ -106,7 +106,7 @@ func (p *parts) atMost() {
 
 func (p *parts) creditWithinTotal() {
 	whole := p.reserve(p.hold(9, 10))
-	part := p.of(whole, 0, 4) // of the 6 that stay, all may be credit
+	part := p.of(whole, 0, 4) // the 6 that stay may be credit
 	p.giveBack(part)
 	p.stands(amount(0, 0), amount(6, 6))
 	p.giveBack(whole)

@@ -17,26 +17,27 @@ import (
 	"github.com/signalbox/signalbox/store/lease"
 )
 
-// partHistories has twins live the same random history: one settles parts, the
-// other splits them off and settles them then. They are alike after every step.
+// partHistories runs the same random history for two twins. One settles parts; the other
+// splits them off and then settles them. They must be alike after every step.
 func partHistories(t *testing.T, open Open) {
 	t.Helper()
-	set := open(t) // of all histories: to make stores takes a while
+	set := open(t) // one for all histories, because opening stores is slow
 	base, ok := set.Ledger.(lease.Base)
 	require.True(t, ok)
 	number := uint32(0)
-	rapid.Check(t, func(rt *rapid.T) {
+	histories(t, func(t *testing.T, rt *rapid.T) {
+		t.Helper()
 		number++
 		h := &partHistory{Base: base, t: t, number: number, shown: set.Activity}
+		defer h.clear(rt) // also when the history ends early, so that the next one sees no open hold
 		rt.Repeat(map[string]func(*rapid.T){
 			"reserve": h.reserve, "split": h.split, "settle": h.settle, "settle more": h.settle, "settle at once": h.settleAtOnce,
 			"close": h.close, "expire": h.expire, "": h.alike,
 		})
-		h.clear(rt)
 	})
 }
 
-// partHistory is what twins have in common: their holds have the same numbers.
+// partHistory is the state of a history. Holds of both twins have the same numbers.
 type partHistory struct {
 	lease.Base
 
@@ -48,7 +49,7 @@ type partHistory struct {
 
 const twins = 2
 
-// id is a twin's hold with a number.
+// id returns the ID of a twin's hold.
 func (h *partHistory) id(twin, n int) (id uuid.UUID) {
 	binary.BigEndian.PutUint32(id[:], h.number)
 	id[4], id[15] = byte(twin+1), byte(n)
@@ -65,13 +66,13 @@ func (h *partHistory) event(twin int, id string, cost router.Amount) router.Even
 	return e
 }
 
-// both does the same for each twin.
+// both does the same for each twin and requires the same error.
 func (h *partHistory) both(rt *rapid.T, do func(twin int) error) {
 	want := do(0)
 	sameError(rt, want, do(1))
 }
 
-const wholes = 3 // the numbers of the first holds
+const wholes = 3 // holds to split, numbered from 0
 
 func (h *partHistory) reserve(rt *rapid.T) {
 	n, a, deadline := rapid.IntRange(0, wholes-1).Draw(rt, "whole"), drawAmount(rt), drawTime(rt)
@@ -84,9 +85,9 @@ func (h *partHistory) reserve(rt *rapid.T) {
 	})
 }
 
-// drawPart draws what part of which hold; most parts are new.
+// drawPart draws a part, mostly a new one, and its whole.
 func (h *partHistory) drawPart(rt *rapid.T) (whole, n int, part router.Hold) {
-	whole = rapid.IntRange(0, wholes).Draw(rt, "whole") // the last is never there
+	whole = rapid.IntRange(0, wholes).Draw(rt, "whole") // the last one never exists
 	if h.parts == 0 || h.parts < 200 && rapid.IntRange(0, 3).Draw(rt, "new") > 0 {
 		h.parts++
 		n = wholes + h.parts
@@ -113,8 +114,8 @@ func (h *partHistory) settle(rt *rapid.T) {
 	h.both(rt, func(twin int) error { return h.pay(twin, whole, n, part, cost, event) })
 }
 
-// pay settles a part, of one twin at once. Events with small numbers may be those
-// of other calls.
+// pay settles a part: in one call for the first twin, in two for the second. Events with small
+// numbers may repeat those of other calls.
 func (h *partHistory) pay(twin, whole, n int, part router.Hold, cost router.Amount, event int) error {
 	part = h.of(twin, n, part)
 	name := part.ID.String()
@@ -134,7 +135,7 @@ func (h *partHistory) pay(twin, whole, n int, part router.Hold, cost router.Amou
 	return h.SettleWith(h.t.Context(), part.ID, cost, events)
 }
 
-// settleAtOnce settles parts of two holds by many callers.
+// settleAtOnce settles parts of two holds concurrently.
 func (h *partHistory) settleAtOnce(rt *rapid.T) {
 	first, amount := h.parts, amount(2, 2)
 	h.parts += rapid.IntRange(2, 8).Draw(rt, "parts")

@@ -24,12 +24,12 @@ const (
 	presetOther = "0190f5a0-0000-7000-8000-000000000002"
 )
 
-// presetNow is the time of minute n.
+// presetNow returns the time of minute n.
 func presetNow(n int) time.Time {
 	return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Minute)
 }
 
-// presetChange is a record of something done to a preset.
+// presetChange returns a record of a change to a preset.
 func presetChange(action string) router.Change {
 	return router.Change{
 		ID: uuid.New(), At: presetNow(0), Account: "acme", Action: action, Kind: "preset", Object: "x",
@@ -37,7 +37,7 @@ func presetChange(action string) router.Change {
 	}
 }
 
-// addPreset offers a version at minute n.
+// addPreset adds a version at minute n.
 func addPreset(ctx context.Context, s presets.Store, workspace, slug, config string, n int) (presets.Preset, error) {
 	return addWithin(ctx, s, workspace, slug, config, n, presets.Bounds{})
 }
@@ -58,25 +58,25 @@ func testPresets(t *testing.T, open Open) {
 		t.Skip("no Presets")
 	}
 	for name, test := range map[string]func(*testing.T, store.Set){
-		"the first version makes the preset":              testFirstVersion,
-		"a later version is designated":                   testLaterVersion,
-		"a first version may be newer or older":           testFirstVersionClock,
-		"a later version changes nothing else":            testLaterVersionAlone,
-		"numbers have no gaps among rivals":               testPresetRivals,
-		"a preset of another account or workspace":        testForeignPreset,
-		"the status is set and moves UpdatedAt":           testPresetStatus,
-		"lists have the newest update first":              testPresetList,
-		"versions have the oldest first":                  testPresetVersions,
-		"what is returned shares no memory":               testPresetMemory,
-		"a context that has ended changes nothing":        testPresetContext,
-		"the change is stored with what was done":         testPresetAudit,
-		"UpdatedAt does not go back when the clock does":  testPresetClock,
-		"text is compared byte for byte":                  testPresetText,
-		"values of the configuration keep all the digits": testPresetDigits,
-		"the oldest versions go and numbers go on":        testPresetPruning,
-		"rivals leave exactly the newest versions":        testPresetPruningRivals,
-		"a workspace holds so many presets":               testPresetBound,
-		"rivals do not pass the bound of a workspace":     testPresetBoundRivals,
+		"the first version makes the preset":                    testFirstVersion,
+		"a later version is designated":                         testLaterVersion,
+		"a first version may be newer or older":                 testFirstVersionClock,
+		"a later version changes nothing else":                  testLaterVersionAlone,
+		"concurrent versions are numbered without gaps":         testPresetRivals,
+		"a preset of another account or workspace is not found": testForeignPreset,
+		"the status is set and moves UpdatedAt":                 testPresetStatus,
+		"lists have the newest update first":                    testPresetList,
+		"versions have the oldest first":                        testPresetVersions,
+		"what is returned shares no memory":                     testPresetMemory,
+		"a context that has ended changes nothing":              testPresetContext,
+		"the change is stored with what was done":               testPresetAudit,
+		"UpdatedAt does not go back when the clock does":        testPresetClock,
+		"text is compared byte for byte":                        testPresetText,
+		"values of the configuration keep all the digits":       testPresetDigits,
+		"the oldest versions go and numbers go on":              testPresetPruning,
+		"concurrent calls leave exactly the newest versions":    testPresetPruningRivals,
+		"a workspace has a bounded number of presets":           testPresetBound,
+		"concurrent calls do not pass the bound of a workspace": testPresetBoundRivals,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -113,8 +113,8 @@ func testFirstVersionClock(t *testing.T, set store.Set) {
 	}
 }
 
-// testLaterVersionAlone offers a version with a preset that differs from the
-// one that there is.
+// testLaterVersionAlone adds a version of a preset that exists, with other fields of the
+// preset, which must not change.
 func testLaterVersionAlone(t *testing.T, set store.Set) {
 	t.Helper()
 	_, err := addPreset(t.Context(), set.Presets, presetHome, "p", `{"seed":1}`, 1)
@@ -155,8 +155,8 @@ func testLaterVersion(t *testing.T, set store.Set) {
 	assert.Equal(t, first.Designated, old, "versions never change")
 }
 
-// testPresetRivals adds 64 versions at once. A store may refuse rivals, which
-// then try again, but it may neither skip a number nor give one twice.
+// testPresetRivals adds 64 versions at once. A store may refuse concurrent calls, which then
+// try again, but no number may be skipped or given twice.
 func testPresetRivals(t *testing.T, set store.Set) {
 	t.Helper()
 	const rivals = 64

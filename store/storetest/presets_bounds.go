@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/store"
 )
 
-// keptVersions holds the preset p to having exactly the versions from first to last,
-// whichever way they are read.
+// keptVersions requires that the preset p has exactly the versions from first to last, by
+// every method.
 func keptVersions(t *testing.T, s presets.Store, first, last int) {
 	t.Helper()
 	const slug = "p"
@@ -60,7 +60,7 @@ func testPresetPruning(t *testing.T, set store.Set) {
 	keptVersions(t, s, 2, 4)
 	add(5, 0)
 	keptVersions(t, s, 2, 9)
-	add(1, 4) // fewer than there are: all but four go at once
+	add(1, 4) // a smaller bound: all but four are dropped at once
 	keptVersions(t, s, 7, 10)
 	add(2, 1)
 	keptVersions(t, s, 12, 12)
@@ -76,9 +76,8 @@ func testPresetPruning(t *testing.T, set store.Set) {
 	keptVersions(t, s, 12, 13)
 }
 
-// testPresetPruningRivals adds 64 versions at once, of which 5 stay, while
-// readers look. No reader may see a preset without its version in force, nor
-// numbers with a gap.
+// testPresetPruningRivals adds 64 versions at once, of which 5 stay, while readers read. No
+// reader may see a preset without its version in force, or a gap in the numbers.
 func testPresetPruningRivals(t *testing.T, set store.Set) {
 	t.Helper()
 	const rivals, keep = 64, 5
@@ -154,8 +153,7 @@ func testPresetBound(t *testing.T, set store.Set) {
 	require.NoError(t, err, "without a bound")
 }
 
-// testPresetBoundRivals makes 32 presets at once where there is room for 5, in a
-// workspace that has none yet.
+// testPresetBoundRivals creates 32 presets at once in a new workspace with room for 5.
 func testPresetBoundRivals(t *testing.T, set store.Set) {
 	t.Helper()
 	const rivals, room = 32, 5

@@ -23,16 +23,16 @@ func testPruner(t *testing.T, open Open) {
 		t.Skip("there is no Pruner, or no Ledger that records")
 	}
 	for name, test := range map[string]func(*archive){
-		"what is older is dropped, what is not stays":            (*archive).drops,
-		"what limits look at stays, between two portions, too":   (*archive).keepsLines,
-		"what is held on a line stays until it is settled":       (*archive).keepsHolds,
-		"what is closed after its lines are gone still counts":   (*archive).closesLate,
-		"a lap ends, and another one begins":                     (*archive).laps,
-		"a lap ends however much is written meanwhile":           (*archive).outruns,
-		"a later instant drops more, an earlier one brings back": (*archive).advances,
-		"records of changes are dropped":                         (*archive).changes,
-		"rivals drop each row once":                              (*archive).rivals,
-		"it honours its context":                                 (*archive).over,
+		"older data is dropped, the rest stays":                          (*archive).drops,
+		"what limits depend on stays, also between two portions":         (*archive).keepsLines,
+		"a line with an open hold stays":                                 (*archive).keepsHolds,
+		"a hold that is closed after its lines are gone still counts":    (*archive).closesLate,
+		"a lap ends, and another one begins":                             (*archive).laps,
+		"a lap ends however much is written meanwhile":                   (*archive).outruns,
+		"a later instant drops more, an earlier one brings nothing back": (*archive).advances,
+		"records of changes are dropped":                                 (*archive).changes,
+		"concurrent calls drop each row once":                            (*archive).rivals,
+		"methods honour their context":                                   (*archive).over,
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := open(t)
@@ -55,7 +55,7 @@ func (a *archive) someone() router.Principal {
 	return router.Principal{Account: "acme", Workspace: "w", KeyHash: "k", Member: "ann"}
 }
 
-// lines are those that count a day's calls.
+// lines returns the lines that count the calls of a day.
 func (a *archive) lines(day time.Time) (lines []router.Line) {
 	for _, owner := range []router.Owner{router.OwnerAccount, router.OwnerWorkspace, router.OwnerMember, router.OwnerKey} {
 		for i := range router.Daily + 1 {
@@ -65,7 +65,7 @@ func (a *archive) lines(day time.Time) (lines []router.Line) {
 	return lines
 }
 
-// reserve holds 2 nano-dollars of a call of a day.
+// reserve reserves a hold of 2 nano-dollars for a call of a day.
 func (a *archive) reserve(day time.Time) (uuid.UUID, router.Event) {
 	a.t.Helper()
 	a.calls++
@@ -88,7 +88,7 @@ func (a *archive) settle(hold uuid.UUID, e router.Event) {
 	require.NoError(a.t, a.recorder.SettleWith(a.t.Context(), hold, e.Cost, []router.Event{e}))
 }
 
-// spent is what stands on the account's line of a window.
+// spent returns what the account has spent in a window.
 func (a *archive) spent(window string) router.USD {
 	a.t.Helper()
 	b, err := a.set.Ledger.Balances(a.t.Context(), []router.Line{router.OwnerAccount.Line(a.someone(), window)})
@@ -96,7 +96,7 @@ func (a *archive) spent(window string) router.USD {
 	return b[0].Spent.Credit
 }
 
-// requests are the calls that activity shows of some days.
+// requests returns the number of calls that activity shows for some days.
 func (a *archive) requests(from, to string) (n int64) {
 	a.t.Helper()
 	for _, of := range []activity.Range{{}, {KeyHash: "k"}, {Member: "ann"}} {
@@ -115,20 +115,28 @@ func (a *archive) requests(from, to string) (n int64) {
 	return n
 }
 
-// prune goes a whole lap in portions, and looks after each.
+// manyPortions is more than any lap of these tests needs.
+const manyPortions = 1000
+
+// prune runs one lap in portions and calls look after each of them.
 func (a *archive) prune(before time.Time, limit int, look func()) (dropped int) {
 	a.t.Helper()
-	for place, laps := "", 0; laps == 0; {
-		did, err := a.set.Pruner.Prune(a.t.Context(), before, place, limit)
+	place := ""
+	for range manyPortions {
+		pruned, err := a.set.Pruner.Prune(a.t.Context(), before, place, limit)
 		require.NoError(a.t, err)
-		if dropped += did.Dropped; look != nil {
+		if dropped += pruned.Dropped; look != nil {
 			look()
 		}
-		if place = did.Next; place == "" {
-			laps++
+		if a.t.Failed() {
+			a.t.FailNow() // the other portions would fail alike
+		}
+		if place = pruned.Next; place == "" {
+			return dropped
 		}
 	}
-	return dropped
+	require.FailNow(a.t, "the lap does not end")
+	return 0
 }
 
 // The 21st of November 2026 is a Saturday: neither a week nor a month begins.
@@ -161,12 +169,12 @@ func (a *archive) keepsLines() {
 		assert.Equal(a.t, router.USD(6), a.spent("2026-W47"))
 	}
 	for range 2 {
-		a.prune(noon(), 4, look)
+		a.prune(noon(), 16, look)
 		a.call(noon().AddDate(0, 0, -100)) // late: it adds to what was carried
 		a.call(noon().AddDate(1, 0, 0))
 		look = func() { assert.GreaterOrEqual(a.t, a.spent("ever"), router.USD(42)) }
 	}
-	a.prune(noon().AddDate(2, 0, 0), 4, nil)
+	a.prune(noon().AddDate(2, 0, 0), 16, nil)
 	assert.Equal(a.t, router.USD(44), a.spent("ever"))
 	assert.Zero(a.t, a.spent("2026-11"))
 	assert.Zero(a.t, a.spent("2026-W47"))
@@ -187,9 +195,9 @@ func (a *archive) keepsHolds() {
 	assert.Zero(a.t, a.spent("2026-11-21"))
 }
 
-// closesLate prunes before a day that is over is forgotten: holds of it may be
-// settled for the first time, corrected and taken back. Nobody sees its lines any
-// more; those that are not over count it, whenever its events are dropped.
+// closesLate prunes while closed holds of the pruned day may still be settled for the first
+// time, corrected or voided. Their lines are gone. Lines of windows that are not over must
+// count them, whenever their events are pruned.
 func (a *archive) closesLate() {
 	ctx := a.t.Context()
 	postedThenVoid, _ := a.reserve(noon())
@@ -202,7 +210,7 @@ func (a *archive) closesLate() {
 	assert.Equal(a.t, router.USD(4), a.spent("ever"))
 	a.prune(noon().AddDate(1, 0, 0), 2, nil)
 	assert.Equal(a.t, router.USD(4), a.spent("ever"))
-	for range 2 { // the same again is a no-op
+	for range 2 { // the second time changes nothing
 		require.NoError(a.t, a.set.Ledger.Void(ctx, postedThenVoid))
 		a.settle(postedThenSettled, e1)
 		a.settle(voidedThenSettled, e2)
@@ -211,7 +219,7 @@ func (a *archive) closesLate() {
 	}
 	a.prune(noon().AddDate(1, 0, 0), 2, nil)
 	assert.Equal(a.t, router.USD(2), a.spent("ever"))
-	a.call(noon()) // lines that were dropped begin anew
+	a.call(noon()) // pruned lines start again at zero
 	assert.Equal(a.t, router.USD(3), a.spent("ever"))
 	assert.Equal(a.t, router.USD(1), a.spent("2026-11-21"))
 }
@@ -226,10 +234,10 @@ func (a *archive) laps() {
 	require.NoError(a.t, err)
 }
 
-// outruns writes after each portion more than one looks at, behind everything that
-// is there.
+// outruns writes, after each portion, more rows than a portion visits, all of them behind the
+// existing ones.
 func (a *archive) outruns() {
-	a.calls = 1_000_000 // so that the names of events have the order of time
+	a.calls = 1_000_000 // so that the IDs of events sort by time
 	a.call(noon().AddDate(0, 0, -1))
 	portions := 0
 	a.prune(noon(), 1, func() {
@@ -280,13 +288,15 @@ func (a *archive) rivals() {
 	done := make(chan error)
 	for range 3 {
 		go func() {
-			for place := ""; ; {
-				did, err := a.set.Pruner.Prune(a.t.Context(), noon(), place, 7)
-				if place = did.Next; err != nil || place == "" {
+			place := ""
+			for range manyPortions {
+				pruned, err := a.set.Pruner.Prune(a.t.Context(), noon(), place, 20)
+				if place = pruned.Next; err != nil || place == "" {
 					done <- err
 					return
 				}
 			}
+			done <- errors.New("the lap does not end")
 		}()
 	}
 	var all error

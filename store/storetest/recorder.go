@@ -20,26 +20,26 @@ func testRecorder(t *testing.T, open Open) {
 		t.Skip("the Ledger is no Recorder, or there is no Activity")
 	}
 	for name, test := range map[string]func(*registry){
-		"a settlement records its events":                        (*registry).settles,
-		"with an error no event is recorded":                     (*registry).errors,
-		"without an error all events are recorded":               (*registry).recordsLater,
-		"the same settlement again is a no-op":                   (*registry).again,
-		"an event recorded before adds nothing, in whatever way": (*registry).byID,
-		"expiry records what it posts":                           (*registry).expires,
-		"expiry records each hold of a batch":                    (*registry).expiresMany,
-		"expiry that voids records nothing":                      (*registry).voids,
-		"a hold whose event has no id records nothing":           (*registry).nameless,
-		"a late settlement corrects what was posted":             (*registry).corrects,
-		"a late settlement without events corrects as well":      (*registry).correctsAlone,
-		"a late void takes back what was posted":                 (*registry).voidsLate,
-		"the event is that of the latest reserve":                (*registry).latest,
-		"a refused reserve leaves the event as it was":           (*registry).refusedLatest,
-		"a hold that is given back records nothing":              (*registry).givenBack,
-		"it records to its own store alone":                      (*registry).identity,
-		"it honours its context":                                 (*registry).contextOver,
-		"rivals record each event once":                          (*registry).rivalRecords,
-		"whoever looks meanwhile sees both or neither":           (*registry).rivalReaders,
-		"an event that cannot be kept is nobody else's trouble":  (*registry).rivalNonsense,
+		"a settlement records its events":                               (*registry).settles,
+		"with an error no event is recorded":                            (*registry).errors,
+		"without an error all events are recorded":                      (*registry).recordsLater,
+		"the same settlement again is a no-op":                          (*registry).again,
+		"an event that was recorded before adds nothing, by any method": (*registry).byID,
+		"expiry records what it posts":                                  (*registry).expires,
+		"expiry records each hold of a batch":                           (*registry).expiresMany,
+		"expiry that voids records nothing":                             (*registry).voids,
+		"a hold whose event has no id records nothing":                  (*registry).nameless,
+		"a late settlement corrects what was posted":                    (*registry).corrects,
+		"a late settlement without events corrects as well":             (*registry).correctsAlone,
+		"a late void takes back what was posted":                        (*registry).voidsLate,
+		"the event is that of the latest reserve":                       (*registry).latest,
+		"a refused reserve leaves the event as it was":                  (*registry).refusedLatest,
+		"a hold that is given back records nothing":                     (*registry).givenBack,
+		"it records to its own store only":                              (*registry).identity,
+		"methods honour their context":                                  (*registry).contextOver,
+		"concurrent calls record each event once":                       (*registry).rivalRecords,
+		"concurrent readers see both or neither":                        (*registry).rivalReaders,
+		"an event that cannot be stored fails alone":                    (*registry).rivalNonsense,
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := open(t)
@@ -48,16 +48,16 @@ func testRecorder(t *testing.T, open Open) {
 			test(&registry{books: books{t: t, Ledger: set.Ledger}, Recorder: recorder, shown: set.Activity})
 		})
 	}
-	t.Run("at every instant of any history events add up to what is spent", func(t *testing.T) { recorderHistories(t, open) })
+	t.Run("in random histories events add up to what is spent", func(t *testing.T) { recorderHistories(t, open) })
 }
 
-// records reports whether a set's ledger keeps the set's activity.
+// records reports whether a set's ledger records to the set's activity.
 func records(set store.Set) bool {
 	_, ok := set.Ledger.(router.Recorder)
 	return ok && set.Activity != nil
 }
 
-// registry is an empty ledger that records, and the store that shows it.
+// registry is an empty recorder, and the store that shows what it records.
 type registry struct {
 	books
 	router.Recorder
@@ -65,21 +65,21 @@ type registry struct {
 	shown activity.Store
 }
 
-// used is an event of acme that costs an amount.
+// used returns an event of acme with a cost.
 func used(id string, credit, total router.USD) router.Event {
 	e := activityEvent(id, "2026-11-20", router.Principal{Workspace: "w", KeyHash: "k", Member: "ann"})
 	e.Cost = amount(credit, total)
 	return e
 }
 
-// onHold is what is recorded of a hold that expires; it was at another endpoint.
+// onHold returns the event of a hold that expires. It has another endpoint.
 func onHold(id string) router.Event {
 	e := used(id, 0, 0)
 	e.Endpoint, e.Prompt, e.Completion, e.Reasoning, e.Cached = uuid.UUID{2}, 0, 0, 0, 0
 	return e
 }
 
-// holding reserves an amount with what is recorded when it expires.
+// holding reserves an amount with the event that its expiry records.
 func (r *registry) holding(credit, total router.USD, e router.Event) uuid.UUID {
 	r.t.Helper()
 	h := r.hold(credit, total)
@@ -92,7 +92,7 @@ func (r *registry) settleWith(id uuid.UUID, cost router.Amount, events ...router
 	require.NoError(r.t, r.SettleWith(r.t.Context(), id, cost, events))
 }
 
-// expireAll closes whatever is open.
+// expireAll expires all open holds and requires their number.
 func (r *registry) expireAll(policy router.Expiry, want int) {
 	r.t.Helper()
 	n, err := r.Expire(r.t.Context(), noon().Add(time.Hour), 100, policy)
@@ -100,8 +100,7 @@ func (r *registry) expireAll(policy router.Expiry, want int) {
 	assert.Equal(r.t, want, n)
 }
 
-// shows requires that these events are recorded and no others, for the account,
-// the key and the member.
+// shows requires that exactly these events are recorded, by account, by key and by member.
 func (r *registry) shows(events ...router.Event) {
 	r.t.Helper()
 	for _, of := range []activity.Range{{}, {KeyHash: "k"}, {Member: "ann"}} {
@@ -155,7 +154,7 @@ func (r *registry) byID() {
 
 func (r *registry) expires() {
 	e := onHold("a/held")
-	e.Cost = amount(100, 100) // of no meaning
+	e.Cost = amount(100, 100) // ignored
 	r.holding(3, 4, e)
 	r.shows()
 	r.expireAll(router.ExpirePost, 1)

@@ -14,18 +14,19 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// recorderHistories compares random histories with a model of what is recorded,
-// and with what is spent: holds name their events, settlements come with theirs.
+// recorderHistories compares the recorder with a model over random histories. Holds have
+// events, and settlements record theirs.
 func recorderHistories(t *testing.T, open Open) {
 	t.Helper()
-	set := open(t) // of all histories: to make stores takes a while
+	set := open(t) // one for all histories, because opening stores is slow
 	recorder, ok := set.Ledger.(router.Recorder)
 	require.True(t, ok)
-	histories := uint32(0)
-	rapid.Check(t, func(rt *rapid.T) {
-		histories++
+	number := uint32(0)
+	histories(t, func(t *testing.T, rt *rapid.T) {
+		t.Helper()
+		number++
 		m := &recorderModel{
-			ledgerModel: ledgerModel{number: histories, on: make(map[router.Line]router.Balance), holds: make(map[uuid.UUID]*modelHold)},
+			ledgerModel: ledgerModel{number: number, on: make(map[router.Line]router.Balance), holds: make(map[uuid.UUID]*modelHold)},
 			onHold:      make(map[uuid.UUID]router.Event), events: make(map[string]router.Event),
 		}
 		defer m.close(t, set.Ledger)
@@ -63,8 +64,7 @@ func recorderHistories(t *testing.T, open Open) {
 	})
 }
 
-// eventsOf are the events of a call that cost an amount: of some calls there are
-// two.
+// eventsOf returns the events of a call with a cost; some calls have two.
 func eventsOf(id uuid.UUID, cost router.Amount) []router.Event {
 	half := amount(cost.Credit/2, cost.Credit/2)
 	if id[15]%2 == 0 {
@@ -80,28 +80,28 @@ func eventsOf(id uuid.UUID, cost router.Amount) []router.Event {
 	return []router.Event{first, second}
 }
 
-// ofHold is an event of the account that a hold belongs to.
+// ofHold returns an event of the account of a hold.
 func ofHold(id uuid.UUID, event string) router.Event {
 	e := activityEvent(event, "2026-11-20", router.Principal{KeyHash: "k"})
 	e.Principal.Account = accountsOf(id)[id[15]%2]
 	return e
 }
 
-// accountsOf names the accounts of the history that a hold belongs to.
+// accountsOf returns the accounts of the history to which a hold belongs.
 func accountsOf(id uuid.UUID) [2]string {
 	number := binary.BigEndian.Uint32(id[:])
 	return [2]string{fmt.Sprintf("acme %d", number), fmt.Sprintf("zeta %d", number)}
 }
 
-// recorderModel says what a recorder promises.
+// recorderModel is the promise of a recorder as a program.
 type recorderModel struct {
 	ledgerModel
 
-	onHold map[uuid.UUID]router.Event // of the latest Reserve that was not refused
-	events map[string]router.Event    // by their ids
+	onHold map[uuid.UUID]router.Event // of the latest Reserve that succeeded
+	events map[string]router.Event    // by ID
 }
 
-// drawHold draws a hold on two lines of the account that its id belongs to.
+// drawHold draws a hold on two lines of its account.
 func (m *recorderModel) drawHold(t *rapid.T) router.Hold {
 	h := router.Hold{ID: m.drawID(t), Amount: drawAmount(t), Deadline: drawTime(t)}
 	h.Lines = linesOfAccount(accountsOf(h.ID)[h.ID[15]%2])
@@ -163,8 +163,8 @@ func (m *recorderModel) record(events ...router.Event) {
 	}
 }
 
-// agrees requires that the store shows the model's events, and that they add up
-// to what is spent on every line.
+// agrees requires that the store shows the model's events, and that they add up to what is
+// spent on every line.
 func (m *recorderModel) agrees(t *testing.T, rt *rapid.T, ledger router.Ledger, shown activity.Store) {
 	t.Helper()
 	var some uuid.UUID
@@ -191,7 +191,7 @@ func (m *recorderModel) agrees(t *testing.T, rt *rapid.T, ledger router.Ledger, 
 	}
 }
 
-// cell is what one item stands for.
+// cell is the key of an item.
 type cell struct {
 	date, model, permaslug, provider, workspace string
 	endpoint                                    uuid.UUID
@@ -201,8 +201,7 @@ func cellOf(i activity.Item) cell {
 	return cell{i.Date, i.Model, i.Permaslug, i.Provider, i.Workspace, i.Endpoint}
 }
 
-// sumsOf adds events up by what they stand for, without what corrections left
-// nothing of.
+// sumsOf adds events up by cell, without cells that corrections have emptied.
 func sumsOf(events []router.Event) map[cell]activity.Item {
 	sums := map[cell]activity.Item{}
 	for _, e := range events {
@@ -217,7 +216,7 @@ func sumsOf(events []router.Event) map[cell]activity.Item {
 	return withoutNothing(sums)
 }
 
-// sumsIn is what a store shows, in the same form.
+// sumsIn returns what a store shows, by cell.
 func sumsIn(t *testing.T, s activity.Store, of activity.Range) map[cell]activity.Item {
 	t.Helper()
 	items := activityItems(t, s, of)

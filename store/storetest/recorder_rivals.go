@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// rivalReaders looks while others settle: what is in the books is in the
-// activity that is asked for afterwards, and the other way round.
+// rivalReaders read while others settle: what the balances contain must be in the activity that
+// is read afterwards, and the other way round.
 func (r *registry) rivalReaders() {
 	const settlements = 200
 	var done atomic.Bool
@@ -65,7 +65,7 @@ func (r *registry) rivalNonsense() {
 		e.Principal.Account = "other"
 		switch i % 3 {
 		case 0:
-			e.Prompt = math.MaxInt64 // of which there is no sum
+			e.Prompt = math.MaxInt64 // cannot be added to
 		case 1:
 			e.Model = "a\x00b"
 		default:

@@ -2,12 +2,9 @@ package storetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,28 +21,28 @@ func testReplies(t *testing.T, open Open) {
 		t.Skip("the Ledger is no Replies")
 	}
 	for name, test := range map[string]func(*desk){
-		"the first claim is granted, and the same again":             (*desk).granted,
-		"while a call is in flight others see its hold":              (*desk).inFlight,
-		"a reply is kept with its settlement":                        (*desk).kept,
-		"a reply without a hold is kept":                             (*desk).keptFree,
-		"keys of other accounts and API keys are others":             (*desk).apart,
-		"another digest is refused":                                  (*desk).reused,
-		"a claim that is released is free, a reply stays":            (*desk).released,
-		"a dead claim goes to the call that has seen it dead":        (*desk).dead,
-		"a call whose claim was taken settles and keeps nothing":     (*desk).taken,
-		"nor does one whose hold is still open":                      (*desk).takenOpen,
-		"a call whose claim is gone settles and keeps nothing":       (*desk).gone,
-		"a settlement that fails keeps nothing":                      (*desk).unsettled,
-		"settling with a reply twice is a no-op":                     (*desk).twice,
-		"after a day a reply counts as none":                         (*desk).dayAfter,
-		"a call that is in flight for days keeps its claim":          (*desk).longFlight,
-		"expiry drops all replies of a day ago, none that is flying": (*desk).expiry,
-		"of one API key the oldest replies are dropped":              (*desk).bounded,
-		"replies methods honour their context":                       (*desk).contextOver,
-		"any reply comes back byte by byte":                          (*desk).bytes,
-		"of rival claims one is granted":                             (*desk).rivalClaims,
-		"of rivals for a dead claim one gets it":                     (*desk).rivalHeirs,
-		"rivals settle and take over with one charge":                (*desk).rivalTakers,
+		"the first claim is granted, and the same again":                    (*desk).granted,
+		"while a call is in flight others see its hold":                     (*desk).inFlight,
+		"a reply is kept with its settlement":                               (*desk).kept,
+		"a reply without a hold is kept":                                    (*desk).keptFree,
+		"keys of other accounts and API keys are different":                 (*desk).separateKeys,
+		"another digest is refused":                                         (*desk).reused,
+		"a claim that is released is free, a reply stays":                   (*desk).released,
+		"a dead claim goes to the call that has seen it dead":               (*desk).dead,
+		"a call whose claim was taken settles and keeps nothing":            (*desk).taken,
+		"a call whose claim was taken while its hold is open keeps nothing": (*desk).takenOpen,
+		"a call whose claim is gone settles and keeps nothing":              (*desk).gone,
+		"a settlement that fails keeps nothing":                             (*desk).unsettled,
+		"settling with a reply twice is a no-op":                            (*desk).twice,
+		"a reply of a day ago does not count":                               (*desk).dayAfter,
+		"a call that is in flight for days keeps its claim":                 (*desk).longFlight,
+		"expiry drops all replies of a day ago, none in flight":             (*desk).expiry,
+		"the oldest replies beyond an API key's bound are dropped":          (*desk).bounded,
+		"methods honour their context":                                      (*desk).contextOver,
+		"any reply comes back byte by byte":                                 (*desk).bytes,
+		"of concurrent claims one is granted":                               (*desk).rivalClaims,
+		"of concurrent calls for a dead claim one gets it":                  (*desk).rivalHeirs,
+		"concurrent settlement and takeover charge once":                    (*desk).rivalTakers,
 	} {
 		t.Run(name, func(t *testing.T) {
 			ledger := open(t).Ledger
@@ -62,7 +59,7 @@ type desk struct {
 	router.Replies
 }
 
-// claimOf is a claim of acme's key k at noon, with a hold of its own.
+// claimOf returns a claim of acme's key k at noon, with a new hold.
 func (d *desk) claimOf(key string) router.Claim {
 	return router.Claim{
 		Key: router.ReplyKey{Account: "acme", KeyHash: "k", Key: key}, Digest: [32]byte{1},
@@ -77,14 +74,14 @@ func (d *desk) claims(c router.Claim, want router.Claimed) {
 	assert.Equal(d.t, want, got)
 }
 
-// granted claims what is free.
+// grants requires that a claim is granted.
 func (d *desk) grants(c router.Claim) router.Claim {
 	d.t.Helper()
 	d.claims(c, router.Claimed{Hold: c.Hold})
 	return c
 }
 
-// holds reserves 3 for a claim's call.
+// holds reserves 3 for the call of a claim.
 func (d *desk) holds(c router.Claim) {
 	d.t.Helper()
 	h := d.hold(3, 3)
@@ -101,26 +98,11 @@ func (d *desk) settles(c router.Claim, text string, cost router.Amount) {
 	require.NoError(d.t, d.SettleKept(d.t.Context(), replyOf(c, text), cost, nil))
 }
 
-// finds requires a reply for whoever asks like c.
+// finds requires that a call with the same key and digest as c gets a reply.
 func (d *desk) finds(c router.Claim, hold uuid.UUID, text string) {
 	d.t.Helper()
 	c.Hold = uuid.New()
 	d.claims(c, router.Claimed{Hold: hold, Reply: []byte(text)})
-}
-
-func (d *desk) granted() {
-	c := d.grants(d.claimOf("a"))
-	d.grants(c)
-	d.grants(d.claimOf("b"))
-}
-
-func (d *desk) inFlight() {
-	first, second := d.grants(d.claimOf("a")), d.claimOf("a")
-	d.claims(second, router.Claimed{Hold: first.Hold})
-	second.Now = first.Deadline
-	d.claims(second, router.Claimed{Hold: first.Hold})
-	second.After = first.Hold
-	d.claims(second, router.Claimed{Hold: first.Hold})
 }
 
 func (d *desk) kept() {
@@ -142,112 +124,6 @@ func (d *desk) keptFree() {
 	d.finds(c, c.Hold, "free")
 	require.NoError(d.t, d.Keep(d.t.Context(), replyOf(d.claimOf("b"), "nobody's")))
 	d.grants(d.claimOf("b"))
-}
-
-func (d *desk) apart() {
-	for _, key := range []router.ReplyKey{
-		{Account: "acme", KeyHash: "k", Key: "a"},
-		{Account: "acme", KeyHash: "k", Key: "A"},
-		{Account: "acme", KeyHash: "other", Key: "a"},
-		{Account: "other", KeyHash: "k", Key: "a"},
-		{Account: "", KeyHash: "", Key: "a"},
-		{Account: "acmek", KeyHash: "", Key: "a"},
-		{Account: "", KeyHash: "acmek", Key: "a"},
-		{Account: "acme", KeyHash: "k", Key: strings.Repeat("~", 128)},
-		{Account: "acme", KeyHash: "k", Key: `'"\{n};--%`},
-	} {
-		c := d.claimOf("")
-		c.Key = key
-		d.grants(c)
-		require.NoError(d.t, d.Keep(d.t.Context(), replyOf(c, fmt.Sprintf("%q", key))))
-		d.finds(c, c.Hold, fmt.Sprintf("%q", key))
-	}
-}
-
-func (d *desk) reused() {
-	c := d.grants(d.claimOf("a"))
-	for range 2 {
-		other := d.claimOf("a")
-		other.Digest = [32]byte{31: 1}
-		_, err := d.Claim(d.t.Context(), other)
-		require.ErrorIs(d.t, err, router.ErrReused)
-		require.NoError(d.t, d.Keep(d.t.Context(), replyOf(c, "kept")))
-	}
-}
-
-func (d *desk) released() {
-	first, second := d.grants(d.claimOf("a")), d.claimOf("a")
-	require.NoError(d.t, d.Release(d.t.Context(), first.Key, second.Hold))
-	d.claims(second, router.Claimed{Hold: first.Hold})
-	for range 2 {
-		require.NoError(d.t, d.Release(d.t.Context(), first.Key, first.Hold))
-	}
-	second.Digest = [32]byte{2}
-	d.grants(second)
-	require.NoError(d.t, d.Keep(d.t.Context(), replyOf(second, "kept")))
-	require.NoError(d.t, d.Release(d.t.Context(), second.Key, second.Hold))
-	d.finds(second, second.Hold, "kept")
-}
-
-func (d *desk) dead() {
-	first, second := d.grants(d.claimOf("a")), d.claimOf("a")
-	second.Now = first.Deadline.Add(time.Millisecond)
-	second.Deadline = second.Now.Add(time.Minute)
-	d.claims(second, router.Claimed{Hold: first.Hold, Dead: true})
-	second.After = uuid.New()
-	d.claims(second, router.Claimed{Hold: first.Hold, Dead: true})
-	second.After = first.Hold
-	d.grants(second)
-	third := d.claimOf("a")
-	third.Now, third.After = second.Now, first.Hold
-	d.claims(third, router.Claimed{Hold: second.Hold})
-	require.NoError(d.t, d.Release(d.t.Context(), first.Key, first.Hold))
-	d.claims(third, router.Claimed{Hold: second.Hold})
-}
-
-// take gives a claim that is dead to another call.
-func (d *desk) take(first router.Claim) router.Claim {
-	d.t.Helper()
-	c := first
-	c.Hold, c.After, c.Now = uuid.New(), first.Hold, first.Deadline.Add(time.Second)
-	c.Deadline = c.Now.Add(time.Minute)
-	require.NoError(d.t, d.Void(d.t.Context(), first.Hold))
-	return d.grants(c)
-}
-
-func (d *desk) taken() {
-	first := d.grants(d.claimOf("a"))
-	d.holds(first)
-	second := d.take(first)
-	ctx := d.t.Context()
-	require.ErrorIs(d.t, d.SettleKept(ctx, replyOf(first, "late"), amount(2, 2), []router.Event{used("late/0", 2, 2)}), router.ErrConflict)
-	require.ErrorIs(d.t, d.Keep(ctx, replyOf(first, "late")), router.ErrConflict)
-	d.stands(amount(0, 0), amount(0, 0))
-	d.holds(second)
-	d.settles(second, "second", amount(1, 1))
-	require.ErrorIs(d.t, d.SettleKept(ctx, replyOf(first, "late"), amount(2, 2), nil), router.ErrConflict)
-	d.stands(amount(1, 1), amount(0, 0))
-	d.finds(second, second.Hold, "second")
-}
-
-func (d *desk) takenOpen() {
-	first := d.grants(d.claimOf("a"))
-	d.holds(first)
-	second := d.claimOf("a")
-	second.After, second.Now = first.Hold, first.Deadline.Add(time.Second)
-	second.Deadline = second.Now.Add(time.Minute)
-	d.grants(second)
-	require.ErrorIs(d.t, d.SettleKept(d.t.Context(), replyOf(first, "late"), amount(2, 2), nil), router.ErrConflict)
-	d.stands(amount(0, 0), amount(3, 3))
-	d.claims(second, router.Claimed{Hold: second.Hold})
-}
-
-func (d *desk) gone() {
-	c := d.claimOf("a")
-	d.holds(c)
-	d.settles(c, "nobody's", amount(2, 2))
-	d.stands(amount(2, 2), amount(0, 0))
-	d.grants(d.claimOf("a"))
 }
 
 func (d *desk) unsettled() {
@@ -315,7 +191,7 @@ func (d *desk) expiry() {
 	assert.Equal(d.t, 2, d.there("young", "flying"))
 }
 
-// there says how many keys are not free at noon, and leaves them so.
+// there returns how many of the keys are claimed at noon. It changes nothing.
 func (d *desk) there(keys ...string) (n int) {
 	d.t.Helper()
 	for _, key := range keys {
@@ -373,78 +249,4 @@ func (d *desk) bytes() {
 	d.holds(c)
 	require.Error(d.t, d.SettleKept(d.t.Context(), replyOf(c, ""), amount(1, 1), nil))
 	d.stands(amount(8, 8), amount(3, 3))
-}
-
-func (d *desk) rivalClaims() {
-	for i := range 8 {
-		var won atomic.Int64
-		var all sync.WaitGroup
-		for range 16 {
-			c := d.claimOf(strconv.Itoa(i))
-			all.Go(func() {
-				got, err := d.Claim(d.t.Context(), c)
-				if assert.NoError(d.t, err) && got.Hold == c.Hold {
-					won.Add(1)
-				}
-			})
-		}
-		all.Wait()
-		assert.EqualValues(d.t, 1, won.Load())
-	}
-}
-
-func (d *desk) rivalHeirs() {
-	first := d.grants(d.claimOf("a"))
-	var won atomic.Int64
-	var all sync.WaitGroup
-	for range 16 {
-		c := d.claimOf("a")
-		c.Now, c.After = first.Deadline.Add(time.Second), first.Hold
-		c.Deadline = c.Now.Add(time.Minute)
-		all.Go(func() {
-			got, err := d.Claim(d.t.Context(), c)
-			if assert.NoError(d.t, err) && got.Hold == c.Hold {
-				won.Add(1)
-			}
-		})
-	}
-	all.Wait()
-	assert.EqualValues(d.t, 1, won.Load())
-}
-
-// rivalTakers: a call settles at the instant in which another one takes its claim.
-// Whoever is first, the caller is charged once.
-func (d *desk) rivalTakers() {
-	spent := router.USD(0)
-	for i := range 32 {
-		first := d.grants(d.claimOf(strconv.Itoa(i)))
-		d.holds(first)
-		second := first
-		second.Hold, second.After, second.Now = uuid.New(), first.Hold, first.Deadline.Add(time.Second)
-		second.Deadline = second.Now.Add(time.Minute)
-		ctx := d.t.Context()
-		var all sync.WaitGroup
-		all.Go(func() {
-			if err := d.SettleKept(ctx, replyOf(first, "first"), amount(2, 2), nil); err != nil {
-				assert.ErrorIs(d.t, err, router.ErrConflict)
-			}
-		})
-		all.Go(func() { assert.NoError(d.t, d.heir(ctx, first.Hold, second)) })
-		all.Wait()
-		spent += 2
-		d.stands(amount(spent, spent), amount(0, 0))
-	}
-}
-
-// heir takes a dead claim and settles, unless there is a reply by then.
-func (d *desk) heir(ctx context.Context, dead uuid.UUID, c router.Claim) error {
-	if err := d.Void(ctx, dead); err != nil {
-		return err
-	}
-	got, err := d.Claim(ctx, c)
-	if err != nil || got.Reply != nil {
-		return err
-	}
-	h := router.Hold{ID: c.Hold, Lines: []router.Line{lineOf("a"), lineOf("b")}, Amount: amount(3, 3), Deadline: c.Deadline}
-	return errors.Join(d.Reserve(ctx, h), d.SettleKept(ctx, replyOf(c, "second"), amount(2, 2), nil))
 }

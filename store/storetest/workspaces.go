@@ -119,7 +119,7 @@ func orgRemoval(t *testing.T, set store.Set) {
 	w := organization.Workspace{ID: "w3", Account: "a", Slug: "east", Version: 1}
 	cy := organization.Member{ID: "cy", Role: organization.RoleMember, Version: 1}
 	joins := []organization.Membership{{ID: "m", User: "cy", Workspace: "w3"}}
-	for range 2 { // the second time nothing of the first may be left
+	for range 2 { // the second time nothing may be left of the first
 		require.NoError(t, s.CreateWorkspace(ctx, w, orgChange("a")))
 		require.NoError(t, s.AddMember(ctx, "a", cy, orgChange("a")))
 		_, total, err := s.Memberships(ctx, "a", "w3", 0, 0)
@@ -210,7 +210,7 @@ func orgSeparate(t *testing.T, set store.Set) {
 		var joins []organization.Membership
 		for i, user := range []string{"cy", "dee", "ben"} { // the last two at the same instant
 			err := s.AddMember(ctx, account, organization.Member{ID: user, Version: 1}, orgChange(account))
-			if workspace != "w3" { // else they are there
+			if workspace != "w3" { // where they exist already
 				require.NoError(t, err)
 			}
 			joins = append(joins, organization.Membership{

@@ -1,4 +1,4 @@
--- What was changed, by whom: appended to, never changed.
+-- Records of changes. Rows are inserted, never updated.
 CREATE TABLE {audit} (
 	seq              INTEGER PRIMARY KEY AUTOINCREMENT,
 	id               TEXT NOT NULL UNIQUE,
@@ -19,7 +19,7 @@ CREATE TABLE {audit} (
 
 CREATE INDEX {audit_by_account} ON {audit} (account, seq);
 
--- API keys, without their text.
+-- API keys, without their secrets.
 CREATE TABLE {keys} (
 	hash          TEXT PRIMARY KEY,
 	label         TEXT NOT NULL,
@@ -45,8 +45,8 @@ CREATE INDEX {keys_by_workspace} ON {keys} (account, workspace, management, crea
 CREATE INDEX {keys_of_management} ON {keys} (account, created_at DESC, hash) WHERE management;
 CREATE INDEX {keys_by_creator} ON {keys} (account, creator);
 
--- Accounts and what belongs to them. Whoever changes something of an account
--- changes its row first, so that changes of one account take turns.
+-- Accounts. A transaction that changes anything of an account updates the account's row
+-- first, so that changes of one account run one after the other.
 CREATE TABLE {accounts} (
 	id                TEXT PRIMARY KEY,
 	name              TEXT NOT NULL,
@@ -139,7 +139,7 @@ CREATE TABLE {credentials} (
 	UNIQUE (account, workspace, rank)
 ) STRICT, WITHOUT ROWID;
 
--- The largest rank that was ever given in a workspace.
+-- The largest rank ever assigned in a workspace.
 CREATE TABLE {credential_ranks} (
 	account   TEXT NOT NULL,
 	workspace TEXT NOT NULL,
@@ -147,7 +147,7 @@ CREATE TABLE {credential_ranks} (
 	PRIMARY KEY (account, workspace)
 ) STRICT, WITHOUT ROWID;
 
--- Presets by name. The last of their versions is in force.
+-- Presets. The last version is in force.
 CREATE TABLE {presets} (
 	id                TEXT PRIMARY KEY,
 	account           TEXT NOT NULL,
@@ -165,7 +165,7 @@ CREATE TABLE {presets} (
 
 CREATE INDEX {presets_by_update} ON {presets} (account, workspace, updated_at, id);
 
--- They never change. Their numbers are 1, 2, 3, and so on.
+-- Versions of presets: numbered from 1, never updated.
 CREATE TABLE {preset_versions} (
 	preset        TEXT NOT NULL,
 	number        INTEGER NOT NULL,
@@ -177,7 +177,7 @@ CREATE TABLE {preset_versions} (
 	PRIMARY KEY (preset, number)
 ) STRICT;
 
--- What was used: one row for each billed attempt, never changed.
+-- Events: one row for each billed attempt, never updated.
 CREATE TABLE {events} (
 	id         TEXT PRIMARY KEY,
 	admitted   INTEGER NOT NULL,
@@ -241,8 +241,8 @@ CREATE TABLE {usage_by_account} (
 	PRIMARY KEY (account, day, workspace, model, permaslug, endpoint, provider)
 ) STRICT, WITHOUT ROWID;
 
--- Lists of events that the sums by day do not count yet, each of one account and a
--- transaction: JSON, with how many there are. Whoever reads the sums looks these up, too.
+-- Events that the sums by day do not count yet: one row for each transaction and account,
+-- with the sums as JSON and the number of events. Readers add them to the sums.
 CREATE TABLE {events_new} (
 	id      INTEGER PRIMARY KEY,
 	account TEXT NOT NULL,
@@ -250,9 +250,9 @@ CREATE TABLE {events_new} (
 	events  TEXT NOT NULL
 ) STRICT;
 
--- What is spent and set aside on each line, in nano-dollars. On an owner's line for
--- all time stands the state of its limits as well: version is that of its record, guards
--- that of the guardrails that cover it. A hold says by which it goes.
+-- What is spent and held on each line, in nano-dollars. An owner's line of all time also
+-- has the version of the owner's record and, in guards, that of the guardrails that cover the
+-- owner. A hold states the versions under which it was made.
 CREATE TABLE {lines} (
 	id           INTEGER PRIMARY KEY,
 	owner        TEXT NOT NULL,
@@ -266,8 +266,8 @@ CREATE TABLE {lines} (
 	UNIQUE (owner, win)
 ) STRICT;
 
--- Holds, and for a day what became of them: state 0 is open, 1 voided, 2 posted
--- by expiry, 3 settled (credit and total are then the cost).
+-- Holds, kept for a day after they are closed. State 0 is open, 1 voided, 2 charged by expiry,
+-- 3 settled; credit and total are the cost then.
 CREATE TABLE {holds} (
 	id       TEXT NOT NULL PRIMARY KEY,
 	state    INTEGER NOT NULL,
@@ -280,7 +280,7 @@ CREATE TABLE {holds} (
 
 CREATE INDEX {holds_open} ON {holds} (deadline) WHERE state = 0;
 
--- Guardrails. What is never searched for is JSON in settings.
+-- Guardrails. Fields that no query searches are JSON in settings.
 CREATE TABLE {guardrails} (
 	id         TEXT PRIMARY KEY,
 	account    TEXT NOT NULL,
@@ -313,14 +313,14 @@ CREATE TABLE {guardrail_assignments} (
 CREATE INDEX {guardrail_assignments_by_guardrail} ON {guardrail_assignments} (account, guardrail, kind, created_at, id);
 CREATE INDEX {guardrail_assignments_by_time} ON {guardrail_assignments} (account, kind, created_at, id);
 
--- What was dropped: all events of days before this one, or they are about to be. Without
--- the row nothing was.
+-- The first day whose events are kept: earlier ones are pruned, or being pruned. Without a row
+-- nothing was pruned.
 CREATE TABLE {pruned} (
 	one  INTEGER PRIMARY KEY CHECK (one = 1),
 	day  TEXT NOT NULL
 ) STRICT;
 
--- What events that were dropped had added to lines that stay.
+-- What pruned events had added to lines that are kept.
 CREATE TABLE {carried} (
 	owner  TEXT NOT NULL,
 	win    TEXT NOT NULL,
@@ -329,8 +329,8 @@ CREATE TABLE {carried} (
 	PRIMARY KEY (owner, win)
 ) STRICT;
 
--- Replies of calls with idempotency keys, for a day. Without a reply the call of the hold
--- is in flight, until the deadline.
+-- Replies of calls with idempotency keys, kept for a day. Without a reply the call with this
+-- hold is in flight until the deadline.
 CREATE TABLE {replies} (
 	account  TEXT NOT NULL,
 	key_hash TEXT NOT NULL,

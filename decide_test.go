@@ -1,0 +1,238 @@
+package signalbox_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/signalbox/signalbox"
+	"github.com/signalbox/signalbox/activity"
+	"github.com/signalbox/signalbox/internal/demo"
+	"github.com/signalbox/signalbox/keys"
+	"github.com/signalbox/signalbox/organization"
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/routertest"
+	"github.com/signalbox/signalbox/store/memory"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// answering is a gateway whose upstream answers, a cent a call.
+func answering(t require.TestingT, with ...func(*signalbox.Config)) *gateway {
+	g := &gateway{stores: memory.New()}
+	catalog, err := router.NewCatalog(
+		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-1"}},
+		[]router.ProviderInfo{{Slug: "ant", Client: &routertest.Script{}}},
+		[]router.Endpoint{{Provider: "ant", Model: "acme/judge", UpstreamModel: "j", Pricing: router.Pricing{Request: router.Dollars("0.01")}}},
+	)
+	require.NoError(t, err)
+	cfg := signalbox.Config{
+		Catalog: catalog, Stores: g.stores, SealingKeys: demo.SealingKeys(), Logger: discard(),
+		Now: func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
+	}
+	for _, f := range with {
+		f(&cfg)
+	}
+	g.Service, err = signalbox.New(cfg)
+	require.NoError(t, err)
+	g.seeded, err = demo.Seed(context.Background(), g.Service)
+	require.NoError(t, err)
+	return g
+}
+
+// spent is what stands on a line.
+func (g *gateway) spent(t require.TestingT, o router.Owner, p router.Principal) router.USD {
+	list, err := g.stores.Ledger.Balances(context.Background(), []router.Line{o.Line(p, "ever")})
+	require.NoError(t, err)
+	return list[0].Spent.Credit
+}
+
+// TestACallIsCountedForItsPrincipalAlone: a call counts for the account, the
+// workspace, the member and the key that it is made for, and the program's own for
+// nobody.
+func TestACallIsCountedForItsPrincipalAlone(t *testing.T) {
+	t.Parallel()
+	owners := []router.Owner{router.OwnerAccount, router.OwnerWorkspace, router.OwnerMember, router.OwnerKey}
+	rapid.Check(t, func(t *rapid.T) {
+		g := answering(t)
+		_, err := g.Organization.CreateAccount(context.Background(), router.Actor{}, organization.NewAccount{
+			ID: "rival", Name: "Rival", Owner: organization.Member{ID: "user_eve", Email: "eve@example.org"},
+		})
+		require.NoError(t, err)
+		holder, err := g.Keys.Authenticate(context.Background(), g.seeded.Inference)
+		require.NoError(t, err)
+		callers := []struct{ call, counted router.Principal }{
+			{},
+			{router.Principal{Account: demo.Account}, router.Principal{Account: demo.Account, Workspace: g.seeded.Home.ID}},
+			{router.Principal{Account: "rival", Member: "user_eve"}, router.Principal{Account: "rival", Member: "user_eve"}},
+			{
+				router.Principal{Account: demo.Account, Workspace: g.seeded.Lab.ID, Member: demo.Member},
+				router.Principal{Account: demo.Account, Workspace: g.seeded.Lab.ID, Member: demo.Member},
+			},
+			{holder, holder},
+		}
+		want := map[router.Line]router.USD{}
+		for range rapid.IntRange(0, 12).Draw(t, "calls") {
+			who := rapid.SampledFrom(callers).Draw(t, "caller")
+			_, err := g.Decide(context.Background(), &router.Call{Principal: who.call, Request: request()})
+			require.NoError(t, err)
+			for _, o := range owners {
+				if line := o.Line(who.counted, "ever"); line != (router.Line{}) {
+					want[line] += router.Dollar / 100
+				}
+			}
+		}
+		for _, who := range callers {
+			for _, o := range owners {
+				if line := o.Line(who.counted, "ever"); line != (router.Line{}) {
+					assert.Equal(t, want[line], g.spent(t, o, who.counted), "%s", line.Owner)
+				}
+			}
+		}
+		items, err := g.stores.Activity.Items(context.Background(), activity.Range{From: "2026-11-21", To: "2026-11-21"})
+		require.NoError(t, err)
+		assert.Empty(t, items)
+	})
+}
+
+// TestNothingHoldsTheProgram: the program's own call passes where the calls of an
+// account, of its key and of its member are refused.
+func TestNothingHoldsTheProgram(t *testing.T) {
+	t.Parallel()
+	g := answering(t)
+	member := router.Principal{Account: demo.Account, Workspace: g.seeded.Home.ID, Member: demo.Member}
+	decide := func(p router.Principal, secret router.Secret) error {
+		_, err := g.Decide(t.Context(), &router.Call{Principal: p, Secret: secret, Request: request()})
+		return err
+	}
+	require.NoError(t, decide(member, ""))
+	_, err := g.Organization.TopUp(t.Context(), demo.Program(), "payment-1", 1)
+	require.NoError(t, err)
+	require.ErrorContains(t, decide(member, ""), "Insufficient credits")
+	require.ErrorContains(t, decide(router.Principal{}, g.seeded.Inference), "Insufficient credits")
+	require.NoError(t, decide(router.Principal{}, ""))
+	assert.Equal(t, router.Dollar/100, g.spent(t, router.OwnerAccount, member), "of the member's first call")
+}
+
+// TestAPrincipalWithoutAKey is held by what account, workspace and member have
+// decided. Where it names no workspace, that is the default one.
+func TestAPrincipalWithoutAKey(t *testing.T) {
+	t.Parallel()
+	home := func(*gateway) router.Principal { return router.Principal{Account: demo.Account} }
+	lab := func(g *gateway) router.Principal {
+		return router.Principal{Account: demo.Account, Workspace: g.seeded.Lab.ID}
+	}
+	ben := func(g *gateway) router.Principal {
+		return router.Principal{Account: demo.Account, Workspace: g.seeded.Lab.ID, Member: demo.Member}
+	}
+	budget := func(t *testing.T, g *gateway) {
+		t.Helper()
+		g.manage(t, http.MethodPut, "/workspaces/default/budgets/monthly", `{"limit_usd":0.001}`)
+	}
+	guardrail := func(t *testing.T, g *gateway) {
+		t.Helper()
+		g.manage(t, http.MethodPatch, "/guardrails/"+g.seeded.Home.DefaultGuardrail, `{"allowed_providers":["nobody"]}`)
+	}
+	ofBen := func(t *testing.T, g *gateway) {
+		t.Helper()
+		id := g.made(t, "/guardrails", `{"name":"g","limit_usd":0.001,"reset_interval":"daily"}`)
+		g.manage(t, http.MethodPost, "/guardrails/"+id+"/assignments/members", `{"member_user_ids":["`+demo.Member+`"]}`)
+	}
+	preset := func(t *testing.T, g *gateway) {
+		t.Helper()
+		g.manage(t, http.MethodPost, "/presets/p/chat/completions", `{"model":"acme/judge","messages":[{"role":"user","content":"x"}]}`)
+	}
+	nothing := func(*testing.T, *gateway) {}
+	for _, c := range []struct {
+		name   string
+		who    func(*gateway) router.Principal
+		with   func(*testing.T, *gateway)
+		preset string
+		want   string // in the error
+	}{
+		{"a budget of the default workspace", home, budget, "", "Workspace monthly budget"},
+		{"a budget of another workspace", lab, budget, "", ""},
+		{"the guardrail of the default workspace", home, guardrail, "", "No endpoints found"},
+		{"the guardrail of another workspace", lab, guardrail, "", ""},
+		{"a guardrail of the member", ben, ofBen, "", "Guardrail daily budget"},
+		{"a guardrail of another member", lab, ofBen, "", ""},
+		{"a preset", home, preset, "p", ""},
+		{"no preset", home, nothing, "p", "not_found"},
+		{"a preset for the program", func(*gateway) router.Principal { return router.Principal{} }, preset, "p", "not_found"},
+		{"an unknown account", func(*gateway) router.Principal { return router.Principal{Account: "nobody"} }, nothing, "", "Invalid API key"},
+		{"an unknown workspace", func(*gateway) router.Principal {
+			return router.Principal{Account: demo.Account, Workspace: "99999999-9999-4999-8999-999999999999"}
+		}, nothing, "", "Invalid API key"},
+		{"an administrator", func(*gateway) router.Principal {
+			return router.Principal{Account: demo.Account, Member: demo.Admin, Management: true}
+		}, nothing, "", "Management keys cannot be used for inference"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			g := answering(t)
+			c.with(t, g)
+			q := request()
+			if c.preset != "" {
+				q.Model, q.Preset = "", c.preset
+			}
+			_, err := g.Decide(t.Context(), &router.Call{Principal: c.who(g), Request: q})
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// TestOwnSignIn: callers whom the program knows by itself need no keys over HTTP, are
+// put into the default workspace, and are held by its rates and limits.
+func TestOwnSignIn(t *testing.T) {
+	t.Parallel()
+	g := answering(t, func(cfg *signalbox.Config) {
+		cfg.Keys.Rates.Workspace = keys.Rate{Requests: 3, Per: time.Hour}
+		cfg.API.SignIn = func(r *http.Request) (router.Principal, error) {
+			return router.Principal{Account: r.Header.Get("X-Account"), Member: r.Header.Get("X-Member")}, nil
+		}
+	})
+	ask := func(account, member string) (int, string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/systemone", strings.NewReader(
+			`{"model":"acme/judge","state":"x","questions":{"q":{"type":"noul","instructions":"?"}}}`))
+		require.NoError(t, err)
+		r.Header.Set("X-Account", account)
+		r.Header.Set("X-Member", member)
+		w := g.serve(r)
+		return w.Code, w.Body.String()
+	}
+	status, said := ask(demo.Account, demo.Member)
+	require.Equal(t, 200, status, said)
+	who := router.Principal{Account: demo.Account, Workspace: g.seeded.Home.ID, Member: demo.Member}
+	for _, o := range []router.Owner{router.OwnerAccount, router.OwnerWorkspace, router.OwnerMember} {
+		assert.Equal(t, router.Dollar/100, g.spent(t, o, who))
+	}
+	status, said = ask("nobody", "")
+	assert.Equal(t, 401, status, said)
+	status, said = ask("", "")
+	assert.Equal(t, 401, status, said)
+	assert.Contains(t, said, "Missing Authentication header")
+	status, said = ask("", demo.Member)
+	assert.Equal(t, 500, status, "%s: it would be the program itself", said)
+	_, err := g.Organization.TopUp(t.Context(), demo.Program(), "payment-1", 1)
+	require.NoError(t, err)
+	status, said = ask(demo.Account, demo.Admin)
+	assert.Equal(t, 402, status, said)
+	_, _ = ask(demo.Account, demo.Admin)
+	status, said = ask(demo.Account, demo.Member)
+	assert.Equal(t, 429, status, said)
+}
+
+func request() *systemone.Request {
+	return &systemone.Request{Model: "acme/judge", State: systemone.Text("x"), Questions: []systemone.Question{
+		{Name: "q", Kind: systemone.Noul, Instructions: systemone.Text("?")},
+	}}
+}

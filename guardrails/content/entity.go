@@ -1,0 +1,132 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/signalbox/signalbox/router"
+)
+
+// Entity is something that an [EntityRecognizer] found.
+type Entity struct {
+	Slug       string // [PersonName] or [Address]
+	Start, End int    // in bytes
+}
+
+// EntityRecognizer finds persons' names and addresses in a text. One that asks
+// a service must give up when ctx ends. It must be safe for concurrent use. The
+// text is in NFKC, without characters that do not show. What is returned for
+// other slugs or outside the text is ignored.
+type EntityRecognizer interface {
+	Recognize(ctx context.Context, text string) ([]Entity, error)
+}
+
+// ErrUnrecognized is the cause of the refusal of a request whose names and
+// addresses could not be looked for.
+var ErrUnrecognized = errors.New("content: the recognizer of names and addresses failed")
+
+// entityCall is the use of a recognizer for one request.
+type entityCall struct {
+	ctx    context.Context //nolint:containedctx // it does not outlive the scan that it belongs to
+	cancel context.CancelFunc
+	failed bool
+	text   []byte // that found belongs to; nil where it was not asked
+	of     form   // that text is
+	found  []Entity
+}
+
+// stop ends what was begun for a request.
+func (z *scan) stop() {
+	if z.entities.cancel != nil {
+		z.entities.cancel()
+	}
+}
+
+// recognize adds the entities of one rule. The two kinds share one call.
+func (z *scan) recognize(rule int, place where) error {
+	k := z.rules[rule].kind
+	if z.around.number {
+		return nil
+	}
+	if h, ok := z.engine.cfg.Recognizer.(Heuristic); ok {
+		for i := range z.text.forms {
+			if f := &z.text.forms[i]; !f.orders {
+				if err := z.begin(f.b); err != nil {
+					return err
+				}
+				z.spans = h.find(z.spans[:0], f.b, k, z.meter)
+				z.hit(rule, place, f, z.spans)
+			}
+		}
+		return z.meter.err
+	}
+	f, err := z.ask()
+	if err != nil {
+		return err
+	}
+	z.spans = z.spans[:0]
+	for _, e := range z.entities.found {
+		if e.Slug == builtins()[k].slug && 0 <= e.Start && e.Start < e.End && e.End <= len(f.b) {
+			z.spans = append(z.spans, span{e.Start, e.End})
+		}
+	}
+	z.hit(rule, place, &f, z.spans)
+	return nil
+}
+
+// ask calls the recognizer for the current text, unless it was asked already or
+// has failed for this request. It returns the form that it was asked about.
+func (z *scan) ask() (form, error) {
+	c := &z.entities
+	if c.failed {
+		return form{}, nil
+	}
+	if c.text != nil {
+		return c.of, nil
+	}
+	c.of, c.found = form{b: z.text.decoded}, nil
+	if !isPrintable(z.text.decoded) {
+		c.of = z.text.fold(c.of, keepMarks)
+	}
+	c.text = c.of.b
+	if c.cancel == nil {
+		c.ctx, c.cancel = context.WithTimeout(z.ctx, z.engine.cfg.RecognizerTimeout)
+	}
+	found, err := z.engine.cfg.Recognizer.Recognize(c.ctx, string(c.text))
+	if err == nil {
+		err = c.ctx.Err()
+	}
+	if err == nil {
+		c.found = found
+		return c.of, nil
+	}
+	if z.ctx.Err() != nil {
+		return form{}, z.ctx.Err()
+	}
+	if z.engine.cfg.FailClosed {
+		return form{}, &router.Error{Class: router.NoCapacity, Err: fmt.Errorf("%w: %w", ErrUnrecognized, err)}
+	}
+	c.failed = true
+	return form{}, nil
+}
+
+// stages tells which filters could not act because the recognizer failed.
+func (c *entityCall) stages(rules []rule) []router.Stage {
+	var list []router.Stage
+	for _, r := range rules {
+		if !c.failed || r.kind != kindPerson && r.kind != kindAddress {
+			continue
+		}
+		list = append(list, r.acts[inState].attribute(router.Stage{
+			Type:    "guardrail",
+			Name:    "content_filter",
+			Summary: r.title + ": not checked",
+			Data: map[string]any{
+				"action": r.acts[inState].action.String(), "detected": false, "failed": true,
+				"engines": []string{"ner"}, "filter": r.slug,
+			},
+		}))
+	}
+	return list
+}

@@ -1,0 +1,131 @@
+package content
+
+import (
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// Verdict is what a scan came to.
+type Verdict struct {
+	// Request is the one that was scanned, or a copy if something in it was
+	// redacted. Of a blocked one it is as it was.
+	Request *systemone.Request
+	// Names gives the answers to Request the names of questions and options as they
+	// came. It is nil where no such name was redacted.
+	Names *Names
+	// Blocked refuses the request; nil lets it pass.
+	Blocked  *router.Error
+	Findings []Finding
+	// Stages tell the caller: one for each finding, in the same order, and one
+	// for each filter that could not act.
+	Stages []router.Stage
+}
+
+// Finding is what one filter found in a request.
+type Finding struct {
+	Slug      string // of a builtin, or ""
+	Pattern   string // of a filter that is no builtin, or ""
+	Label     string // what takes the place of redacted text
+	Action    Action
+	Count     int // how often
+	Guardrail uuid.UUID
+	Scope     string
+}
+
+// At most so many texts that looked like prompt injection are reported, and so
+// many bytes of each.
+const (
+	maxReported      = 10
+	maxReportedBytes = 200
+)
+
+// note keeps a text that looked like prompt injection for the report.
+func (z *scan) note(found span) {
+	if len(z.patterns) == maxReported {
+		return
+	}
+	b := z.text.decoded[found.start:found.end]
+	cut := snap(b, span{0, min(len(b), maxReportedBytes)})
+	z.patterns = append(z.patterns, string(b[:cut.end]))
+}
+
+func (z *scan) verdict() Verdict {
+	var v Verdict
+	for i, r := range z.rules {
+		state, questions := z.counts[i][inState], z.counts[i][inQuestions]
+		if r.acts[inState] == r.acts[inQuestions] {
+			state, questions = state+questions, 0
+		}
+		for place, n := range [places]int{state, questions} {
+			if n > 0 {
+				z.report(&v, r, r.acts[place], n)
+			}
+		}
+	}
+	v.Stages = append(v.Stages, z.entities.stages(z.rules)...)
+	return v
+}
+
+func (z *scan) report(v *Verdict, r rule, a act, n int) {
+	f := Finding{Slug: r.slug, Label: r.label, Action: a.action, Count: n, Guardrail: a.guardrail, Scope: a.scope}
+	if r.pattern != nil {
+		f.Pattern = r.pattern.source
+	}
+	v.Findings = append(v.Findings, f)
+	v.Stages = append(v.Stages, stage(r, a, n, z.patterns))
+	if a.action == Block && v.Blocked == nil {
+		v.Blocked = &router.Error{
+			Class:   router.PermissionDenied,
+			Message: "Request blocked by content filter: " + r.title,
+		}
+		if r.kind == kindInjection {
+			v.Blocked.Message = "Request blocked: prompt injection patterns detected"
+			v.Blocked.Metadata = map[string]any{"patterns": z.patterns}
+		}
+	}
+}
+
+// stage tells what a filter did to a request.
+func stage(r rule, a act, n int, patterns []string) router.Stage {
+	done := [...]string{Flag: "flagged", Redact: "redacted", Block: "blocked"}
+	s := router.Stage{
+		Type: "guardrail",
+		Name: "content_filter",
+		Data: map[string]any{
+			"action":   a.action.String(),
+			"detected": true,
+			"engines":  []string{"regex"},
+			"label":    r.label,
+			"count":    n,
+		},
+	}
+	name := r.title
+	switch r.kind {
+	case kindInjection:
+		s.Name = "regex_pi_detection"
+		s.Data["patterns"] = patterns
+	case kindPerson, kindAddress:
+		s.Data["engines"] = []string{"ner"}
+	case kindPattern:
+		name = "Pattern " + r.label
+	default:
+	}
+	if r.slug != "" && r.kind != kindInjection {
+		s.Data["filter"] = r.slug
+	}
+	s.Summary = fmt.Sprintf("%s: %d %s", name, n, done[a.action])
+	return a.attribute(s)
+}
+
+// attribute says which guardrail a stage belongs to.
+func (a act) attribute(s router.Stage) router.Stage {
+	if a.guardrail != uuid.Nil {
+		s.GuardrailID = new(a.guardrail)
+	}
+	s.GuardrailScope = a.scope
+	return s
+}

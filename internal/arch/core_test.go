@@ -1,0 +1,62 @@
+package arch
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// linked returns what a program that imports packages of ours gets with them: the
+// packages of ours, and the packages of other modules that these import.
+func linked(t *testing.T, all []source, roots ...string) (ours, others []string) {
+	t.Helper()
+	imports := map[string][]string{}
+	for _, s := range all {
+		for _, spec := range s.file.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			require.NoError(t, err)
+			imports[s.pkg] = append(imports[s.pkg], path)
+		}
+	}
+	found, foreign := map[string]bool{}, map[string]bool{}
+	for queue := roots; len(queue) > 0; queue = queue[1:] {
+		if found[queue[0]] {
+			continue
+		}
+		found[queue[0]] = true
+		for _, path := range imports[queue[0]] {
+			if pkg, own := strings.CutPrefix(path, module+"/"); own {
+				queue = append(queue, pkg)
+			} else if host, _, _ := strings.Cut(path, "/"); path == module || strings.Contains(host, ".") {
+				foreign[path] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(foreign))
+}
+
+// TestTheCoreLinksTwoModules: whoever imports router and systemone alone has nothing
+// of HTTP, SQL, the embedded model or the root package in the program, and two
+// modules beside the standard library. Neither of the two requires another one.
+func TestTheCoreLinksTwoModules(t *testing.T) {
+	ours, others := linked(t, production(t), "router", "systemone")
+	assert.Equal(t, []string{"github.com/google/uuid", "github.com/shopspring/decimal"}, others)
+	assert.Equal(t, []string{"internal/jsontext", "internal/typednil", "router", "systemone"}, ours)
+}
+
+// TestLinked tries the walk on a package that imports a lot.
+func TestLinked(t *testing.T) {
+	ours, others := linked(t, production(t), ".")
+	for _, pkg := range []string{"httpapi", "guardrails", "store/memory", "systemone"} {
+		assert.Contains(t, ours, pkg)
+	}
+	for _, pkg := range []string{"store/sqlite", "store/postgres", "router/similarity"} {
+		assert.NotContains(t, ours, pkg, "the root package links no driver and no model")
+	}
+	assert.Contains(t, others, "github.com/google/uuid")
+}

@@ -1,9 +1,0 @@
-package sqlstore_test
-
-import (
-	"testing"
-
-	"github.com/signalbox/signalbox/internal/pgtest"
-)
-
-func TestMain(m *testing.M) { pgtest.Main(m) }

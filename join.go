@@ -1,0 +1,122 @@
+package signalbox
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/signalbox/signalbox/httpapi"
+	"github.com/signalbox/signalbox/organization"
+	"github.com/signalbox/signalbox/router"
+)
+
+// joinRouter makes the router with all policies around it.
+func (s *Service) joinRouter(cfg Config) (err error) {
+	settings := cfg.Router
+	settings.Catalog, settings.Ledger = cfg.Catalog, cfg.Stores.Ledger
+	settings.Now, settings.NewID = cfg.Now, cfg.NewID
+	settings.Interceptors = s.policies(cfg.Interceptors)
+	s.Router, err = router.New(settings)
+	return err
+}
+
+// policies lists the interceptors around every decision, outermost first. Of several
+// reasons to refuse a request the caller is told the first one in this order: the
+// key, the preset, the names of the models, the content. (httpapi checks the rates
+// and the body before; the router then checks filters, credits, key limit,
+// workspace budgets and guardrail budgets.) The log stands before the keys, so that
+// it has what they refuse.
+func (s *Service) policies(own Interceptors) []router.Interceptor {
+	return slices.Concat(
+		own.First,
+		[]router.Interceptor{
+			router.Log(s.logger),
+			s.Keys.Intercept,
+			s.settle,
+			s.Presets.Intercept,
+			s.Organization.Intercept,
+			s.Credentials.Intercept,
+			s.Guardrails.Intercept,
+		},
+		own.AfterPolicies,
+		[]router.Interceptor{s.Activity.Intercept},
+		own.Last,
+	)
+}
+
+// settle puts a call for an account that names no workspace into the account's
+// default one, so that the limits of that one hold.
+func (s *Service) settle(next router.Decider) router.Decider {
+	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+		var err error
+		if c.Principal, err = s.settled(ctx, c.Principal); err != nil {
+			return nil, router.Failure(err)
+		}
+		return next(ctx, c)
+	}
+}
+
+// settled returns p with a workspace if it has an account. An account that does not
+// exist is refused like an unknown key.
+func (s *Service) settled(ctx context.Context, p router.Principal) (router.Principal, error) {
+	if p.Account == "" || p.Workspace != "" {
+		return p, nil
+	}
+	home, err := s.Organization.DefaultWorkspace(ctx, p.Account)
+	if errors.Is(err, organization.ErrNotFound) {
+		return p, &router.Error{Class: router.Authentication, Message: "Invalid API key", Err: err}
+	}
+	p.Workspace = home
+	return p, err
+}
+
+// joinAPI makes the HTTP interface, which authenticates every caller.
+func (s *Service) joinAPI(cfg Config) (err error) {
+	settings := cfg.API
+	settings.Router, settings.Limits = s.Router, s.Router.Limits()
+	settings.Keys, settings.ManagedKeys, settings.Credentials = s.Keys, s.Keys, s.Credentials
+	settings.Organization, settings.Presets, settings.Guardrails, settings.Activity = s.Organization, s.Presets, s.Guardrails, s.Activity
+	settings.Policy, settings.FilteredCatalog = s.rules, s.Organization.FilteredCatalog
+	settings.Logger, settings.Now = cfg.Logger, cfg.Now
+	if signIn := cfg.API.SignIn; signIn != nil {
+		settings.SignIn = func(r *http.Request) (router.Principal, error) {
+			p, err := signIn(r)
+			if err != nil {
+				return p, err
+			}
+			return s.settled(r.Context(), p)
+		}
+	}
+	if s.API, err = httpapi.New(settings); err != nil {
+		return err
+	}
+	s.Handler = mount(s.API)
+	return nil
+}
+
+// mount puts the handlers under their prefixes. It is no http.ServeMux, which
+// would answer an unusual path such as /api/v1//models with a redirect: under
+// the mounts every answer is the handler's own.
+func mount(api *httpapi.Handler) http.Handler {
+	const documented, alpha, native = "/api/v1", "/api/alpha", "/v1"
+	under := func(path, prefix string) bool {
+		rest, ok := strings.CutPrefix(path, prefix)
+		return ok && (rest == "" || rest[0] == '/')
+	}
+	documentedAPI, nativeAPI := http.StripPrefix(documented, api), http.StripPrefix(native, api.Native())
+	alphaAPI := http.StripPrefix(alpha, api.Alpha())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case under(r.URL.Path, documented):
+			documentedAPI.ServeHTTP(w, r)
+		case under(r.URL.Path, alpha):
+			alphaAPI.ServeHTTP(w, r)
+		case under(r.URL.Path, native):
+			nativeAPI.ServeHTTP(w, r)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+}
