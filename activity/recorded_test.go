@@ -101,7 +101,7 @@ func decide(t *testing.T, store activity.Store, ledger router.Ledger, plain, fre
 	}
 	endpoint := router.Endpoint{Provider: "ant", Model: "acme/judge"}
 	if !free {
-		endpoint.Pricing.Request = router.Dollar / 100
+		endpoint.Pricing.Request = router.Dollars("0.01")
 	}
 	catalog, err := router.NewCatalog([]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-20260901"}},
 		[]router.ProviderInfo{{Slug: "ant", Client: routertest.NewScript(t)}}, []router.Endpoint{endpoint})

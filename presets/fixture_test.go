@@ -81,7 +81,7 @@ func newRouter(tb testing.TB, interceptors ...router.Interceptor) *router.Router
 	endpoint := func(provider, model string, dollars router.USD) router.Endpoint {
 		return router.Endpoint{
 			Provider: provider, Model: model, UpstreamModel: model, ZDR: true,
-			Pricing: router.Pricing{Prompt: dollars * router.Dollar},
+			Pricing: router.Pricing{Prompt: (dollars * router.Dollar).Price()},
 		}
 	}
 	catalog, err := router.NewCatalog([]router.Model{

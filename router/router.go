@@ -172,9 +172,18 @@ func (r *Router) SetCatalog(c *Catalog) {
 	}
 	r.reload.Lock()
 	defer r.reload.Unlock()
-	w := newWorld(c, r.world.Load(), &r.statistics)
-	w.stats(r.cfg.Now()) // so that no request waits for the first snapshot
+	before, now := r.world.Load(), r.cfg.Now()
+	w := newWorld(c, before, &r.statistics)
+	w.stats(now) // so that no request waits for the first snapshot
 	r.world.Store(w)
+	if before == nil {
+		return
+	}
+	for _, s := range before.served {
+		if _, stays := w.byEndpoint[s.endpoint.ID]; !stays {
+			r.statistics.outages.forget(s, now)
+		}
+	}
 }
 
 // Health returns how an endpoint has been doing; the zero value for one that
