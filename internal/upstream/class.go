@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // Not in net/http.
@@ -44,6 +45,7 @@ var (
 	errCredential = errors.New("the caller's own credential cannot be shown to this upstream")
 	errRequestID  = errors.New("the request id cannot stand in a header")
 	errStatus     = errors.New("upstream refused the request")
+	errForm       = errors.New("reply is not in the System One form")
 	errNotOK      = errors.New("reply has an unexpected status")
 	errTooLarge   = errors.New("reply is larger than allowed")
 	errEncoded    = errors.New("reply is compressed, which was not asked for")
@@ -66,6 +68,21 @@ func BadAnswer(err error) *router.UpstreamError {
 	bad := BadReply(err)
 	bad.Checked = true
 	return bad
+}
+
+// BadResponse classes an error of [systemone.DecodeResponse]. It drops the name that
+// stands in the error, because the upstream chose it. A reply with an answer of which
+// something can be said was in the dialect, and is a [BadAnswer].
+func BadResponse(err error) *router.UpstreamError {
+	bad, ok := errors.AsType[*systemone.AnswerError](err)
+	switch {
+	case !ok:
+		return BadReply(errForm)
+	case bad.Question != "":
+		return BadAnswer(&systemone.AnswerError{Problem: bad.Problem})
+	default:
+		return BadReply(&systemone.AnswerError{Problem: bad.Problem})
+	}
 }
 
 // failure reports an attempt that got no reply. The text of err is not kept:

@@ -12,7 +12,6 @@ import (
 // What is wrong with a reply; nothing of the upstream's text.
 var (
 	errSyntax   = errors.New("reply is not valid JSON")
-	errForm     = errors.New("reply is not in the System One form")
 	errEnvelope = errors.New("reply is not in its envelope")
 	errFailed   = errors.New("reply reports a failure")
 	errUsage    = errors.New("reply counts tokens by what is no whole number, or negative")
@@ -26,7 +25,7 @@ func (c *Client) decode(raw upstream.Reply) (router.Reply, error) {
 	}
 	response, err := systemone.DecodeResponse(data)
 	if err != nil {
-		return router.Reply{}, distrust(err)
+		return router.Reply{}, upstream.BadResponse(err)
 	}
 	reply := router.Reply{
 		Answers: response.Answers,
@@ -65,21 +64,6 @@ func (c *Client) count(reply *router.Reply, data []byte) error {
 		u.OutputTokens, reply.Uncounted.Output = out, missing.Output
 	}
 	return nil
-}
-
-// distrust keeps what is wrong with a reply and drops the name that stands in
-// the error: the upstream chose it. A reply with an answer of which something
-// can be said was in the dialect.
-func distrust(err error) *router.UpstreamError {
-	bad, ok := errors.AsType[*systemone.AnswerError](err)
-	switch {
-	case !ok:
-		return upstream.BadReply(errForm)
-	case bad.Question != "":
-		return upstream.BadAnswer(&systemone.AnswerError{Problem: bad.Problem})
-	default:
-		return upstream.BadReply(&systemone.AnswerError{Problem: bad.Problem})
-	}
 }
 
 // unwrap takes a reply out of its envelope.
