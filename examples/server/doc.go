@@ -151,8 +151,9 @@
 //
 //	slug         lower-case letters, digits and ._- between them; what requests name
 //	name         display name; default: the slug
-//	kind         "systemone", "openai" (the OpenAI Decisions dialect) or
-//	             "similarity" (the embedded model; takes no further member)
+//	kind         "systemone", "openai" (the OpenAI Decisions dialect), "gemini" (the
+//	             Gemini Decisions dialect) or "similarity" (the embedded model; takes
+//	             no further member)
 //	profile      how a "systemone" service differs from the plain dialect:
 //	             see the list below; default "systemone"
 //	base_url     up to and including its version, e.g. https://api.typesafe.ai/v1;
@@ -218,7 +219,8 @@
 //	                 10,000
 //	supported_parameters
 //	                 optional parameters that the provider takes, today "user"; the
-//	                 default is what the profile states, [] is none
+//	                 default is what the profile or the kind states, [] is none (all
+//	                 that "gemini" and "similarity" can have)
 //	limits           {"questions","options","levels","concurrency"}: the largest
 //	                 number of each, concurrency being attempts in flight; default:
 //	                 what the profile states, otherwise no limit.
