@@ -16,9 +16,10 @@
 //   - systemone: states, questions, answers and their laws; router plans, asks
 //     providers in turn, checks answers and counts money; router/ask makes a
 //     struct the sheet of questions and the answer.
-//   - router/systemonehttp, router/openaidecisions: providers over HTTP;
-//     router/similarity is a model in the program; router/routertest scripts
-//     providers for tests, and is the suite that a provider must pass.
+//   - router/systemonehttp, router/openaidecisions, router/geminidecisions:
+//     providers over HTTP; router/similarity is a model in the program;
+//     router/routertest scripts providers for tests, and is the suite that a
+//     provider must pass.
 //   - keys, organization, presets, guardrails, activity: one policy each.
 //   - httpapi: the HTTP interface, for any mux.
 //   - store: what a service keeps; store/memory, store/sqlite, store/postgres
