@@ -45,7 +45,10 @@ type Config struct {
 	// of models or providers; one that it does not know is warned of. Nil knows
 	// all.
 	Model, Provider func(name string) bool
-	Scan            content.Config
+	// Engine scans requests for the content filters; default content.New of the zero
+	// content.Config. Services may share an engine; its bound on expensive scans then
+	// holds for all of them together.
+	Engine *content.Engine
 	// Staleness is for how long a change that another process makes may go
 	// unseen; default 5 s. Changes of this process act at once.
 	Staleness time.Duration
@@ -61,7 +64,6 @@ type Config struct {
 // actor; what belongs to another is [ErrNotFound].
 type Service struct {
 	cfg      Config
-	content  *content.Engine
 	cache    *cache.Cache[router.Principal, covered]
 	policies policies
 }
@@ -91,11 +93,14 @@ func New(cfg Config) (*Service, error) {
 		// Must cannot fail here: crypto/rand never does.
 		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
-	engine, err := content.New(cfg.Scan)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	if cfg.Engine == nil {
+		engine, err := content.New(content.Config{})
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		}
+		cfg.Engine = engine
 	}
-	s := &Service{cfg: cfg, content: engine, policies: policies{max: cfg.MaxCached, of: map[combination]*keptPolicy{}}}
+	s := &Service{cfg: cfg, policies: policies{max: cfg.MaxCached, of: map[combination]*keptPolicy{}}}
 	s.cache = s.newCache()
 	return s, nil
 }
