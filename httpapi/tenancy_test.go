@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox"
+	"github.com/signalbox/signalbox/guardrails"
 	"github.com/signalbox/signalbox/httpapi"
 	"github.com/signalbox/signalbox/internal/demo"
 	"github.com/signalbox/signalbox/keys"
@@ -125,10 +126,12 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{keys: map[string]router.Secret{}, log: &lockedBuffer{}}
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	require.NoError(t, errEngine)
 	s, err := signalbox.New(signalbox.Config{
-		Catalog: newCatalog(t, &scripted{}, &scripted{}),
-		Logger:  slog.New(slog.NewJSONHandler(h.log, nil)),
-		Now:     func() time.Time { return now },
+		Catalog:    newCatalog(t, &scripted{}, &scripted{}),
+		Logger:     slog.New(slog.NewJSONHandler(h.log, nil)),
+		Now:        func() time.Time { return now },
+		Guardrails: guardrails.Config{Engine: engine},
 	})
 	require.NoError(t, err)
 	h.handler = s.API
