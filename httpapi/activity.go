@@ -39,7 +39,7 @@ func (x *exchange) listActivity(ctx context.Context) error {
 		ByWorkspace: query.word("group_by", "workspace") != "", Workspace: query.workspace(),
 	}
 	items, err := x.s.Activity.Items(ctx, x.principal.Account, q)
-	if err := query.with(err); err != nil { // what is wrong with the day and the hash, the service knows
+	if err := query.with(err); err != nil { // err lists invalid dates and hashes
 		return err
 	}
 	x.out = append(x.out, `{"data":[`...)
