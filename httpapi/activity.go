@@ -48,7 +48,7 @@ func (x *exchange) listActivity(ctx context.Context) error {
 			x.out = append(x.out, ',')
 		}
 		if x.out = appendJSON(x.out, describeActivity(&items[i])); len(x.out) > maxReply {
-			return badRequest("date", "is needed, or a workspace_id, api_key_hash or user_id: all rows have more than "+strconv.Itoa(maxReply)+" bytes")
+			return badRequest("date", "give a date, or a workspace_id, api_key_hash or user_id, because all rows have more than "+strconv.Itoa(maxReply)+" bytes")
 		}
 	}
 	x.out = append(x.out, "]}"...)

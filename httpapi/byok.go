@@ -44,9 +44,9 @@ type credentialObject struct {
 
 func describeCredential(c keys.Credential) credentialObject {
 	return credentialObject{
-		ID: c.ID, Provider: c.Provider, Label: c.Label, Name: text(c.Name), Disabled: c.Disabled, SortOrder: c.Order,
+		ID: c.ID, Provider: c.Provider, Label: c.Label, Name: orNull(c.Name), Disabled: c.Disabled, SortOrder: c.Order,
 		IsFallback: c.Fallback, Models: c.Models, KeyHashes: c.KeyHashes, Members: c.Members,
-		Workspace: text(c.Workspace), CreatedAt: stamp(c.CreatedAt),
+		Workspace: orNull(c.Workspace), CreatedAt: stamp(c.CreatedAt),
 	}
 }
 

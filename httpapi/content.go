@@ -41,7 +41,7 @@ func checkContent(h http.Header) (zipped bool, err error) {
 		case !strings.EqualFold(v, "gzip") && !strings.EqualFold(v, "x-gzip"):
 			return false, badRequest("content-encoding", "must be gzip, or absent")
 		case zipped:
-			return false, badRequest("content-encoding", "gzip may be applied once")
+			return false, badRequest("content-encoding", "gzip may be applied only once")
 		default:
 			zipped = true
 		}
@@ -141,7 +141,7 @@ func (x *exchange) unread(err error, read int) error {
 	case told, errors.Is(err, errTooLarge), errors.Is(err, errNoRoom), errors.Is(err, errShare):
 		return x.refuse(err, read)
 	case corrupt, errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
-		return x.refuse(badRequest("content-encoding", "the body is no sound gzip"), read)
+		return x.refuse(badRequest("content-encoding", "the body is not valid gzip"), read)
 	}
 	return badRequest("", "the body could not be read to its end")
 }

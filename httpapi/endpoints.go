@@ -143,17 +143,9 @@ func (x *exchange) listProviders(context.Context) error {
 	for _, p := range x.s.Router.Catalog().Providers() {
 		list = append(list, providerObject{
 			Name: p.Name, Slug: p.Slug,
-			PrivacyPolicyURL: text(p.PrivacyPolicyURL), TermsOfServiceURL: text(p.TermsURL), StatusPageURL: text(p.StatusPageURL),
+			PrivacyPolicyURL: orNull(p.PrivacyPolicyURL), TermsOfServiceURL: orNull(p.TermsURL), StatusPageURL: orNull(p.StatusPageURL),
 		})
 	}
 	x.out = appendJSON(x.out, data{list})
 	return nil
-}
-
-// text returns nil, which is null in JSON, for "".
-func text(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
