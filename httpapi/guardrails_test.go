@@ -25,8 +25,8 @@ const (
 	guardrailFirst   = "00000000-0000-0000-0000-000000000001"
 )
 
-// newGuardrails is a service of account acme with one workspace, the key h and
-// the member bob. Ids are counted from 1.
+// newGuardrails gives a rig a service for the account acme with one workspace, the key
+// h and the member bob. Ids are counted from 1.
 func newGuardrails(tb testing.TB) option {
 	tb.Helper()
 	return withGuardrails(guardrailsOn(tb, memory.New().Guardrails))
