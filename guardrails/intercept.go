@@ -131,15 +131,15 @@ func (s *Service) policy(ctx context.Context, p router.Principal) (*policy, *rou
 		return nil, c.limits, err
 	}
 	pol := c.by.policy.Load()
-	if pol == nil { // removed to make room for others
+	if pol == nil { // the policy was evicted
 		s.cache.Forget(p)
 		pol, c, err = s.load(ctx, p)
 	}
 	return pol, c.limits, err
 }
 
-// load reads the guardrails of p and makes a policy of them, unless there is
-// one of the same guardrails. The policy is nil where nothing restricts p.
+// load reads the guardrails of p and compiles their policy, unless the policy of the same
+// guardrails is stored. The policy is nil if nothing restricts p.
 func (s *Service) load(ctx context.Context, p router.Principal) (*policy, covered, error) {
 	applied, err := s.cfg.Store.Applied(ctx, p)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *Service) load(ctx context.Context, p router.Principal) (*policy, covere
 	return pol, covered{by, s.limits(p, pol, applied.Versions)}, nil
 }
 
-// limits are the budgets of p's guardrails.
+// limits returns the budgets of p's guardrails, with a function that reads them again.
 func (s *Service) limits(p router.Principal, pol *policy, versions []router.Version) *router.Limits {
 	l := &router.Limits{Versions: versions}
 	if pol != nil {

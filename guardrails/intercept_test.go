@@ -184,7 +184,7 @@ func TestWhatCannotBeReadRefuses(t *testing.T) {
 	require.NoError(t, passed(t, s, &router.Call{}), "the program itself has no guardrails")
 }
 
-// slow makes reads wait.
+// slow blocks reads until open is closed.
 type slow struct {
 	counting
 

@@ -129,8 +129,8 @@ func (f *folder) same(b []byte) int {
 	return f.withoutBase(b, i)
 }
 
-// withoutBase shortens n so that the last character of b[:n] is folded together with the
-// marks that follow it.
+// withoutBase shortens n by the last character of b[:n] if marks follow it, so that both
+// are folded together.
 func (f *folder) withoutBase(b []byte, n int) int {
 	if n == 0 || n == len(b) || b[n] < utf8.RuneSelf {
 		return n

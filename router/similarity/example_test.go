@@ -61,7 +61,7 @@ func ExampleNew() {
 	// urgency: 1.6
 }
 
-// The embedded model as the only one of a router.
+// The embedded model can be the only model of a router.
 func ExampleProvider_Endpoint() {
 	model, err := similarity.New(similarity.Config{})
 	if err != nil {
