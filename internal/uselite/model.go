@@ -11,8 +11,9 @@ import (
 const MaxTokens = 128
 
 // MaxRunes is the maximum number of characters of a text that are read, before and after
-// normalisation. MaxTokens pieces of a language have far fewer. The limit keeps the
-// tokenization of any text below a millisecond.
+// normalisation. MaxTokens pieces of a language have far fewer. The limit bounds the time
+// to tokenize any text: 0.6 ms for ordinary text, 3.4 ms for characters that
+// normalisation expands to 18 (one core of an AMD EPYC).
 const MaxRunes = 32 * MaxTokens
 
 // heads is the number of attention heads of both layers.
