@@ -18,7 +18,8 @@ import (
 // answered in a way that does not fit it.
 var ErrUnanswered = errors.New("ask: the question is not answered")
 
-// Decider decides a call: a [router.Router], or what a test puts in its place.
+// Decider decides a call: a [router.Router], a Service of the root package, or what
+// a test puts in its place.
 type Decider interface {
 	Decide(ctx context.Context, c *router.Call) (*router.Result, error)
 }
