@@ -83,7 +83,7 @@ func TestWhatJoinsThePartsIsSetByNew(t *testing.T) {
 		"API":        "SignIn Brand MaxBytes MaxInFlightBytes MaxInFlightPerKey MaxInFlightPerAccount MinBodyRate DualErrors CreditsURL Origins NativeTimeout NewRequestID",
 		"Keys":       "Rates Prefix Random",
 		"Presets":    "MaxVersions MaxPresets",
-		"Guardrails": "Scan Staleness MaxCached",
+		"Guardrails": "Engine Staleness MaxCached",
 	}
 	for part, names := range acts {
 		own := reflect.ValueOf(signalbox.Config{}).FieldByName(part).Type()

@@ -201,7 +201,7 @@ func (s *Service) compile(a Applied) (*policy, error) {
 	pol := &policy{Policy: merged}
 	if merged.Filters != nil {
 		var err error
-		pol.scanner, err = s.content.Scanner(merged.Filters)
+		pol.scanner, err = s.cfg.Engine.Scanner(merged.Filters)
 		switch {
 		case errors.Is(err, content.ErrPattern):
 			// The patterns were stored before the current limits. Refusing every request

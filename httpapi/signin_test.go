@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// signedIn has callers sign in as f says.
+// signedIn sets Config.SignIn to f.
 func signedIn(f func(*http.Request) (router.Principal, error)) option {
 	return func(c *httpapi.Config, _ *router.Config) { c.SignIn = f }
 }
@@ -84,7 +84,8 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestSignInSeesTheRequest: what a program needs to know its callers by.
+// TestSignInSeesTheRequest: SignIn gets the path, the headers and the context of the
+// request.
 func TestSignInSeesTheRequest(t *testing.T) {
 	var called router.Principal
 	g := newRig(t, signedIn(func(r *http.Request) (router.Principal, error) {
@@ -106,7 +107,7 @@ func TestSignInSeesTheRequest(t *testing.T) {
 	assert.Equal(t, router.Principal{Account: "acme", Member: "ann"}, called)
 }
 
-// nameless knows every key, and says of nobody who it is.
+// nameless is an authenticator that accepts every key and returns the zero Principal.
 type nameless struct{}
 
 func (nameless) Authenticate(context.Context, router.Secret) (router.Principal, error) {
@@ -114,7 +115,7 @@ func (nameless) Authenticate(context.Context, router.Secret) (router.Principal, 
 }
 
 // TestNobodyIsTheProgramOverHTTP: the zero Principal is the embedding program, which
-// nothing limits, so no way of authenticating may lead to it.
+// has no limits. No way of authenticating may lead to it.
 func TestNobodyIsTheProgramOverHTTP(t *testing.T) {
 	for name, o := range map[string]option{
 		"an empty principal of a key": func(c *httpapi.Config, _ *router.Config) { c.Keys = nameless{} },
@@ -129,7 +130,7 @@ func TestNobodyIsTheProgramOverHTTP(t *testing.T) {
 	}
 }
 
-// TestSignInAlone: a program that knows all its callers needs no keys.
+// TestSignInAlone: a program whose SignIn knows all callers needs no keys.
 func TestSignInAlone(t *testing.T) {
 	alone := func(c *httpapi.Config, _ *router.Config) { c.Keys = nil }
 	g := newRig(t, alone, as(router.Principal{Account: "acme"}, nil))
