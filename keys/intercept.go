@@ -10,7 +10,8 @@ import (
 // Intercept lets only usable inference keys through, and puts the key's limit
 // on the call. A call that brings a Secret is authenticated by it and counted
 // by [Service.Admit]; where the Principal has a KeyHash, both were done before, and
-// the key is only looked up. A call with neither passes as it is, unless its
+// the key is only looked up. A key of another account or workspace than the Principal
+// names is refused like an unknown one. A call with neither passes as it is, unless its
 // Principal has Management: it is the embedding program's own, or one of an account
 // whose member was authenticated in another way.
 //
@@ -36,6 +37,9 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		if err != nil {
 			return nil, refusal(err)
 		}
+		if !brought && !holds(c.Principal, e.principal) {
+			return nil, refusal(ErrRefused)
+		}
 		if brought {
 			release, tooMany := s.Admit(e.principal)
 			defer release()
@@ -51,6 +55,13 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		c.Limit(e.limits)
 		return next(ctx, c)
 	}
+}
+
+// holds reports whether a caller can have the key of a holder: where the caller's
+// account or workspace is known, it is the holder's.
+func holds(caller, holder router.Principal) bool {
+	return (caller.Account == "" || caller.Account == holder.Account) &&
+		(caller.Workspace == "" || caller.Workspace == holder.Workspace)
 }
 
 // limits are those of a key. When they turn out to be old the key is read again,
