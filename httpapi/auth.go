@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -50,15 +51,19 @@ func (x *exchange) signIn() error {
 	p, err := x.s.SignIn(x.r)
 	switch {
 	case err != nil:
-		// Storage that is away and documented refusals of a key are told as such. Any
-		// other error says nothing, because its text may hold what was checked.
-		if status := problemOf(err).status; status == http.StatusUnauthorized || status > http.StatusInternalServerError {
+		// Failures that say that they are one, and documented refusals of a key, are told
+		// as such. Any other error says nothing, because its text may hold what was checked.
+		re, ok := errors.AsType[*router.Error](err)
+		if status := problemOf(err).status; status == http.StatusUnauthorized || status > http.StatusInternalServerError ||
+			ok && re.Class == router.Server {
 			return err
 		}
 		return errSignIn
 	case p.Account == "" && p != (router.Principal{}):
 		// It must not become a call of the program itself, which nothing limits.
 		return errNoAccount
+	case p.KeyHash != "":
+		return errKeyHash
 	}
 	x.principal = p
 	return nil

@@ -53,13 +53,17 @@ type Config struct {
 	// sets and strips from what comes in. It runs before the key is looked at and before
 	// the body is read, must not read the body, and must be safe for concurrent use.
 	//
-	// A Principal with an Account is the caller, who needs no key: with Management it
-	// administers the account, without it asks for decisions. Limits are then those of
-	// the account, the workspace and the member. The zero Principal leaves the caller to
-	// Keys; any other one without an Account is answered with 500. An error is answered
-	// with 401, and with 503 if it wraps router.ErrUnavailable; its text is told to
-	// nobody. Of a request with a cookie, SignIn must make sure that the program's own
-	// page sent it (http.CrossOriginProtection).
+	// A Principal with an Account is the caller, and a key that the request has is not
+	// looked at. With Management the caller administers the account, without it the
+	// caller asks for decisions. Limits are those of the account, the workspace and the
+	// member. Nothing checks that the Member belongs to the account, or may administer
+	// it. The zero Principal leaves the caller to Keys. Any other one without an Account,
+	// and one with a KeyHash, is answered with 500.
+	//
+	// An error is answered with 401, with 503 if it wraps router.ErrUnavailable, and with
+	// 500 if it is a router.Error of the class router.Server. Its text is in no reply, and
+	// in the log only where the status is 500 or more. Of a request with a cookie, SignIn
+	// must make sure that the program's own page sent it (http.CrossOriginProtection).
 	SignIn func(r *http.Request) (router.Principal, error)
 	// Open serves every caller as the embedding program itself, without
 	// looking at credentials. Routes for management keys stay closed. It
