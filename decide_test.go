@@ -3,7 +3,9 @@ package signalbox_test
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,6 +47,13 @@ func answering(t require.TestingT, with ...func(*signalbox.Config)) *gateway {
 	return g
 }
 
+// holder is the principal of the seeded inference key.
+func (g *gateway) holder(t require.TestingT) router.Principal {
+	p, err := g.Keys.Authenticate(context.Background(), g.seeded.Inference)
+	require.NoError(t, err)
+	return p
+}
+
 // spent is what stands on a line.
 func (g *gateway) spent(t require.TestingT, o router.Owner, p router.Principal) router.USD {
 	list, err := g.stores.Ledger.Balances(context.Background(), []router.Line{o.Line(p, "ever")})
@@ -64,8 +73,7 @@ func TestACallIsCountedForItsPrincipalAlone(t *testing.T) {
 			ID: "rival", Name: "Rival", Owner: organization.Member{ID: "user_eve", Email: "eve@example.org"},
 		})
 		require.NoError(t, err)
-		holder, err := g.Keys.Authenticate(context.Background(), g.seeded.Inference)
-		require.NoError(t, err)
+		holder := g.holder(t)
 		callers := []struct{ call, counted router.Principal }{
 			{},
 			{router.Principal{Account: demo.Account}, router.Principal{Account: demo.Account, Workspace: g.seeded.Home.ID}},
@@ -168,6 +176,23 @@ func TestAPrincipalWithoutAKey(t *testing.T) {
 		{"an unknown workspace", func(*gateway) router.Principal {
 			return router.Principal{Account: demo.Account, Workspace: "99999999-9999-4999-8999-999999999999"}
 		}, nothing, "", "Invalid API key"},
+		{"a member of no account", func(*gateway) router.Principal { return router.Principal{Member: demo.Member} }, nothing, "", "without an Account"},
+		{"a workspace of no account", func(g *gateway) router.Principal {
+			return router.Principal{Workspace: g.seeded.Home.ID, Member: demo.Member}
+		}, nothing, "", "without an Account"},
+		{"a text that no account has", func(*gateway) router.Principal { return router.Principal{Account: "\xff"} }, nothing, "", "Invalid API key"},
+		{"the key of another account", func(g *gateway) router.Principal {
+			p := g.holder(t)
+			p.Account = "rival"
+			return p
+		}, nothing, "", "Invalid API key"},
+		{"the key of another workspace", func(g *gateway) router.Principal {
+			p := g.holder(t)
+			p.Workspace = g.seeded.Lab.ID
+			return p
+		}, nothing, "", "Invalid API key"},
+		{"a key", func(g *gateway) router.Principal { return g.holder(t) }, nothing, "", ""},
+		{"a key by its hash alone", func(g *gateway) router.Principal { return router.Principal{KeyHash: g.holder(t).KeyHash} }, nothing, "", ""},
 		{"an administrator", func(*gateway) router.Principal {
 			return router.Principal{Account: demo.Account, Member: demo.Admin, Management: true}
 		}, nothing, "", "Management keys cannot be used for inference"},
@@ -229,6 +254,56 @@ func TestOwnSignIn(t *testing.T) {
 	_, _ = ask(demo.Account, demo.Admin)
 	status, said = ask(demo.Account, demo.Member)
 	assert.Equal(t, 429, status, said)
+}
+
+// TestASignedInCallerIsSomebody: an account or a workspace that does not exist is
+// refused by every route alike, and a storage that fails is not the caller's fault.
+func TestASignedInCallerIsSomebody(t *testing.T) {
+	t.Parallel()
+	var away atomic.Bool
+	g := answering(t, func(cfg *signalbox.Config) {
+		cfg.Stores.Organization = failing{cfg.Stores.Organization, &away}
+		cfg.API.SignIn = func(r *http.Request) (router.Principal, error) {
+			return router.Principal{Account: r.Header.Get("X-Account"), Workspace: r.Header.Get("X-Workspace"), Management: true}, nil
+		}
+	})
+	_, err := g.Organization.CreateAccount(t.Context(), router.Actor{}, organization.NewAccount{
+		ID: "rival", Name: "Rival", Owner: organization.Member{ID: "user_eve", Email: "eve@example.org"},
+	})
+	require.NoError(t, err)
+	foreign, err := g.Organization.DefaultWorkspace(t.Context(), "rival")
+	require.NoError(t, err)
+	get := func(path, account, workspace string) (int, string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1"+path, http.NoBody)
+		r.Header.Set("X-Account", account)
+		r.Header.Set("X-Workspace", workspace)
+		w := g.serve(r)
+		return w.Code, w.Body.String()
+	}
+	for _, path := range []string{"/models", "/models/user", "/keys", "/credits", "/presets"} {
+		for _, who := range [][2]string{{"nobody", ""}, {"nobody", foreign}, {demo.Account, foreign}, {demo.Account, "default"}, {"\xff", ""}, {demo.Account, "\xff"}} {
+			status, said := get(path, who[0], who[1])
+			assert.Equal(t, 401, status, "%s %q: %s", path, who, said)
+		}
+		status, said := get(path, demo.Account, g.seeded.Lab.ID)
+		assert.Equal(t, 200, status, "%s: %s", path, said)
+	}
+	away.Store(true)
+	status, said := get("/models", "unread", "")
+	assert.Equal(t, 500, status, "%s: who reads 401 throws a sound session away", said)
+}
+
+// failing fails to read accounts while it is away.
+type failing struct {
+	organization.Store
+	away *atomic.Bool
+}
+
+func (s failing) Account(ctx context.Context, id string) (organization.Account, error) {
+	if s.away.Load() {
+		return organization.Account{}, errDown
+	}
+	return s.Store.Account(ctx, id)
 }
 
 func request() *systemone.Request {

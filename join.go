@@ -47,29 +47,47 @@ func (s *Service) policies(own Interceptors) []router.Interceptor {
 }
 
 // settle puts a call for an account that names no workspace into the account's
-// default one, so that the limits of that one hold.
+// default one, so that the limits of that one hold. A Principal without an account is
+// refused: it would pass as the program's own call, which nothing limits.
 func (s *Service) settle(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
-		var err error
-		if c.Principal, err = s.settled(ctx, c.Principal); err != nil {
-			return nil, router.Failure(err)
+		if p := &c.Principal; *p != (router.Principal{}) && (p.Account == "" || p.Workspace == "") {
+			var err error
+			if c.Principal, err = s.settled(ctx, *p); err != nil {
+				return nil, err
+			}
 		}
 		return next(ctx, c)
 	}
 }
 
-// settled returns p with a workspace if it has an account. An account that does not
-// exist is refused like an unknown key.
+var (
+	errNoAccount = errors.New("signalbox: a Principal without an Account")
+	errNoText    = errors.New("signalbox: a text of the Principal is not UTF-8 or contains a zero byte")
+)
+
+// settled returns p with a workspace. An account that does not exist, and a workspace
+// that is not the account's, is refused like an unknown key. Every error is a
+// [router.Error].
 func (s *Service) settled(ctx context.Context, p router.Principal) (router.Principal, error) {
-	if p.Account == "" || p.Workspace != "" {
-		return p, nil
+	var err error
+	switch {
+	case p.Account == "":
+		return p, router.Failure(errNoAccount)
+	case !router.Storable(p.Account + p.Workspace + p.Member):
+		err = errNoText
+	case p.Workspace == "":
+		p.Workspace, err = s.Organization.DefaultWorkspace(ctx, p.Account)
+	default:
+		_, err = s.Organization.Rules(ctx, p.Account, p.Workspace)
 	}
-	home, err := s.Organization.DefaultWorkspace(ctx, p.Account)
-	if errors.Is(err, organization.ErrNotFound) {
+	switch {
+	case err == nil:
+		return p, nil
+	case errors.Is(err, organization.ErrNotFound), errors.Is(err, errNoText):
 		return p, &router.Error{Class: router.Authentication, Message: "Invalid API key", Err: err}
 	}
-	p.Workspace = home
-	return p, err
+	return p, router.Failure(err)
 }
 
 // joinAPI makes the HTTP interface, which authenticates every caller.
@@ -83,7 +101,7 @@ func (s *Service) joinAPI(cfg Config) (err error) {
 	if signIn := cfg.API.SignIn; signIn != nil {
 		settings.SignIn = func(r *http.Request) (router.Principal, error) {
 			p, err := signIn(r)
-			if err != nil {
+			if err != nil || p.Account == "" { // a key decides, or the API refuses p
 				return p, err
 			}
 			return s.settled(r.Context(), p)
