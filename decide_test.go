@@ -181,6 +181,12 @@ func TestAPrincipalWithoutAKey(t *testing.T) {
 			return router.Principal{Workspace: g.seeded.Home.ID, Member: demo.Member}
 		}, nothing, "", "without an Account"},
 		{"a text that no account has", func(*gateway) router.Principal { return router.Principal{Account: "\xff"} }, nothing, "", "Invalid API key"},
+		{"a member whom no store can count for", func(g *gateway) router.Principal {
+			return router.Principal{Account: demo.Account, Workspace: g.seeded.Lab.ID, Member: strings.Repeat("m", 257)}
+		}, nothing, "", "Invalid API key"},
+		{"a member with a zero byte", func(g *gateway) router.Principal {
+			return router.Principal{Account: demo.Account, Workspace: g.seeded.Lab.ID, Member: "a\x00"}
+		}, nothing, "", "Invalid API key"},
 		{"the key of another account", func(g *gateway) router.Principal {
 			p := g.holder(t)
 			p.Account = "rival"

@@ -46,12 +46,13 @@ func (s *Service) policies(own Interceptors) []router.Interceptor {
 	)
 }
 
-// settle puts a call for an account that names no workspace into the account's
-// default one, so that the limits of that one hold. A Principal without an account is
-// refused: it would pass as the program's own call, which nothing limits.
+// settle checks the Principal of a call without a key. One that names no workspace is
+// put into the account's default one, so that the limits of that one hold. One without
+// an account is refused, because it would pass as the program's own call, which nothing
+// limits.
 func (s *Service) settle(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
-		if p := &c.Principal; *p != (router.Principal{}) && (p.Account == "" || p.Workspace == "") {
+		if p := &c.Principal; *p != (router.Principal{}) && (p.KeyHash == "" || p.Workspace == "") {
 			var err error
 			if c.Principal, err = s.settled(ctx, *p); err != nil {
 				return nil, err
@@ -61,21 +62,24 @@ func (s *Service) settle(next router.Decider) router.Decider {
 	}
 }
 
+// maxMember is the longest id of a member, in bytes, as in organization.
+const maxMember = 256
+
 var (
 	errNoAccount = errors.New("signalbox: a Principal without an Account")
-	errNoText    = errors.New("signalbox: a text of the Principal is not UTF-8 or contains a zero byte")
+	errText      = errors.New("signalbox: a text of the Principal is too long, is not UTF-8 or contains a zero byte")
 )
 
-// settled returns p with a workspace. An account that does not exist, and a workspace
-// that is not the account's, is refused like an unknown key. Every error is a
-// [router.Error].
+// settled returns p with a workspace. An account that does not exist, a workspace that
+// is not the account's, and a text that no store can keep are refused like an unknown
+// key. Every error is a [router.Error].
 func (s *Service) settled(ctx context.Context, p router.Principal) (router.Principal, error) {
 	var err error
 	switch {
 	case p.Account == "":
 		return p, router.Failure(errNoAccount)
-	case !router.Storable(p.Account + p.Workspace + p.Member):
-		err = errNoText
+	case !router.Storable(p.Account), !router.Storable(p.Workspace), !router.Storable(p.Member), len(p.Member) > maxMember:
+		err = errText
 	case p.Workspace == "":
 		p.Workspace, err = s.Organization.DefaultWorkspace(ctx, p.Account)
 	default:
@@ -84,7 +88,7 @@ func (s *Service) settled(ctx context.Context, p router.Principal) (router.Princ
 	switch {
 	case err == nil:
 		return p, nil
-	case errors.Is(err, organization.ErrNotFound), errors.Is(err, errNoText):
+	case errors.Is(err, organization.ErrNotFound), errors.Is(err, errText):
 		return p, &router.Error{Class: router.Authentication, Message: "Invalid API key", Err: err}
 	}
 	return p, router.Failure(err)
