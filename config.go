@@ -47,7 +47,7 @@ func (cfg Config) withDefaults() (Config, error) {
 	if name := cfg.Interceptors.missing(); name != "" {
 		return cfg, fmt.Errorf("%w: Interceptors.%s is nil", ErrConfig, name)
 	}
-	cfg, err := cfg.keepIn()
+	cfg, err := cfg.withStores()
 	if err != nil {
 		return cfg, err
 	}
@@ -87,8 +87,8 @@ func (i Interceptors) missing() string {
 	return ""
 }
 
-// keepIn checks the stores and the sealing keys, or makes those of a service in memory.
-func (cfg Config) keepIn() (Config, error) {
+// withStores checks the stores and the sealing keys, or makes those of a service in memory.
+func (cfg Config) withStores() (Config, error) {
 	inMemory := cfg.Stores == store.Set{}
 	if inMemory {
 		cfg.Stores = memory.New()

@@ -24,7 +24,7 @@ func (s *Service) joinRouter(cfg Config) (err error) {
 
 // policies lists the interceptors around every decision, outermost first. Of several
 // reasons to refuse a request the caller is told the first one in this order: the
-// key, the preset, the names of the models, the content. (httpapi checks the rates
+// key or the Principal, the preset, the names of the models, the content. (httpapi checks the rates
 // and the body before; the router then checks filters, credits, key limit,
 // workspace budgets and guardrail budgets.) The log stands before the keys, so that
 // it has what they refuse.
@@ -34,7 +34,7 @@ func (s *Service) policies(own Interceptors) []router.Interceptor {
 		[]router.Interceptor{
 			router.Log(s.logger),
 			s.Keys.Intercept,
-			s.settle,
+			s.checkPrincipal,
 			s.Presets.Intercept,
 			s.Organization.Intercept,
 			s.Credentials.Intercept,
@@ -46,15 +46,15 @@ func (s *Service) policies(own Interceptors) []router.Interceptor {
 	)
 }
 
-// settle checks the Principal of a call without a key. One that names no workspace is
-// put into the account's default one, so that the limits of that one hold. One without
-// an account is refused, because it would pass as the program's own call, which nothing
-// limits.
-func (s *Service) settle(next router.Decider) router.Decider {
+// checkPrincipal checks the Principal of a call without a key. One that names no
+// workspace is put into the account's default one, so that the limits of that one hold.
+// One without an account is refused, because it would pass as the program's own call,
+// which nothing limits.
+func (s *Service) checkPrincipal(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		if p := &c.Principal; *p != (router.Principal{}) && (p.KeyHash == "" || p.Workspace == "") {
 			var err error
-			if c.Principal, err = s.settled(ctx, *p); err != nil {
+			if c.Principal, err = s.checked(ctx, *p); err != nil {
 				return nil, err
 			}
 		}
@@ -70,10 +70,10 @@ var (
 	errText      = errors.New("signalbox: a text of the Principal is too long, is not UTF-8 or contains a zero byte")
 )
 
-// settled returns p with a workspace. An account that does not exist, a workspace that
+// checked returns p with a workspace. An account that does not exist, a workspace that
 // is not the account's, and a text that no store can keep are refused like an unknown
 // key. Every error is a [router.Error].
-func (s *Service) settled(ctx context.Context, p router.Principal) (router.Principal, error) {
+func (s *Service) checked(ctx context.Context, p router.Principal) (router.Principal, error) {
 	var err error
 	switch {
 	case p.Account == "":
@@ -108,7 +108,7 @@ func (s *Service) joinAPI(cfg Config) (err error) {
 			if err != nil || p.Account == "" { // a key decides, or the API refuses p
 				return p, err
 			}
-			return s.settled(r.Context(), p)
+			return s.checked(r.Context(), p)
 		}
 	}
 	if s.API, err = httpapi.New(settings); err != nil {

@@ -51,7 +51,8 @@ type Config struct {
 	// SignIn says on whose behalf a request is made, for callers whom the program knows
 	// by itself: by single sign-on, a client certificate, or a header that its gateway
 	// sets and strips from what comes in. It runs before the key is looked at and before
-	// the body is read, must not read the body, and must be safe for concurrent use.
+	// the body is read, must not read the body, and must be safe for concurrent use. The
+	// path that it sees has no prefix of a mount.
 	//
 	// A Principal with an Account is the caller, and a key that the request has is not
 	// looked at. With Management the caller administers the account, without it the
@@ -111,8 +112,9 @@ type Config struct {
 	// and of all keys of an account, hold of MaxInFlightBytes, so that the others
 	// find room; default a quarter and a half of it, and never less than MaxBytes.
 	// A body beyond is refused with a 429, because only the caller's own requests
-	// take the room. A value of MaxInFlightBytes sets no bound of its own. Callers
-	// without a key, where the handler is Open, share all of it.
+	// take the room. A value of MaxInFlightBytes sets no bound of its own. Callers whom
+	// SignIn knows have the bound of their account alone; callers of a handler that is
+	// Open share all of MaxInFlightBytes.
 	MaxInFlightPerKey, MaxInFlightPerAccount int64
 	// MinBodyRate is how many bytes a second a body must bring; default 1 KiB. It
 	// is looked at every ten seconds until the body is whole; one that is too
