@@ -42,7 +42,7 @@ func (s *Service) Assign(ctx context.Context, by router.Actor, id uuid.UUID, kin
 	}
 	change := s.change(by, "assign", id, nil, record{kind.member(): subjects})
 	count, err := s.cfg.Store.Assign(ctx, rows, change)
-	s.cache.forget(account)
+	s.forget(account)
 	if err != nil {
 		return 0, fmt.Errorf("guardrails: assign: %w", err)
 	}
@@ -108,7 +108,7 @@ func (s *Service) Unassign(ctx context.Context, by router.Actor, id uuid.UUID, k
 	}
 	change := s.change(by, "unassign", id, record{kind.member(): subjects}, nil)
 	count, err := s.cfg.Store.Unassign(ctx, by.Principal.Account, id, kind, subjects, change)
-	s.cache.forget(by.Principal.Account)
+	s.forget(by.Principal.Account)
 	if err != nil {
 		return 0, fmt.Errorf("guardrails: unassign: %w", err)
 	}

@@ -24,7 +24,7 @@ const (
 // endpoint is an endpoint of M, or of N, at a price for a million tokens.
 func endpoint(tag, model string, price router.USD, more func(*router.Endpoint)) router.Endpoint {
 	provider, variant, _ := strings.Cut(tag, "/")
-	e := router.Endpoint{Provider: provider, Variant: variant, Model: model, Pricing: router.Pricing{Prompt: price * router.Dollar}}
+	e := router.Endpoint{Provider: provider, Variant: variant, Model: model, Pricing: router.Pricing{Prompt: (price * router.Dollar).Price()}}
 	if more != nil {
 		more(&e)
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
@@ -126,50 +124,37 @@ func (s *Service) policy(ctx context.Context, p router.Principal) (*policy, *rou
 	if p.Account == "" {
 		return nil, nil, nil
 	}
-	pol, limits, changes, ok := s.cache.get(p, s.cfg.Now())
-	if ok {
-		return pol, limits, nil
+	c, err := s.cache.Get(ctx, p)
+	if err != nil || c.by == nil {
+		return nil, c.limits, err
 	}
-	// Many calls of one key ask once. What this process changed is not asked
-	// for together with what was asked before.
-	key := strings.Join([]string{p.Account, p.Workspace, p.Member, p.KeyHash, strconv.FormatUint(changes, 16)}, "\x00")
-	v, err, _ := s.cache.flight.Do(key, func() (any, error) { return s.load(ctx, p, changes) })
-	if err != nil && ctx.Err() == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		v, err = s.load(ctx, p, changes) // another call's context, not this one's
+	pol := c.by.policy.Load()
+	if pol == nil { // removed to make room for others
+		s.cache.Forget(p)
+		pol, c, err = s.load(ctx, p)
 	}
-	what, _ := v.(loaded)
-	return what.policy, what.limits, err
-}
-
-// loaded is what applies to a principal.
-type loaded struct {
-	policy *policy
-	limits *router.Limits
+	return pol, c.limits, err
 }
 
 // load reads the guardrails of p and makes a policy of them, unless there is
-// one of the same guardrails.
-func (s *Service) load(ctx context.Context, p router.Principal, changes uint64) (loaded, error) {
-	from := s.cfg.Now()
-	what := cached{from: from, until: from.Add(s.cfg.Staleness)}
+// one of the same guardrails. The policy is nil where nothing restricts p.
+func (s *Service) load(ctx context.Context, p router.Principal) (*policy, covered, error) {
 	applied, err := s.cfg.Store.Applied(ctx, p)
 	if err != nil {
-		return loaded{}, fmt.Errorf("guardrails: %w", err)
+		return nil, covered{}, fmt.Errorf("guardrails: %w", err)
 	}
 	if err := s.leaveOutGone(ctx, p, &applied); err != nil {
-		return loaded{}, fmt.Errorf("guardrails: %w", err)
+		return nil, covered{}, fmt.Errorf("guardrails: %w", err)
 	}
-	what.of = combine(applied)
-	pol, ok := s.cache.ready(what.of)
-	if !ok {
+	of := combine(applied)
+	by, pol := s.policies.get(of)
+	if pol == nil {
 		if pol, err = s.compile(applied); err != nil {
-			return loaded{}, err
+			return nil, covered{}, err
 		}
-		s.cache.keepReady(what.of, pol)
+		by = s.policies.put(of, pol)
 	}
-	what.limits = s.limits(p, pol, applied.Versions)
-	s.cache.keep(p, what, changes)
-	return loaded{pol, what.limits}, nil
+	return pol, covered{by, s.limits(p, pol, applied.Versions)}, nil
 }
 
 // limits are the budgets of p's guardrails.
@@ -179,12 +164,11 @@ func (s *Service) limits(p router.Principal, pol *policy, versions []router.Vers
 		l.Budgets = pol.Budgets
 	}
 	l.Again = func(ctx context.Context) (*router.Limits, error) {
-		s.cache.drop(p, l)
-		_, limits, err := s.policy(ctx, p)
+		now, err := s.cache.Renew(ctx, p, func(kept covered) bool { return kept.limits == l })
 		if err != nil {
 			return nil, router.Failure(err)
 		}
-		return limits, nil
+		return now.limits, nil
 	}
 	return l
 }

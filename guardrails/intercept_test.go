@@ -184,44 +184,43 @@ func TestWhatCannotBeReadRefuses(t *testing.T) {
 	require.NoError(t, passed(t, s, &router.Call{}), "the program itself has no guardrails")
 }
 
-// slow lets the first read wait for its context to end.
+// slow makes reads wait.
 type slow struct {
 	counting
 
-	begun chan struct{}
+	begun, open chan struct{}
 }
 
 func (s slow) Applied(ctx context.Context, p router.Principal) (guardrails.Applied, error) {
-	if s.reads.Add(1) == 1 {
-		close(s.begun)
-		<-ctx.Done()
-		return guardrails.Applied{}, ctx.Err()
-	}
+	close(s.begun)
+	<-s.open
 	return s.Store.Applied(ctx, p)
 }
 
 func TestACallIsNotFailedByTheContextOfAnother(t *testing.T) {
 	r := newRig(t)
 	cfg := r.config()
-	begun := make(chan struct{})
-	cfg.Store = slow{counting{r.set.Guardrails, r.reads, nil}, begun}
+	begun, open := make(chan struct{}), make(chan struct{})
+	cfg.Store = slow{counting{r.set.Guardrails, r.reads, nil}, begun, open}
 	s, err := guardrails.New(cfg)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	var first, others sync.WaitGroup
+	first.Go(func() {
 		_, err := s.Policy(ctx, key("a"))
 		assert.ErrorIs(t, err, context.Canceled)
 	})
 	<-begun
 	for range 8 {
-		wg.Go(func() {
+		others.Go(func() {
 			_, err := s.Policy(t.Context(), key("a"))
 			assert.NoError(t, err)
 		})
 	}
 	cancel()
-	wg.Wait()
+	first.Wait()
+	close(open)
+	others.Wait()
 }
 
 func TestCallsDoNotShareLists(t *testing.T) {

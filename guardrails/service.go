@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signalbox/signalbox/guardrails/content"
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -59,9 +60,10 @@ type Config struct {
 // concurrent use. Its methods for management act within the account of the
 // actor; what belongs to another is [ErrNotFound].
 type Service struct {
-	cfg     Config
-	content *content.Engine
-	cache   cache
+	cfg      Config
+	content  *content.Engine
+	cache    *cache.Cache[router.Principal, covered]
+	policies policies
 }
 
 // New checks cfg and fills in its defaults. A mistake is [ErrConfig].
@@ -93,7 +95,9 @@ func New(cfg Config) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	return &Service{cfg: cfg, content: engine, cache: newCache(cfg.MaxCached)}, nil
+	s := &Service{cfg: cfg, content: engine, policies: policies{max: cfg.MaxCached, of: map[combination]*keptPolicy{}}}
+	s.cache = s.newCache()
+	return s, nil
 }
 
 // lookups replaces what is nil by what knows nothing.
@@ -227,7 +231,7 @@ func (s *Service) update(ctx context.Context, by router.Actor, id uuid.UUID, p P
 	} else {
 		err = s.cfg.Store.Replace(ctx, after, s.change(by, "update", id, before.record(), s.recordOf(after, p)))
 	}
-	s.cache.forget(by.Principal.Account) // also when it failed: who knows whether it was written
+	s.forget(by.Principal.Account) // also when it failed: who knows whether it was written
 	if err != nil {
 		return Guardrail{}, fmt.Errorf("guardrails: update: %w", err)
 	}
@@ -258,7 +262,7 @@ func (s *Service) Delete(ctx context.Context, by router.Actor, id uuid.UUID) err
 }
 
 func (s *Service) discard(ctx context.Context, by router.Actor, g Guardrail) error {
-	defer s.cache.forget(g.Account)
+	defer s.forget(g.Account)
 	return s.cfg.Store.Delete(ctx, g.Account, g.ID, s.change(by, "delete", g.ID, g.record(), nil))
 }
 

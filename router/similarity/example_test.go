@@ -60,3 +60,20 @@ func ExampleNew() {
 	// honest: 0.5
 	// urgency: 1.6
 }
+
+// The embedded model as the only one of a router.
+func ExampleProvider_Endpoint() {
+	model, err := similarity.New(similarity.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	catalog, err := router.Single(model, model.Endpoint("embedded"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	e := catalog.Endpoints()[0]
+	fmt.Println(e.Model, e.ContextLength, "tokens,", e.Limits.Questions, "questions, last resort:", e.LastResort)
+	// Output: signalbox/similarity-en-1 2048 tokens, 64 questions, last resort: true
+}

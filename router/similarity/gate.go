@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/signalbox/signalbox/internal/flight"
+	"github.com/signalbox/signalbox/internal/panics"
 )
 
 // errFull says that as many requests wait as may wait.
@@ -43,7 +43,7 @@ func (g *gate) do(ctx context.Context, f func() error) error {
 	select {
 	case g.workers <- struct{}{}:
 		defer func() { <-g.workers }()
-		return flight.Guard(f)
+		return panics.Catch(f)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
