@@ -24,10 +24,10 @@ func (s *Service) joinRouter(cfg Config) (err error) {
 
 // policies lists the interceptors around every decision, outermost first. Of several
 // reasons to refuse a request the caller is told the first one in this order: the
-// key or the Principal, the preset, the names of the models, the content. (httpapi checks the rates
-// and the body before; the router then checks filters, credits, key limit,
-// workspace budgets and guardrail budgets.) The log stands before the keys, so that
-// it has what they refuse.
+// key or the Principal, the preset, the names of the models, the content. (httpapi
+// checks the rates and the body before; the router then checks filters, credits, key
+// limit, workspace budgets and guardrail budgets.) The log stands before the keys, so
+// that it has what they refuse.
 func (s *Service) policies(own Interceptors) []router.Interceptor {
 	return slices.Concat(
 		own.First,
