@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -50,10 +51,12 @@ func (x *exchange) signIn() error {
 	p, err := x.s.SignIn(x.r)
 	switch {
 	case err != nil:
-		// Errors of unavailable storage and the documented refusals of a key keep their
-		// reply. Any other error becomes errSignIn, because its text may contain
-		// credentials.
-		if status := problemOf(err).status; status == http.StatusUnauthorized || status > http.StatusInternalServerError {
+		// Errors of the server, such as unavailable storage, and the documented refusals
+		// of a key keep their reply. Any other error becomes errSignIn, because its text
+		// may contain credentials.
+		re, ok := errors.AsType[*router.Error](err)
+		if status := problemOf(err).status; status == http.StatusUnauthorized || status > http.StatusInternalServerError ||
+			ok && re.Class == router.Server {
 			return err
 		}
 		return errSignIn
@@ -61,6 +64,8 @@ func (x *exchange) signIn() error {
 		// It must not reach the router: a principal without an account is the embedding
 		// program, which has no limits.
 		return errNoAccount
+	case p.KeyHash != "":
+		return errKeyHash
 	}
 	x.principal = p
 	return nil

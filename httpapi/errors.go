@@ -20,6 +20,7 @@ import (
 var (
 	errNoCredential  = errors.New("httpapi: no credential")
 	errSignIn        = errors.New("httpapi: Config.SignIn refused the caller")
+	errKeyHash       = errors.New("httpapi: Config.SignIn returned a KeyHash, which nothing has checked")
 	errNoAccount     = errors.New("httpapi: a principal without an account was authenticated")
 	errNotManagement = errors.New("httpapi: not a management key")
 	errClosed        = errors.New("httpapi: the route accepts no key")

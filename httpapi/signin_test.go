@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,6 +45,10 @@ func TestSignIn(t *testing.T) {
 		{name: "nobody, with a bad key", as: as(router.Principal{}, nil), key: "expired", status: 401, message: "API key expired"},
 		{name: "nobody, where all may look", as: as(router.Principal{}, nil), route: "GET /models", status: 200},
 		{name: "no account", as: as(router.Principal{Member: "ann"}, nil), key: "inference", status: 500, message: "Internal Server Error"},
+		{
+			name: "a key's hash, which nothing has checked", as: as(router.Principal{Account: "acme", KeyHash: strings.Repeat("a", 64)}, nil),
+			route: "GET /key", status: 500, message: "Internal Server Error",
+		},
 		{name: "an error", as: as(ann, errCanary), status: 401, message: "Invalid API key"},
 		{name: "an error, with a key", as: as(ann, errCanary), key: "inference", status: 401, message: "Invalid API key"},
 		{name: "an error, where all may look", as: as(ann, errCanary), route: "GET /models", status: 401, message: "Invalid API key"},
@@ -54,6 +59,7 @@ func TestSignIn(t *testing.T) {
 		},
 		{name: "an error of a part", as: as(ann, fmt.Errorf("%w: %w", keys.ErrNotFound, errCanary)), status: 401, message: "Invalid API key"},
 		{name: "away", as: as(ann, fmt.Errorf("%w: %w", router.ErrUnavailable, errCanary)), status: 503, message: "Service temporarily unavailable"},
+		{name: "a failure", as: as(ann, router.Failure(errCanary)), status: 500, message: "Internal Server Error"},
 		{name: "expired", as: as(ann, keys.ErrExpired), status: 401, message: "API key expired"},
 		{name: "a panic", as: signedIn(func(*http.Request) (router.Principal, error) { panic(canary) }), status: 500, message: "Internal Server Error"},
 		{name: "an admin does not decide", as: as(admin, nil), status: 403, message: "Management keys cannot be used for inference"},

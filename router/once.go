@@ -73,12 +73,12 @@ func (r *Router) once(ctx context.Context, c *Call) (res *Result, err error) {
 }
 
 // callerOf tells the callers of an account apart, so that they do not get each other's
-// replies: by key, or by member where there is no key.
+// replies: by key, which is in one workspace, or without a key by workspace and member.
 func callerOf(p Principal) string {
 	if p.KeyHash != "" {
 		return p.KeyHash
 	}
-	return string(OwnerMember.append(nil, p))
+	return string(OwnerMember.append(OwnerWorkspace.append(nil, p), p))
 }
 
 // claim gets the claim, or the reply that is kept. While another call is at work it

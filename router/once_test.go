@@ -114,13 +114,16 @@ func TestAnIdempotencyKeyIsForOneRequest(t *testing.T) {
 	k.answers(dry)
 	assert.False(t, dry.Report.Replayed)
 	k.asked(2)
-	for _, member := range []string{"ann", "bob"} { // without keys, as with a sign-in of the program's own
+	for _, who := range []router.Principal{ // without keys, as with a sign-in of the program's own
+		{Member: "ann"}, {Member: "bob"}, {Workspace: "home"}, {Workspace: "lab"}, {Workspace: "lab", Member: "ann"}, {Workspace: "lab/ann"}, {},
+	} {
 		of := keyedCall("a")
-		of.Principal.KeyHash, of.Principal.Member = "", member
+		who.Account = of.Principal.Account
+		of.Principal = who
 		k.answers(of)
-		assert.False(t, of.Report.Replayed, member)
+		assert.False(t, of.Report.Replayed, who)
 	}
-	k.asked(4)
+	k.asked(9)
 }
 
 func TestIdempotencyKeysThatCannotBe(t *testing.T) {

@@ -27,8 +27,8 @@ type Idempotency struct {
 }
 
 // ReplyKey names a reply: that of a caller's call with an idempotency key. KeyHash is
-// that of the caller's API key, or where there is none the owner of its member's line
-// ("member:acme/ann").
+// that of the caller's API key, or where there is none the owners of the lines of its
+// workspace and its member ("workspace:homemember:acme/ann").
 type ReplyKey struct{ Account, KeyHash, Key string }
 
 // Claim asks for a reply, or for the right to make it.
