@@ -48,6 +48,9 @@ type covered struct {
 	limits *router.Limits // of the principal
 }
 
+// removed reports whether the policy was removed to make room for others.
+func (c covered) removed() bool { return c.by != nil && c.by.policy.Load() == nil }
+
 // newCache returns the cache of [Service.load].
 func (s *Service) newCache() *cache.Cache[router.Principal, covered] {
 	return cache.New(cache.Config[router.Principal, covered]{

@@ -125,12 +125,14 @@ func (s *Service) policy(ctx context.Context, p router.Principal) (*policy, *rou
 		return nil, nil, nil
 	}
 	c, err := s.cache.Get(ctx, p)
+	if err == nil && c.removed() {
+		c, err = s.cache.Renew(ctx, p, covered.removed)
+	}
 	if err != nil || c.by == nil {
 		return nil, c.limits, err
 	}
 	pol := c.by.policy.Load()
-	if pol == nil { // removed to make room for others
-		s.cache.Forget(p)
+	if pol == nil { // removed again
 		pol, c, err = s.load(ctx, p)
 	}
 	return pol, c.limits, err
