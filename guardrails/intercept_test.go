@@ -29,7 +29,7 @@ func TestContentCases(t *testing.T) {
 		name       string
 		guardrails patches
 		model      string
-		sent       string // upstream; "" where nothing is
+		sent       string // the state that reaches the upstream; "" if none does
 		class      router.Class
 		message    string
 		stages     []string
@@ -94,7 +94,7 @@ func TestContentCases(t *testing.T) {
 	}
 }
 
-// passed runs a call through the interceptor alone.
+// passed runs a call through the interceptor alone and returns its error.
 func passed(t testing.TB, s *guardrails.Service, c *router.Call) error {
 	t.Helper()
 	_, err := s.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return &router.Result{}, nil })(t.Context(), c)
@@ -171,9 +171,9 @@ func TestTheCacheIsBounded(t *testing.T) {
 	assert.GreaterOrEqual(t, r.reads.Load(), int64(18), "two of ten are remembered")
 }
 
-// TestARemovedPolicyIsMadeOnce: the calls that need a policy again which was removed to
-// make room wait for one reading, and later calls find it.
-func TestARemovedPolicyIsMadeOnce(t *testing.T) {
+// TestAnEvictedPolicyIsMadeOnce: the calls that need an evicted policy again wait for one
+// reading, and later calls find it.
+func TestAnEvictedPolicyIsMadeOnce(t *testing.T) {
 	r := newRig(t)
 	of := map[string]guardrails.Guardrail{}
 	for _, k := range []string{"a", "b"} {
@@ -229,7 +229,7 @@ func TestWhatCannotBeReadRefuses(t *testing.T) {
 	require.NoError(t, passed(t, s, &router.Call{}), "the program itself has no guardrails")
 }
 
-// slow makes reads wait.
+// slow blocks reads until open is closed.
 type slow struct {
 	counting
 
@@ -284,11 +284,11 @@ func TestCallsDoNotShareLists(t *testing.T) {
 	assert.Len(t, rules, 1)
 }
 
-// What a call's guardrails cost when they hold no filters is a look at a map.
+// Without content filters the interceptor costs one map lookup, so it must not allocate.
 func TestInterceptDoesNotAllocate(t *testing.T) {
 	r := newRig(t)
 	r.put(t, router.SourceKey, guardrails.Patch{IgnoredProviders: router.To([]string{"cat"}), Limit: router.To(new(router.Dollar))})
-	decide := r.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return nil, nil }) //nolint:nilnil // nobody looks at it
+	decide := r.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return nil, nil }) //nolint:nilnil // the test ignores the result
 	for _, hash := range []string{"a", "b"} {
 		call := &router.Call{Principal: key(hash)}
 		assert.Zero(t, testing.AllocsPerRun(100, func() {
@@ -303,7 +303,7 @@ func TestInterceptDoesNotAllocate(t *testing.T) {
 func BenchmarkIntercept(b *testing.B) {
 	r := newRig(b)
 	r.put(b, router.SourceKey, guardrails.Patch{IgnoredProviders: router.To([]string{"cat"}), Limit: router.To(new(router.Dollar))})
-	decide := r.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return nil, nil }) //nolint:nilnil // nobody looks at it
+	decide := r.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return nil, nil }) //nolint:nilnil // the test ignores the result
 	call := &router.Call{Principal: key("a")}
 	b.ReportAllocs()
 	for b.Loop() {
