@@ -127,12 +127,14 @@ func (s *Service) policy(ctx context.Context, p router.Principal) (*policy, *rou
 		return nil, nil, nil
 	}
 	c, err := s.cache.Get(ctx, p)
+	if err == nil && c.evicted() {
+		c, err = s.cache.Renew(ctx, p, covered.evicted)
+	}
 	if err != nil || c.by == nil {
 		return nil, c.limits, err
 	}
 	pol := c.by.policy.Load()
-	if pol == nil { // the policy was evicted
-		s.cache.Forget(p)
+	if pol == nil { // evicted again
 		pol, c, err = s.load(ctx, p)
 	}
 	return pol, c.limits, err

@@ -97,6 +97,33 @@ func TestARetryGetsTheFirstReply(t *testing.T) {
 	}
 }
 
+// TestNoCallerGetsTheReplyOfAnother: what tells callers apart is their key or, where
+// they have none, their workspace and member, because a workspace has presets,
+// guardrails and a budget of its own.
+func TestNoCallerGetsTheReplyOfAnother(t *testing.T) {
+	t.Parallel()
+	k := newKeyed(t)
+	callers := []router.Principal{
+		{Account: "org", KeyHash: "key"},
+		{Account: "org", KeyHash: "other"},
+		{Account: "org"},
+		{Account: "org", Workspace: "ws"},
+		{Account: "org", Workspace: "other"},
+		{Account: "org", Workspace: "ws", Member: "user"},
+		{Account: "org", Workspace: "other", Member: "user"},
+		{Account: "org", Workspace: "ws", Member: "other"},
+		{Account: "other", Workspace: "ws", Member: "user"},
+	}
+	for range 2 {
+		for _, p := range callers {
+			c := keyedCall("a")
+			c.Principal = p
+			k.answers(c)
+		}
+	}
+	k.asked(len(callers))
+}
+
 func TestAnIdempotencyKeyIsForOneRequest(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t)
