@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -28,7 +29,7 @@ func TestContentCases(t *testing.T) {
 		name       string
 		guardrails patches
 		model      string
-		sent       string // upstream; "" where nothing is
+		sent       string // the state that reaches the upstream; "" if none does
 		class      router.Class
 		message    string
 		stages     []string
@@ -93,7 +94,7 @@ func TestContentCases(t *testing.T) {
 	}
 }
 
-// passed runs a call through the interceptor alone.
+// passed runs a call through the interceptor alone and returns its error.
 func passed(t testing.TB, s *guardrails.Service, c *router.Call) error {
 	t.Helper()
 	_, err := s.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return &router.Result{}, nil })(t.Context(), c)
@@ -170,6 +171,50 @@ func TestTheCacheIsBounded(t *testing.T) {
 	assert.GreaterOrEqual(t, r.reads.Load(), int64(18), "two of ten are remembered")
 }
 
+// TestAnEvictedPolicyIsMadeOnce: the calls that need an evicted policy again wait for one
+// reading, and later calls find it.
+func TestAnEvictedPolicyIsMadeOnce(t *testing.T) {
+	r := newRig(t)
+	of := map[string]guardrails.Guardrail{}
+	for _, k := range []string{"a", "b"} {
+		of[k] = r.create(t, guardrails.Patch{IgnoredProviders: router.To([]string{"none"})})
+		r.assign(t, of[k], guardrails.KeyKind, k)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		cfg := r.config()
+		cfg.Store, cfg.MaxCached, cfg.Now = late{counting{r.set.Guardrails, r.reads, nil}}, 2, time.Now
+		s, err := guardrails.New(cfg)
+		require.NoError(t, err)
+		ask := func(k string) { assert.NoError(t, passed(t, s, &router.Call{Principal: key(k)})) }
+		for round := range 20 {
+			time.Sleep(time.Minute)
+			ask("a")
+			time.Sleep(4 * time.Second)
+			ask("b")
+			_, err := r.Update(t.Context(), r.by, of["a"].ID, guardrails.Patch{IgnoredProviders: router.To([]string{strconv.Itoa(round)})})
+			require.NoError(t, err)
+			time.Sleep(time.Second)
+			ask("a") // its new policy takes the place of its old one or of that of b
+			before := r.reads.Load()
+			var all sync.WaitGroup
+			for range 20 {
+				all.Go(func() { ask("b") })
+			}
+			all.Wait()
+			ask("b")
+			require.LessOrEqual(t, r.reads.Load(), before+1)
+		}
+	})
+}
+
+// late is a store that takes its time.
+type late struct{ counting }
+
+func (s late) Applied(ctx context.Context, p router.Principal) (guardrails.Applied, error) {
+	time.Sleep(time.Millisecond)
+	return s.counting.Applied(ctx, p)
+}
+
 func TestWhatCannotBeReadRefuses(t *testing.T) {
 	r := newRig(t)
 	cfg := r.config()
@@ -184,7 +229,7 @@ func TestWhatCannotBeReadRefuses(t *testing.T) {
 	require.NoError(t, passed(t, s, &router.Call{}), "the program itself has no guardrails")
 }
 
-// slow makes reads wait.
+// slow blocks reads until open is closed.
 type slow struct {
 	counting
 
@@ -239,11 +284,11 @@ func TestCallsDoNotShareLists(t *testing.T) {
 	assert.Len(t, rules, 1)
 }
 
-// What a call's guardrails cost when they hold no filters is a look at a map.
+// Without content filters the interceptor costs one map lookup, so it must not allocate.
 func TestInterceptDoesNotAllocate(t *testing.T) {
 	r := newRig(t)
 	r.put(t, router.SourceKey, guardrails.Patch{IgnoredProviders: router.To([]string{"cat"}), Limit: router.To(new(router.Dollar))})
-	decide := r.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return nil, nil }) //nolint:nilnil // nobody looks at it
+	decide := r.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return nil, nil }) //nolint:nilnil // the test ignores the result
 	for _, hash := range []string{"a", "b"} {
 		call := &router.Call{Principal: key(hash)}
 		assert.Zero(t, testing.AllocsPerRun(100, func() {
@@ -258,7 +303,7 @@ func TestInterceptDoesNotAllocate(t *testing.T) {
 func BenchmarkIntercept(b *testing.B) {
 	r := newRig(b)
 	r.put(b, router.SourceKey, guardrails.Patch{IgnoredProviders: router.To([]string{"cat"}), Limit: router.To(new(router.Dollar))})
-	decide := r.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return nil, nil }) //nolint:nilnil // nobody looks at it
+	decide := r.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return nil, nil }) //nolint:nilnil // the test ignores the result
 	call := &router.Call{Principal: key("a")}
 	b.ReportAllocs()
 	for b.Loop() {
