@@ -55,9 +55,9 @@ func blocked(data []byte) bool {
 }
 
 func count(reply *router.Reply, usage []byte) (ok bool) {
+	in, out, missing, ok := upstream.Counts(usage, []string{"total_input_tokens"}, []string{"total_output_tokens"})
 	u := &reply.Usage
-	u.InputTokens, u.OutputTokens, reply.Uncounted, ok =
-		upstream.Counts(usage, []string{"total_input_tokens"}, []string{"total_output_tokens"})
+	u.InputTokens, u.OutputTokens, reply.Uncounted = in, out, missing
 	if cached := upstream.Member(usage, "total_cached_tokens"); ok && cached != nil {
 		u.CachedTokens, ok = systemone.ParseCount(cached)
 	}
