@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// joinRouter makes the router with all policies around it.
+// joinRouter makes the router, wrapped in all policies.
 func (s *Service) joinRouter(cfg Config) (err error) {
 	settings := cfg.Router
 	settings.Catalog, settings.Ledger = cfg.Catalog, cfg.Stores.Ledger
@@ -22,12 +22,11 @@ func (s *Service) joinRouter(cfg Config) (err error) {
 	return err
 }
 
-// policies lists the interceptors around every decision, outermost first. Of several
-// reasons to refuse a request the caller is told the first one in this order: the
-// key, the preset, the names of the models, the content. (httpapi checks the rates
-// and the body before; the router then checks filters, credits, key limit,
-// workspace budgets and guardrail budgets.) The log stands before the keys, so that
-// it has what they refuse.
+// policies lists the interceptors around every decision, outermost first. If several
+// checks would refuse a request, the reply names the first one in this order: key,
+// preset, model names, content. httpapi checks rates and body before; the router
+// checks filters, credits, key limit, workspace budgets and guardrail budgets
+// afterwards. The log is outside the keys, so that it records refused keys.
 func (s *Service) policies(own Interceptors) []router.Interceptor {
 	return slices.Concat(
 		own.First,
@@ -46,8 +45,8 @@ func (s *Service) policies(own Interceptors) []router.Interceptor {
 	)
 }
 
-// settle puts a call for an account that names no workspace into the account's
-// default one, so that the limits of that one hold.
+// settle sets the account's default workspace on a call that names none, so that
+// the limits of that workspace apply.
 func (s *Service) settle(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		var err error
@@ -58,8 +57,8 @@ func (s *Service) settle(next router.Decider) router.Decider {
 	}
 }
 
-// settled returns p with a workspace if it has an account. An account that does not
-// exist is refused like an unknown key.
+// settled returns p with a workspace, unless p has no account. An account that does
+// not exist is refused like an unknown key.
 func (s *Service) settled(ctx context.Context, p router.Principal) (router.Principal, error) {
 	if p.Account == "" || p.Workspace != "" {
 		return p, nil
@@ -96,9 +95,9 @@ func (s *Service) joinAPI(cfg Config) (err error) {
 	return nil
 }
 
-// mount puts the handlers under their prefixes. It is no http.ServeMux, which
-// would answer an unusual path such as /api/v1//models with a redirect: under
-// the mounts every answer is the handler's own.
+// mount routes each prefix to its handler. It does not use http.ServeMux, because
+// that redirects an unusual path such as /api/v1//models, and under these prefixes
+// every reply must come from the handler.
 func mount(api *httpapi.Handler) http.Handler {
 	const documented, alpha, native = "/api/v1", "/api/alpha", "/v1"
 	under := func(path, prefix string) bool {
