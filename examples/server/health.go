@@ -75,8 +75,8 @@ func (c *health) ready(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := c.now(); c.asked.IsZero() || now.Sub(c.asked) >= readyFor || now.Before(c.asked) {
-		// All callers share the answer, so the end of this caller's context must
-		// not make it an error.
+		// The result is shared, so the end of this caller's context must not make it an
+		// error.
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
 		defer cancel()
 		before := c.err
