@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// benchRole makes the test binary be a process that bench starts of itself.
+// benchRole is the flag with which bench starts its own binary for another role.
 const benchRole = "-role"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestTheTableHasARowForEveryMeasurement(t *testing.T) {
 	row := func(name, conns string) string {
 		return name + ` +` + conns + ` +\d+ +[\d.]+(µs|ms) +[\d.]+(µs|ms) +[\d.]+\n`
 	}
-	ratio := `(CPU per request, server / proxy: [\d.]+\n)?` // not when 30 ms used less than a tick
+	ratio := `(CPU per request, server / proxy: [\d.]+\n)?` // absent if 30 ms took less than a tick of processor time
 	assert.Regexp(t, `^gateway +conns +req/s +p50 +p99 +CPU µs/req\n`+
 		row("proxy", "1")+row("server", "1")+ratio+row("proxy", "32")+row("server", "32")+ratio+`$`, out.String())
 }

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// What -bodies sends: bodies as large as the server takes, many at once, to an
-// upstream that takes its time, so that they pile up; and how long the server's
-// memory is watched afterwards.
+// The load of -bodies: bodies of the largest size that the server accepts, many at
+// once, to a slow upstream, so that they pile up. Afterwards the server's memory is
+// watched for a while.
 const (
 	bodySize    = 4 << 20
 	bodiesAt    = 100
@@ -29,7 +29,7 @@ const (
 	room        = "256MiB" // of bodies in the server; one key may have all of it
 )
 
-// slow is an upstream that answers late.
+// slow returns an upstream that answers late.
 func slow() http.Handler {
 	answer := upstream()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +44,7 @@ func slow() http.Handler {
 	})
 }
 
-// largeRequest is [request] with a state that makes it size bytes long.
+// largeRequest returns [request] with a state that makes it size bytes long.
 func largeRequest(size int) []byte {
 	small := request()
 	at := strings.Index(small, `"},"questions"`)
@@ -52,8 +52,8 @@ func largeRequest(size int) []byte {
 	return []byte(small[:at] + fill + small[at:])
 }
 
-// memory sends n large bodies and prints what the server's memory came to, also
-// after so much quiet.
+// memory sends n large bodies and prints the server's memory: the largest value, and
+// the values during the quiet time that follows.
 func memory(ctx context.Context, n int, quiet time.Duration, out io.Writer) error {
 	f := &fleet{}
 	defer func() { f.stop() }()
@@ -136,8 +136,8 @@ func flood(ctx context.Context, g gateway, n int) (answered, refused int64, err 
 	return served.Load(), full.Load(), err
 }
 
-// resident is a figure in bytes of a process's memory, from Linux's
-// /proc/PID/status: VmRSS, or VmHWM for the most that it was; elsewhere 0.
+// resident returns a figure of a process's memory in bytes, from /proc/PID/status on
+// Linux, and 0 elsewhere. The name is VmRSS, or VmHWM for the maximum so far.
 func resident(pid int, name string) int64 {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
@@ -146,7 +146,7 @@ func resident(pid int, name string) int64 {
 	return parseStatus(string(data), name)
 }
 
-// parseStatus is a figure in bytes of the text of /proc/PID/status.
+// parseStatus returns a figure in bytes from the text of /proc/PID/status.
 func parseStatus(text, name string) int64 {
 	_, after, _ := strings.Cut(text, name+":")
 	line, _, _ := strings.Cut(after, "\n")

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// request is the 1 KB question that every caller asks.
+// request returns the request of 1 KB that every caller sends.
 func request() string {
 	state := strings.Repeat("I was charged twice for May and nobody answers my mails. ", 8)
 	return `{"model":"acme/judge","state":{"ticket":"` + state + `"},"questions":{` +
@@ -65,8 +65,8 @@ func round(ctx context.Context, g gateway, conns int, length time.Duration) ([]t
 	return slices.Concat(took...), nil
 }
 
-// caller asks the same over one connection until the end. It speaks HTTP by
-// hand, so that little of the machine goes into asking.
+// caller sends the same request over one connection until the end. It writes HTTP by
+// hand, so that the client uses little processor time.
 func caller(ctx context.Context, g gateway, end time.Time) ([]time.Duration, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", g.addr)
@@ -114,8 +114,8 @@ func readReply(r *bufio.Reader) error {
 	return resp.Body.Close()
 }
 
-// cpuTime is the processor time that a process has used, from Linux's
-// /proc/PID/stat in ticks of 10 ms; elsewhere 0.
+// cpuTime returns the processor time that a process has used, from /proc/PID/stat on
+// Linux in ticks of 10 ms, and 0 elsewhere.
 func cpuTime(pid int) time.Duration {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -62,8 +62,8 @@ func start(ctx context.Context) (f *fleet, err error) {
 	return f, nil
 }
 
-// server builds examples/server and starts it in front of the upstream, with
-// flags beside those that it needs.
+// server builds examples/server and starts it in front of the upstream, with additional
+// flags.
 func (f *fleet) server(ctx context.Context, upstream string, flags ...string) (gateway, error) {
 	binary := filepath.Join(f.dir, "server")
 	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/signalbox/signalbox/examples/server") //nolint:gosec // fixed arguments
@@ -98,8 +98,8 @@ func (f *fleet) server(ctx context.Context, upstream string, flags ...string) (g
 	return gateway{name: "server", addr: addr, path: "/api/v1/systemone", key: keys.InferenceKey, pid: pid}, nil
 }
 
-// spawn starts a process and returns its first line of output, which all of
-// ours print once they listen.
+// spawn starts a process and returns its first line of output. All processes of bench
+// print one when they listen.
 func (f *fleet) spawn(ctx context.Context, name string, args ...string) (pid int, line string, err error) {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // our own binaries
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
@@ -116,7 +116,7 @@ func (f *fleet) spawn(ctx context.Context, name string, args ...string) (pid int
 	if line, err = r.ReadString('\n'); err != nil {
 		return 0, "", fmt.Errorf("%s did not start: %w", filepath.Base(name), err)
 	}
-	go func() { _, _ = io.Copy(io.Discard, r) }() // ends with the process
+	go func() { _, _ = io.Copy(io.Discard, r) }() // it ends with the process
 	return cmd.Process.Pid, strings.TrimSpace(line), nil
 }
 

@@ -2,30 +2,28 @@
 //
 //	go run ./examples/bench
 //
-// It starts, as separate processes on loopback, an upstream that always
-// answers the same, a bare httputil.ReverseProxy and the server of
-// examples/server in front of it, and drives the two gateways in turn with the
-// same 1 KB request over 1 and 32 kept-alive connections. It prints requests
-// per second, latencies, and the processor time of the gateway process per
-// request (Linux only), each the median of -rounds rounds, and how the server
-// compares with the proxy.
+// It starts three processes on loopback: an upstream with a constant reply and, in
+// front of it, a bare httputil.ReverseProxy and examples/server. It sends both gateways
+// in turn the same 1 KB request over 1 and 32 kept-alive connections. It prints requests
+// per second, latencies, and the processor time of the gateway per request (Linux
+// only), each the median of -rounds rounds, and the ratio of server to proxy.
 //
 // Flags: -time DURATION of one measurement (default 3s), -rounds N (default 3).
 //
 //	go run ./examples/bench -bodies 600
 //
-// measures the server's memory instead (Linux only): so many bodies of 4 MiB,
-// 100 at once, to an upstream that takes 300 ms, and then a minute of quiet. On
-// the same machine the server, which holds 256 MiB of bodies at most, takes
-// 715 MiB at most, and 24 MiB after 20 seconds. Without a limit of its memory and
-// without returning it (GOMEMLIMIT, GOGC=400 alone) it took 1,837 MiB and kept it.
+// measures the server's memory instead (Linux only). It sends so many bodies of 4 MiB,
+// 100 at once, to an upstream that takes 300 ms, and then waits a minute. On the
+// machine described below the server, which holds at most 256 MiB of bodies, took at
+// most 715 MiB, and 24 MiB after 20 seconds. With GOGC=400 but without its memory limit
+// and without returning memory it took 1,837 MiB, and kept it.
 //
 // # Where the time goes
 //
-// On two cores of a virtual machine, the median of five rounds: 393 µs a
-// request for the proxy and 396 for the server on one connection (1.01), 194 and
-// 192 on 32 (0.99). Runs differ by a tenth. Of the processor time at 32
-// connections, by a profile of each (in a noisier run, of about 220 µs each):
+// On two cores of a virtual machine, as the median of five rounds, a request takes
+// 393 µs of processor time in the proxy and 396 in the server on one connection (1.01),
+// and 194 and 192 on 32 (0.99). Runs differ by a tenth. Profiles at 32 connections, from
+// a noisier run with about 220 µs a request each, divide the time so:
 //
 //	                                                     proxy  server
 //	system calls that write and read                      29 %    28 %
@@ -39,12 +37,12 @@
 //	allocation                                            11 %     9 %
 //	garbage collection                                    15 %     3 %
 //
-// Three things pay for what the server does beyond a proxy. It asks the upstream
-// without changing goroutines (docs/adr/0017-kept-connections.md), which plain
-// http and small requests allow: behind https it does as the proxy does. It
-// collects garbage less often, as its package comment says; with GOGC=100 it
-// needs some 20 µs more on 32 connections. And it logs no answers. The timeouts
-// of its listener and of its attempts cost nothing that can be seen.
+// The server does more than a proxy and saves that time in three places. It calls the
+// upstream without switching goroutines (docs/adr/0017-kept-connections.md); that works
+// for small requests over plain http, and over https it costs what the proxy does. It
+// collects garbage less often, as its package comment says; GOGC=100 adds some 20 µs on
+// 32 connections. And it logs no answers. The timeouts of its listener and of its
+// attempts have no measurable cost.
 package main
 
 import (
@@ -77,10 +75,10 @@ const (
 	exitUsage  = 2 // a mistake in the flags
 )
 
-// errUsage is wrapped by what is wrong with the flags.
+// errUsage is wrapped by errors about the flags.
 var errUsage = errors.New("bad arguments")
 
-// status is what the program returns to the shell when it ended with err.
+// status returns the exit status of a program that ended with err.
 func status(err error) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
@@ -92,8 +90,8 @@ func status(err error) int {
 	}
 }
 
-// settings are the flags. Role and target are for the processes that bench
-// starts of itself.
+// settings are the flags. Role and target are for processes that run bench's own
+// binary.
 type settings struct {
 	length time.Duration
 	rounds int
@@ -110,7 +108,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&s.bodies, "bodies", 0, "measure the server's memory instead, with `N` bodies of 4 MiB")
 	flags.StringVar(&s.role, "role", "", "used internally: upstream, slow or proxy")
 	flags.StringVar(&s.target, "target", "", "used internally: address behind the proxy")
-	flags.SetOutput(io.Discard) // a mistake is one line, not the whole usage
+	flags.SetOutput(io.Discard) // main prints a mistake as one line, without the usage
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(out)
 		flags.Usage()
@@ -143,7 +141,7 @@ func compare(ctx context.Context, s settings, out io.Writer) error {
 	_, _ = fmt.Fprintf(out, "%-10s %5s %10s %10s %10s %12s\n", "gateway", "conns", "req/s", "p50", "p99", "CPU µs/req")
 	for _, conns := range []int{1, 32} {
 		results := make([][]result, len(f.gateways))
-		for range s.rounds { // in turn, so that a drift of the machine hits both
+		for range s.rounds { // in turn, so that a drift of the machine affects both
 			for i, g := range f.gateways {
 				r, err := drive(ctx, g, conns, s.length)
 				if err != nil {
@@ -170,7 +168,7 @@ func compare(ctx context.Context, s settings, out io.Writer) error {
 type result struct {
 	rate     float64 // requests per second
 	p50, p99 time.Duration
-	cpu      float64 // processor microseconds of the gateway per request; 0 where it is not known
+	cpu      float64 // processor time of the gateway per request in µs; 0 if not known
 }
 
 func median(rs []result) result {

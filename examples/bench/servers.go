@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// reply is what the upstream answers to [request], whoever asks.
+// reply is the upstream's reply to [request].
 const reply = `{"model":"judge-1","answers":{` +
 	`"refund":{"type":"noul","noul":0.97},` +
 	`"desk":{"type":"choice","choice":"billing","probabilities":{"billing":0.95,"technical":0.03,"sales":0.02},"confidence":0.9},` +
 	`"anger":{"type":"score","score":0.72,"legend":{"0":"calm","1":"annoyed","2":"furious"},"probabilities":{"0":0.3,"1":0.68,"2":0.02},"confidence":0.52}},` +
 	`"usage":{"input_tokens":310,"output_tokens":3}}`
 
-// upstream always answers the same.
+// upstream returns a handler with a constant reply.
 func upstream() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
@@ -30,8 +30,8 @@ func upstream() http.Handler {
 	})
 }
 
-// proxy is the yardstick: the standard library's reverse proxy, with as many
-// idle connections as there are callers.
+// proxy returns the gateway to compare with: the standard library's reverse proxy, with
+// an idle connection for every caller.
 func proxy(target string) http.Handler {
 	transport := &http.Transport{MaxIdleConns: 100, MaxIdleConnsPerHost: 100, IdleConnTimeout: time.Minute}
 	to := &url.URL{Scheme: "http", Host: target}
