@@ -33,8 +33,8 @@ func decider(tb testing.TB) (whole, bare func() error) {
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-1"}},
 		[]router.ProviderInfo{{Slug: "ant", Client: client}, {Slug: "bee", Client: client}},
 		[]router.Endpoint{
-			{Provider: "ant", Model: "acme/judge", UpstreamModel: "j", Pricing: router.Pricing{Request: 1}},
-			{Provider: "bee", Model: "acme/judge", UpstreamModel: "j", Pricing: router.Pricing{Request: 2}},
+			{Provider: "ant", Model: "acme/judge", UpstreamModel: "j", Pricing: router.Pricing{Request: router.Dollars("0.000000001")}},
+			{Provider: "bee", Model: "acme/judge", UpstreamModel: "j", Pricing: router.Pricing{Request: router.Dollars("0.000000002")}},
 		},
 	)
 	require.NoError(tb, err)

@@ -87,7 +87,7 @@ func newBooks(t *rapid.T, stores store.Set) *books {
 		providers = append(providers, router.ProviderInfo{Slug: slug, Client: fated{slug}})
 		endpoints = append(endpoints, router.Endpoint{
 			Provider: slug, Model: "acme/judge", UpstreamModel: fmt.Sprint("j", i),
-			Pricing: router.Pricing{Prompt: price("prompt", router.Dollar), Completion: price("completion", router.Dollar), Request: price("fee", cent)},
+			Pricing: router.Pricing{Prompt: price("prompt", router.Dollar).Price(), Completion: price("completion", router.Dollar).Price(), Request: price("fee", cent).Price()},
 		})
 	}
 	catalog, err := router.NewCatalog([]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-1"}}, providers, endpoints)

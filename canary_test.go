@@ -128,8 +128,8 @@ func (a *aviary) catalog() *router.Catalog {
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-1"}},
 		[]router.ProviderInfo{{Slug: "ant", Name: "Ant", Client: clients["ant"]}, {Slug: "bee", Name: "Bee", Client: clients["bee"]}},
 		[]router.Endpoint{
-			{Provider: "ant", Model: "acme/judge", UpstreamModel: "j", Pricing: router.Pricing{Request: 10}, Parameters: []string{"user"}},
-			{Provider: "bee", Model: "acme/judge", UpstreamModel: "j", Pricing: router.Pricing{Request: 20}, Parameters: []string{"user"}},
+			{Provider: "ant", Model: "acme/judge", UpstreamModel: "j", Pricing: router.Pricing{Request: router.Dollars("0.00000001")}, Parameters: []string{"user"}},
+			{Provider: "bee", Model: "acme/judge", UpstreamModel: "j", Pricing: router.Pricing{Request: router.Dollars("0.00000002")}, Parameters: []string{"user"}},
 		},
 	)
 	require.NoError(a.t, err)

@@ -28,7 +28,7 @@ func answering(t require.TestingT, with ...func(*signalbox.Config)) *gateway {
 	catalog, err := router.NewCatalog(
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-1"}},
 		[]router.ProviderInfo{{Slug: "ant", Client: &routertest.Script{}}},
-		[]router.Endpoint{{Provider: "ant", Model: "acme/judge", UpstreamModel: "j", Pricing: router.Pricing{Request: router.Dollar / 100}}},
+		[]router.Endpoint{{Provider: "ant", Model: "acme/judge", UpstreamModel: "j", Pricing: router.Pricing{Request: router.Dollars("0.01")}}},
 	)
 	require.NoError(t, err)
 	cfg := signalbox.Config{

@@ -3,11 +3,7 @@
 //
 //	model, err := similarity.New(similarity.Config{}) // or any other router.Provider
 //	// …
-//	catalog, err := router.NewCatalog(
-//		[]router.Model{{ID: similarity.Model, Permaslug: similarity.Permaslug}},
-//		[]router.ProviderInfo{{Slug: "embedded", Client: model}},
-//		[]router.Endpoint{model.Endpoint("embedded")},
-//	)
+//	catalog, err := router.Single(model, model.Endpoint("embedded"))
 //	// …
 //	s, err := signalbox.New(signalbox.Config{Catalog: catalog})
 //	// …

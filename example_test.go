@@ -35,11 +35,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	catalog, err := router.NewCatalog(
-		[]router.Model{{ID: similarity.Model, Permaslug: similarity.Permaslug}},
-		[]router.ProviderInfo{{Slug: "embedded", Client: model}},
-		[]router.Endpoint{model.Endpoint("embedded")},
-	)
+	catalog, err := router.Single(model, model.Endpoint("embedded"))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -245,11 +241,7 @@ func embedded() *router.Catalog {
 	if err != nil {
 		panic(err)
 	}
-	catalog, err := router.NewCatalog(
-		[]router.Model{{ID: similarity.Model, Permaslug: similarity.Permaslug}},
-		[]router.ProviderInfo{{Slug: "embedded", Client: model}},
-		[]router.Endpoint{model.Endpoint("embedded")},
-	)
+	catalog, err := router.Single(model, model.Endpoint("embedded"))
 	if err != nil {
 		panic(err)
 	}

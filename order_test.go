@@ -54,7 +54,7 @@ func newGateway(t *testing.T, rates keys.RateLimits) *gateway {
 			{Slug: "ant", Name: "Ant Cloud", Client: g.upstream},
 			{Slug: "local", Client: g.upstream, NoOwnCredentials: true},
 		},
-		[]router.Endpoint{{Provider: "ant", Model: "acme/judge", UpstreamModel: "j", Pricing: router.Pricing{Request: router.Dollar / 100}}},
+		[]router.Endpoint{{Provider: "ant", Model: "acme/judge", UpstreamModel: "j", Pricing: router.Pricing{Request: router.Dollars("0.01")}}},
 	)
 	require.NoError(t, err)
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

@@ -81,7 +81,7 @@ func (l *scales) Reserve(ctx context.Context, h router.Hold) error {
 func (s *story) weigh() {
 	s.t.Helper()
 	s.refuse = true
-	s.Router.SetCatalog(s.catalog(router.Pricing{Prompt: router.Dollar}))
+	s.Router.SetCatalog(s.catalog(router.Pricing{Prompt: router.Dollars("1")}))
 	s.do(http.MethodPost, "/systemone", twoQuestions, s.holder("a").secret)
 	s.refuse, s.tokens = false, s.scales.held/1000
 	require.NotZero(s.t, s.tokens)
@@ -90,7 +90,7 @@ func (s *story) weigh() {
 // price returns prices at which the request costs cost, and at most most.
 func (s *story) price(most, cost router.USD) router.Pricing {
 	s.t.Helper()
-	p := router.Pricing{Request: cost, Prompt: (most - cost) * 1_000_000 / s.tokens}
+	p := router.Pricing{Request: cost.Price(), Prompt: ((most - cost) * 1_000_000 / s.tokens).Price()}
 	require.Equal(s.t, most, p.Bound(int64(s.tokens), 0))
 	return p
 }

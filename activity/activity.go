@@ -47,8 +47,8 @@ func (i *Item) Add(o Item) {
 	i.Cost.Total += o.Cost.Total
 }
 
-// Empty reports whether nothing was used: no figure is other than zero. So it is
-// where what expiry had posted was taken back.
+// Empty reports whether every figure is zero, as after an event that takes back
+// what expiry had charged.
 func (i *Item) Empty() bool {
 	return i.Requests == 0 && i.Prompt == 0 && i.Completion == 0 && i.Reasoning == 0 && i.Cached == 0 &&
 		i.Cost == router.Amount{}
@@ -66,7 +66,7 @@ func (i *Item) AddEvent(e *router.Event) {
 	i.Cost.Total += e.Cost.Total
 }
 
-// ItemOf is the item of one event alone.
+// ItemOf returns the item of a single event.
 func ItemOf(e router.Event) Item {
 	i := Item{
 		Date:  router.Daily.Window(e.Admitted),
@@ -77,7 +77,7 @@ func ItemOf(e router.Event) Item {
 	return i
 }
 
-// Range selects what a [Store] adds up.
+// Range selects the events that [Store.Items] adds up.
 type Range struct {
 	Account  string // required
 	From, To string // days, inclusive
@@ -91,13 +91,14 @@ type Store interface {
 	// Record adds events, all or none. An event whose ID was recorded before
 	// adds nothing, so a batch may be tried again.
 	Record(ctx context.Context, events []router.Event) error
-	// Items adds up what lies in the range, for each day, model, endpoint and
-	// workspace as they were recorded; in no particular order. Days before the
-	// last 31 that have events may be forgotten, and empty items left out.
+	// Items returns the sums of the events in the range, one item for each day,
+	// model, endpoint and workspace as recorded, in no particular order. A store
+	// may keep only the last 31 days that have events, and may leave out empty
+	// items.
 	Items(ctx context.Context, r Range) ([]Item, error)
 }
 
-// Directory says what activity has to know of accounts.
+// Directory answers what activity must know of accounts.
 type Directory interface {
 	// Workspaces returns the ids of the account's workspaces, the default one
 	// first.

@@ -1,10 +1,10 @@
-// Package activity reports what was used, by UTC day, model and endpoint.
+// Package activity reports what accounts have used, by UTC day, model and
+// endpoint.
 //
-// The one thing to know first: a request counts on the day of its admission,
-// the same rule as for spend limits, so what activity shows, what keys show and
-// what limits look at are always the same money.
+// A request counts on the day of its admission. Spend limits have the same rule,
+// so the figures of activity, of keys and of limits agree.
 //
-// [Service.Intercept] records every answered call, and what was charged because a
-// caller ended its call; [Service.Items] reads the
-// last thirty completed days. [Store] is what storage implements.
+// [Service.Intercept] records every answered call, and also the charge of a call
+// that its caller ended. [Service.Items] reads the last thirty completed days.
+// Storage implements [Store].
 package activity

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// counted is a store that counts what it is told to record.
+// counted is a store that counts the calls of Record.
 type counted struct {
 	activity.Store
 
@@ -29,7 +29,7 @@ func (s *counted) Record(ctx context.Context, events []router.Event) error {
 	return s.Store.Record(ctx, events)
 }
 
-// clerk is a ledger that records, to a store that it names.
+// clerk is a ledger that records events in a store of its own choice.
 type clerk struct {
 	router.Ledger
 	router.Recorder
@@ -45,8 +45,8 @@ func (l *clerk) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amount
 
 func (l *clerk) RecordsTo(store any) bool { return store == l.to }
 
-// What the ledger recorded in the service's own store is not recorded again; all
-// else is. Twice or once, it counts once.
+// Intercept does not record again what the ledger recorded in the service's own
+// store. Everything else it records, and nothing counts twice.
 func TestInterceptRecordsWhatTheLedgerDidNot(t *testing.T) {
 	asks := router.Principal{Account: "acme", KeyHash: "k"}
 	for name, c := range map[string]struct {
@@ -101,7 +101,7 @@ func decide(t *testing.T, store activity.Store, ledger router.Ledger, plain, fre
 	}
 	endpoint := router.Endpoint{Provider: "ant", Model: "acme/judge"}
 	if !free {
-		endpoint.Pricing.Request = router.Dollar / 100
+		endpoint.Pricing.Request = router.Dollars("0.01")
 	}
 	catalog, err := router.NewCatalog([]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-20260901"}},
 		[]router.ProviderInfo{{Slug: "ant", Client: routertest.NewScript(t)}}, []router.Endpoint{endpoint})
@@ -119,8 +119,8 @@ func decide(t *testing.T, store activity.Store, ledger router.Ledger, plain, fre
 	return call
 }
 
-// What was taken back as a whole is not shown.
-func TestItemsLeavesOutWhatIsNothing(t *testing.T) {
+// An item whose events were taken back is all zeros, and Items does not show it.
+func TestItemsLeavesOutZeroItems(t *testing.T) {
 	now := noon
 	s, store := newService(t, &now)
 	yesterday := noon.AddDate(0, 0, -1)

@@ -19,8 +19,8 @@ import (
 // Config sets up a [Service].
 type Config struct {
 	Store Store // required
-	// Directory knows the accounts' workspaces. Without one there are none:
-	// no query may name a workspace or a member.
+	// Directory knows the accounts' workspaces. Nil: accounts have none, and a
+	// query that names a workspace or a member is refused.
 	Directory Directory
 	// FreeUnrecorded lets calls that cost nothing succeed while Store returns
 	// [router.ErrUnavailable]; their use is then missing from the reports. Set it
@@ -29,8 +29,8 @@ type Config struct {
 	Now            func() time.Time // default time.Now
 }
 
-// recordTime is what the store gets to record a call, also when the call's own
-// time is up.
+// recordTime bounds one Store.Record. It is counted from the end of the call, whose
+// own deadline may have passed.
 const recordTime = 10 * time.Second
 
 // Service records and reports activity. It is safe for concurrent use.
@@ -50,12 +50,12 @@ func New(cfg Config) (*Service, error) {
 	return &Service{cfg: cfg}, nil
 }
 
-// Intercept records every answered call before its caller has the answer, unless
-// the ledger recorded it in this store when it settled the call. It also records
-// what was charged because a caller ended its call: an event with tokens and a cost
-// that counts as no request. A call whose activity cannot be recorded fails unless
-// Config.FreeUnrecorded allows it, because its use would be in no report. Calls
-// without an account, of the embedding program itself, are not recorded.
+// Intercept records every answered call before its caller gets the answer, unless
+// the ledger recorded it in this store when it settled the call. A call that its
+// caller ended and that was charged is recorded too, with its tokens and its cost
+// but not as a request. A call that cannot be recorded fails, because no report
+// would show it; Config.FreeUnrecorded makes an exception. Calls without an
+// account are the embedding program's own and are not recorded.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		res, err := next(ctx, c)
@@ -96,10 +96,10 @@ type Query struct {
 }
 
 // Items returns what the account used, by date descending, then model, endpoint
-// and workspace. What came before workspaces, or from one that is gone, stands
-// on the default workspace; what was taken back as a whole is not shown.
-// Mistakes are [systemone.ErrInvalid], with the names of the interface as paths;
-// a workspace that the account does not have is [ErrNotFound].
+// and workspace. Use without a workspace, or in a deleted one, is shown under the
+// default workspace. Items whose figures are all zero are left out. A mistake in q
+// is a [systemone.ErrInvalid] with the names of the interface as paths; a workspace
+// that the account does not have is [ErrNotFound].
 func (s *Service) Items(ctx context.Context, account string, q Query) ([]Item, error) {
 	r, err := s.rangeOf(account, q)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Service) Items(ctx context.Context, account string, q Query) ([]Item, e
 	return fold(rows, q, live), nil
 }
 
-// rangeOf checks what can be checked without asking anybody.
+// rangeOf returns the range of a query. It checks what needs no directory.
 func (s *Service) rangeOf(account string, q Query) (Range, error) {
 	r := Range{Account: account, KeyHash: q.KeyHash, Member: q.Member}
 	r.From, r.To = Window(s.cfg.Now())
@@ -146,7 +146,7 @@ func isHash(s string) bool {
 	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// check asks the directory about what the query names. It returns the account's
+// check checks with the directory what the query names, and returns the account's
 // workspaces, the default one first.
 func (s *Service) check(ctx context.Context, account string, q Query) ([]string, error) {
 	var live []string
@@ -173,14 +173,14 @@ func (s *Service) check(ctx context.Context, account string, q Query) ([]string,
 	return live, nil
 }
 
-// group is what items are added up by.
+// group is the key by which items are added up.
 type group struct {
 	date, model, permaslug, provider, workspace string
 	endpoint                                    uuid.UUID
 }
 
-// fold puts rows on the workspaces that are left, drops those that were not
-// asked for, adds up what belongs together, and drops what is nothing then.
+// fold moves the rows of deleted workspaces to the default one, leaves out rows that
+// the query does not select, adds up the rows of each group, and drops empty sums.
 func fold(rows []Item, q Query, live []string) []Item {
 	at := map[group]int{}
 	items := []Item{}

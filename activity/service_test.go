@@ -151,7 +151,7 @@ func TestItemsChecksItsQuery(t *testing.T) {
 	require.ErrorIs(t, err, errDirectory)
 }
 
-func TestItemsPutsWhatHasNoWorkspaceOnTheDefaultOne(t *testing.T) {
+func TestItemsShowsUseWithoutAWorkspaceUnderTheDefaultOne(t *testing.T) {
 	now := noon
 	s, store := newService(t, &now)
 	yesterday := noon.AddDate(0, 0, -1)
@@ -208,7 +208,7 @@ func (failing) Record(context.Context, []router.Event) error { return errFull }
 
 func (failing) Items(context.Context, activity.Range) ([]activity.Item, error) { return nil, errFull }
 
-func TestWhatCannotBeRecordedIsNotGivenAway(t *testing.T) {
+func TestACallThatCannotBeRecordedFails(t *testing.T) {
 	s, err := activity.New(activity.Config{Store: failing{}})
 	require.NoError(t, err)
 	next := func(context.Context, *router.Call) (*router.Result, error) { return &router.Result{}, nil }
@@ -231,9 +231,9 @@ func TestWhatCannotBeRecordedIsNotGivenAway(t *testing.T) {
 	require.ErrorIs(t, err, errGone)
 }
 
-// What was charged because a caller ended its call is in the activity, with its
-// tokens and its cost, and is no request; a call that failed is not.
-func TestInterceptRecordsWhatWasAbandoned(t *testing.T) {
+// A call that its caller ended and that was charged is in the activity with its
+// tokens and its cost, but not as a request. A call that failed is not there.
+func TestInterceptRecordsAbandonedCalls(t *testing.T) {
 	store := memory.New().Activity
 	s, err := activity.New(activity.Config{Store: store})
 	require.NoError(t, err)

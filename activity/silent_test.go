@@ -21,7 +21,7 @@ func (silent) Record(ctx context.Context, _ []router.Event) error {
 	return ctx.Err()
 }
 
-// A caller who has hung up is recorded all the same, but nobody waits for ever.
+// A call whose caller has hung up is recorded, too, but only for so long.
 func TestInterceptOfASilentStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := activity.New(activity.Config{Store: silent{}})
@@ -43,8 +43,8 @@ type away struct{ activity.Store }
 
 func (away) Record(context.Context, []router.Event) error { return router.ErrUnavailable }
 
-// While the store is away a call fails, unless it cost nothing and the program
-// does not mind.
+// While the store is away a call fails, unless it cost nothing and FreeUnrecorded is
+// set.
 func TestFreeUnrecorded(t *testing.T) {
 	for _, tt := range []struct {
 		cost    router.USD
@@ -63,8 +63,8 @@ func TestFreeUnrecorded(t *testing.T) {
 	}
 }
 
-// A dry run has asked nobody, so there is nothing to record: its answer needs no
-// store.
+// A dry run asks no upstream, so there is nothing to record and the store is not
+// needed.
 func TestADryRunRecordsNothing(t *testing.T) {
 	s, err := activity.New(activity.Config{Store: away{}})
 	require.NoError(t, err)

@@ -1,33 +1,31 @@
 package guardrails
 
 import (
+	"context"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/singleflight"
 
 	"github.com/signalbox/signalbox/guardrails/content"
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/router"
 )
 
-// maxBytes is about how much memory the cached policies may take. A single policy
-// may take more.
+// maxBytes is about how many bytes the compiled policies may take. A single policy may
+// take more.
 const maxBytes = 64 << 20
 
-// policy is a merged one, ready for use. nil restricts nothing.
+// policy is a merged policy with its compiled filters. A nil policy restricts nothing.
 type policy struct {
 	Policy
 	scanner  *content.Scanner // nil without filters
-	tooLarge bool             // it has patterns that cannot be run: every request is refused
+	tooLarge bool             // its patterns exceed the limits, so every request is refused
 }
 
-// bytes is about how much memory p takes.
+// bytes returns about how many bytes p takes.
 func (p *policy) bytes() int {
 	n := 0
-	if p == nil {
-		return n
-	}
 	for _, r := range p.Rules {
 		for _, list := range [][]string{r.AllowedModels, r.IgnoredModels, r.AllowedProviders, r.IgnoredProviders} {
 			for _, entry := range list {
@@ -44,25 +42,30 @@ func (p *policy) bytes() int {
 	return n
 }
 
-// cache remembers which guardrails apply to a principal, for a while, and the
-// policies that they come to. Many principals share a policy.
-type cache struct {
-	mu          *sync.RWMutex
-	flight      *singleflight.Group
-	max         int
-	byPrincipal map[router.Principal]cached
-	compiled    map[combination]*policy
-	bytes       int    // of compiled
-	changes     uint64 // of this process; a load that one overtook is not kept
+// covered is what covers a principal. Many principals share a policy.
+type covered struct {
+	by     *keptPolicy    // nil: nothing restricts the principal
+	limits *router.Limits // budgets of the principal
 }
 
-type cached struct {
-	of          combination
-	limits      *router.Limits // of the principal
-	from, until time.Time
+// newCache returns a cache of the results of load.
+func (s *Service) newCache() *cache.Cache[router.Principal, covered] {
+	return cache.New(cache.Config[router.Principal, covered]{
+		Load: func(ctx context.Context, p router.Principal) (covered, error) {
+			_, c, err := s.load(ctx, p)
+			return c, err
+		},
+		TTL: s.cfg.Staleness, Max: s.cfg.MaxCached, Now: s.cfg.Now,
+	})
 }
 
-// combination names up to three guardrails as they were at some time.
+// forget removes the principals of an account from the cache, so that a change applies to
+// the next call.
+func (s *Service) forget(account string) {
+	s.cache.ForgetFunc(func(p router.Principal) bool { return p.Account == account })
+}
+
+// combination identifies up to three guardrails and their revisions.
 type combination [3]struct {
 	id       uuid.UUID
 	revision int64
@@ -79,91 +82,46 @@ func combine(a Applied) combination {
 	return c
 }
 
-func newCache(most int) cache {
-	return cache{
-		mu: new(sync.RWMutex), flight: new(singleflight.Group), max: most,
-		byPrincipal: map[router.Principal]cached{}, compiled: map[combination]*policy{},
+// keptPolicy holds a policy, or nil after the policy was evicted.
+type keptPolicy struct{ policy atomic.Pointer[policy] }
+
+// policies stores the policies of combinations in at most max entries and maxBytes bytes.
+// The policy of a combination never changes. It is safe for concurrent use.
+type policies struct {
+	mu    sync.Mutex
+	max   int
+	of    map[combination]*keptPolicy
+	bytes int
+}
+
+// get returns the policy of a combination, or nil and nil if there is none.
+func (s *policies) get(of combination) (*keptPolicy, *policy) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.of[of]
+	if c == nil {
+		return nil, nil
 	}
+	return c, c.policy.Load()
 }
 
-// get returns what is remembered of p and still good at now, else how many
-// changes there were.
-func (c *cache) get(p router.Principal, now time.Time) (pol *policy, limits *router.Limits, changes uint64, ok bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	have, ok := c.byPrincipal[p]
-	// A clock that stepped back makes nothing live longer.
-	if !ok || !now.Before(have.until) || now.Before(have.from) {
-		return nil, nil, c.changes, false
-	}
-	pol, ok = c.compiled[have.of]
-	return pol, have.limits, c.changes, ok
-}
-
-// keep remembers what was loaded after so many changes.
-func (c *cache) keep(p router.Principal, what cached, changes uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.changes == changes {
-		makeRoom(c.byPrincipal, c.max)
-		c.byPrincipal[p] = what
-	}
-}
-
-// drop removes the entry of p if it still holds these limits, which are stale.
-func (c *cache) drop(p router.Principal, old *router.Limits) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.byPrincipal[p].limits == old {
-		c.changes++ // what is being read may be as old
-		delete(c.byPrincipal, p)
-	}
-}
-
-// ready returns the policy of a combination, if it was made before.
-func (c *cache) ready(of combination) (*policy, bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	pol, ok := c.compiled[of]
-	return pol, ok
-}
-
-func (c *cache) keepReady(of combination, pol *policy) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, ok := c.compiled[of]; ok { // another call made it too
-		return
+// put stores a policy and evicts others to make room. It returns nil for a nil policy.
+func (s *policies) put(of combination, pol *policy) *keptPolicy {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.of[of]; c != nil || pol == nil { // a concurrent call compiled it, too
+		return c
 	}
 	size := pol.bytes()
-	for k, old := range c.compiled {
-		if len(c.compiled) < c.max && c.bytes+size <= maxBytes {
+	for k, old := range s.of {
+		if len(s.of) < s.max && s.bytes+size <= maxBytes {
 			break
 		}
-		c.bytes -= old.bytes()
-		delete(c.compiled, k)
+		s.bytes -= old.policy.Swap(nil).bytes()
+		delete(s.of, k)
 	}
-	c.bytes += size
-	c.compiled[of] = pol
-}
-
-// makeRoom removes any entry of a map that is full.
-func makeRoom[K comparable, V any](m map[K]V, most int) {
-	for k := range m {
-		if len(m) < most {
-			return
-		}
-		delete(m, k)
-	}
-}
-
-// forget makes the next request of an account look again.
-func (c *cache) forget(account string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.changes++
-	for p := range c.byPrincipal {
-		if p.Account == account {
-			delete(c.byPrincipal, p)
-		}
-	}
+	c := &keptPolicy{}
+	c.policy.Store(pol)
+	s.of[of], s.bytes = c, s.bytes+size
+	return c
 }

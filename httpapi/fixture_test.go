@@ -188,10 +188,10 @@ func newCatalog(tb testing.TB, ant, bee router.Provider) *router.Catalog {
 	}, []router.Endpoint{
 		{
 			Provider: "ant", Variant: "eu", Model: "acme/judge", UpstreamModel: "j1", Quantization: "fp8",
-			Pricing:       router.Pricing{Prompt: 42_000_000, Completion: 1, Request: 1_000},
+			Pricing:       router.Pricing{Prompt: router.Dollars("0.042"), Completion: router.Dollars("0.000000001"), Request: router.Dollars("0.000001")},
 			ContextLength: 16000, Parameters: []string{"user"},
 		},
-		{Provider: "bee", Model: "acme/judge", UpstreamModel: "j2", Pricing: router.Pricing{Prompt: 2 * router.Dollar}},
+		{Provider: "bee", Model: "acme/judge", UpstreamModel: "j2", Pricing: router.Pricing{Prompt: router.Dollars("2")}},
 		{Provider: "bee", Model: "acme/idle", UpstreamModel: "j3", Off: true},
 	})
 	require.NoError(tb, err)

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/flight"
+	"github.com/signalbox/signalbox/internal/panics"
 )
 
 const (
@@ -167,7 +167,7 @@ func (x *exchange) writePiece(b []byte) error {
 	timer := time.AfterFunc(writeTime, func() {
 		defer close(ended)
 		// The connection may be a ResponseWriter of the embedding program.
-		_ = flight.Guard(func() error { return connection.SetWriteDeadline(time.Unix(1, 0)) }) // long past
+		_ = panics.Catch(func() error { return connection.SetWriteDeadline(time.Unix(1, 0)) }) // long past
 	})
 	_, err := x.w.Write(b)
 	if !timer.Stop() {

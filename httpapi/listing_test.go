@@ -109,7 +109,9 @@ func TestPagesOfModels(t *testing.T) {
 
 func TestPriceOfAModelIsThatOfItsCheapestEndpointInUse(t *testing.T) {
 	g := newRig(t, func(_ *httpapi.Config, c *router.Config) {
-		price := func(prompt router.USD) router.Pricing { return router.Pricing{Prompt: prompt * router.Dollar} }
+		price := func(prompt router.USD) router.Pricing {
+			return router.Pricing{Prompt: (prompt * router.Dollar).Price()}
+		}
 		var err error
 		c.Catalog, err = router.NewCatalog([]router.Model{{ID: "a/b", Permaslug: "a/b-1"}}, []router.ProviderInfo{{Slug: "ant", Client: &scripted{}}},
 			[]router.Endpoint{

@@ -168,8 +168,8 @@ func cheapest(endpoints []*router.Endpoint) *router.Endpoint {
 	return slices.MinFunc(endpoints, func(a, b *router.Endpoint) int {
 		return cmp.Or(
 			cmp.Compare(rank(a), rank(b)),
-			cmp.Compare(a.Pricing.Prompt+a.Pricing.Completion, b.Pricing.Prompt+b.Pricing.Completion),
-			cmp.Compare(a.Pricing.Request, b.Pricing.Request),
+			cmp.Compare(a.Pricing.Prompt.USD()+a.Pricing.Completion.USD(), b.Pricing.Prompt.USD()+b.Pricing.Completion.USD()),
+			cmp.Compare(a.Pricing.Request.USD(), b.Pricing.Request.USD()),
 		)
 	})
 }
@@ -185,9 +185,9 @@ func decisions() architecture {
 // priceOf turns prices per million tokens into prices per token, exactly.
 func priceOf(p router.Pricing) pricing {
 	return pricing{
-		Prompt:     decimal.New(int64(p.Prompt), -15).String(),
-		Completion: decimal.New(int64(p.Completion), -15).String(),
-		Request:    decimal.New(int64(p.Request), -9).String(),
+		Prompt:     decimal.New(int64(p.Prompt.USD()), -15).String(),
+		Completion: decimal.New(int64(p.Completion.USD()), -15).String(),
+		Request:    decimal.New(int64(p.Request.USD()), -9).String(),
 	}
 }
 

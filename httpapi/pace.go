@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/flight"
+	"github.com/signalbox/signalbox/internal/panics"
 )
 
 // paceEvery is the interval at which an incomplete body is checked. It is longer
@@ -53,7 +53,7 @@ func (p *pace) look() {
 		p.slow = true
 		// The ResponseWriter may be the embedding program's, and an unrecovered
 		// panic in this goroutine would end the process.
-		_ = flight.Guard(func() error {
+		_ = panics.Catch(func() error {
 			p.cut = p.x.breakRead()
 			return nil
 		})

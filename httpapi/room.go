@@ -30,13 +30,16 @@ func (r *room) take(p *router.Principal, n int64) error {
 	key, account := owner{id: p.KeyHash}, owner{account: true, id: p.Account}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	ofKey, ofAccount := r.shares[key], r.shares[account]
 	switch {
 	case r.held > r.whole-n:
 		return errNoRoom
-	case key.id != "" && r.shares[key] > r.key-n, account.id != "" && r.shares[account] > r.account-n:
+	case key.id != "" && ofKey > r.key-n, account.id != "" && ofAccount > r.account-n:
 		return errShare
 	}
-	r.add(key, account, n)
+	r.held += n
+	r.set(key, ofKey+n)
+	r.set(account, ofAccount+n)
 	return nil
 }
 
@@ -44,19 +47,20 @@ func (r *room) take(p *router.Principal, n int64) error {
 func (r *room) give(p *router.Principal, n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.add(owner{id: p.KeyHash}, owner{account: true, id: p.Account}, -n)
+	key, account := owner{id: p.KeyHash}, owner{account: true, id: p.Account}
+	r.held -= n
+	r.set(key, r.shares[key]-n)
+	r.set(account, r.shares[account]-n)
 }
 
-// add counts n bytes, and forgets an owner that holds nothing any more, so that
-// there are never more of them than requests.
-func (r *room) add(key, account owner, n int64) {
-	r.held += n
-	for _, o := range [...]owner{key, account} {
-		if o.id == "" {
-			continue
-		}
-		if r.shares[o] += n; r.shares[o] == 0 {
-			delete(r.shares, o)
-		}
+// set notes what an owner holds, and forgets one that holds nothing any more, so
+// that there are never more of them than requests.
+func (r *room) set(o owner, n int64) {
+	switch {
+	case o.id == "":
+	case n == 0:
+		delete(r.shares, o)
+	default:
+		r.shares[o] = n
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -106,16 +105,8 @@ func ascii(text []byte) []byte {
 // does not know. They stay legal: an order that names a provider which is gone
 // still orders the others.
 func (x *exchange) unknownProviders() []systemone.Issue {
-	if x.call == nil || x.call.Request == nil || x.call.Request.Provider == nil {
+	if x.call == nil || x.call.Request == nil {
 		return nil
 	}
-	p, catalog := x.call.Request.Provider, x.s.Router.Catalog()
-	var warnings []systemone.Issue
-	for _, list := range []struct {
-		path  string
-		names []string
-	}{{"provider.order", p.Order}, {"provider.only", p.Only}, {"provider.ignore", p.Ignore}} {
-		warnings = append(warnings, router.Unknown(list.path, list.names, catalog.HasProvider)...)
-	}
-	return listed(warnings)
+	return listed(x.s.Router.Catalog().Unknown(x.call.Request.Provider))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// audited is what the record of a change shows of a key.
+// audited holds the fields of a key that the record of a change shows.
 type audited struct {
 	Name         string      `json:"name"`
 	Label        string      `json:"label"`
@@ -26,8 +26,8 @@ type audited struct {
 	ExpiresAt    *time.Time  `json:"expires_at"`
 }
 
-// change is the record of what by did; before and after are nil where there
-// was or is no key.
+// change returns the record of an action of by. before is nil for a new key, after
+// for a deleted one.
 func (s *Service) change(by router.Actor, action string, before, after *Key) router.Change {
 	c := router.Change{ID: s.cfg.NewID(), At: s.now(), Actor: by, Action: action, Kind: "key"}
 	for _, side := range []struct {
@@ -65,8 +65,8 @@ const (
 	notStorable = "must be UTF-8 without U+0000"
 )
 
-// issues collects what is wrong with given settings, by the names that the
-// interface has for them.
+// issues collects the mistakes in given settings, under their names in the HTTP
+// interface.
 type issues []systemone.Issue
 
 func (list *issues) add(path, message string) {

@@ -3,63 +3,43 @@ package keys
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
-	"time"
 
 	"github.com/signalbox/signalbox/router"
 )
 
-// longestText is that of a key with the longest prefix.
+// longestText is the length of a key with the longest prefix, in bytes.
 const longestText = 32 + len("-v1-") + 64
 
-// Authenticate says on whose behalf the holder of secret acts. It returns
-// ErrRefused, ErrDisabled or ErrExpired, or the store's failure. Malformed
-// texts take the same work as unknown ones.
+// Authenticate returns the principal of the key whose text is secret. It returns
+// ErrRefused for an unknown or malformed text, ErrDisabled, ErrExpired, or the
+// error of the store. A malformed text takes as long as an unknown one.
 //
-// What the store said of a key is believed for ten seconds, and for five
-// minutes while the store fails; that it has no such key for two seconds.
-// Changes made through this Service act at once, and a key expires on the
-// instant. What a change made elsewhere says of limits, and of keys that may no
-// longer be used, acts before money is spent ([Service.Intercept]).
+// A key is kept in memory for ten seconds, for five minutes while the store fails;
+// that a key does not exist, for two seconds. Changes made through this Service
+// act at once, and a key expires on the instant. A change made by another process
+// acts at the latest when it would spend money ([Service.Intercept]).
 func (s *Service) Authenticate(ctx context.Context, secret router.Secret) (router.Principal, error) {
 	d := digestOfText(string(secret))
-	e, err := s.lookup(ctx, &d)
+	k, err := s.lookup(ctx, d)
 	if err != nil {
 		return router.Principal{}, err
 	}
-	return e.principal, nil
+	return k.principal, nil
 }
 
 // lookup returns a key that may be used now.
-func (s *Service) lookup(ctx context.Context, d *digest) (*entry, error) {
-	e, err := s.cache.get(ctx, d)
-	if err != nil {
-		return nil, fmt.Errorf("keys: authenticate: %w", err)
-	}
-	return e, e.usable(s.cfg.Now)
+func (s *Service) lookup(ctx context.Context, d digest) (*known, error) {
+	return s.admit(s.cache.Get(ctx, d))
 }
 
-// digestOfText hashes a text. Those that could be a key are hashed on the
-// stack.
+// digestOfText returns the digest of a text. It allocates only for texts that are
+// too long to be a key.
 func digestOfText(text string) digest {
 	var room [longestText]byte
 	if len(text) > len(room) {
 		return sha256.Sum256([]byte(text))
 	}
 	return sha256.Sum256(room[:copy(room[:], text)])
-}
-
-// usable says why nobody may act with the key now, or nil.
-func (e *entry) usable(now func() time.Time) error {
-	switch {
-	case !e.known:
-		return ErrRefused
-	case !e.key.ExpiresAt.IsZero() && !now().Before(e.key.ExpiresAt):
-		return ErrExpired // also when it is disabled: every request with it is told so
-	case e.key.Disabled:
-		return ErrDisabled
-	}
-	return nil
 }
 
 func principal(k *Key) router.Principal {

@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-func TestAKeyIsBelievedForTenSeconds(t *testing.T) {
+func TestAKeyIsKeptForTenSeconds(t *testing.T) {
 	b := newBench(t)
 	r, secret := b.key(t, keys.Key{})
 	_, err := b.Authenticate(t.Context(), secret)
@@ -28,13 +28,13 @@ func TestAKeyIsBelievedForTenSeconds(t *testing.T) {
 	b.clock.after(10*time.Second - time.Nanosecond)
 	_, err = b.Authenticate(t.Context(), secret)
 	require.NoError(t, err)
-	assert.Zero(t, b.store.asked.Load(), "no question while it is fresh")
+	assert.Zero(t, b.store.asked.Load(), "no read while it is fresh")
 	b.clock.after(time.Nanosecond)
 	_, err = b.Authenticate(t.Context(), secret)
 	require.ErrorIs(t, err, keys.ErrDisabled)
 }
 
-func TestAKeyIsBelievedForTenSecondsOfTheDefaultClock(t *testing.T) {
+func TestAKeyIsKeptForTenSecondsOfTheDefaultClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New().Keys
 		s, err := keys.New(keys.Config{Store: store})
@@ -85,7 +85,7 @@ func TestChangesInTheSameProcessActAtOnce(t *testing.T) {
 	require.ErrorIs(t, use(), keys.ErrRefused)
 }
 
-func TestAnAnswerOlderThanAChangeIsNotKept(t *testing.T) {
+func TestAReadFromBeforeAChangeIsNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, secret := b.key(t, keys.Key{})
@@ -100,7 +100,7 @@ func TestAnAnswerOlderThanAChangeIsNotKept(t *testing.T) {
 		_, err := b.Update(t.Context(), b.admin, r.Hash, keys.Patch{Disabled: router.To(true)})
 		require.NoError(t, err)
 		_, err = b.Authenticate(t.Context(), secret)
-		require.ErrorIs(t, err, keys.ErrDisabled, "whoever asks after the change does not join a question from before")
+		require.ErrorIs(t, err, keys.ErrDisabled, "a call after the change does not join a read from before")
 		close(hold)
 		wg.Wait()
 		_, err = b.Authenticate(t.Context(), secret)
@@ -139,7 +139,7 @@ func TestAnOldKeyServesWhileTheStoreIsDown(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAnUnknownKeyIsRememberedForTwoSeconds(t *testing.T) {
+func TestAnUnknownKeyIsKeptForTwoSeconds(t *testing.T) {
 	b := newBench(t)
 	for range 100 {
 		_, err := b.Authenticate(t.Context(), "sk-rt-v1-nobody")
@@ -153,10 +153,10 @@ func TestAnUnknownKeyIsRememberedForTwoSeconds(t *testing.T) {
 	b.store.fail(errDown)
 	b.clock.after(2 * time.Second)
 	_, err = b.Authenticate(t.Context(), "sk-rt-v1-nobody")
-	require.ErrorIs(t, err, errDown, "that a key is unknown is never believed for longer")
+	require.ErrorIs(t, err, errDown, "that a key is unknown is not kept for longer while the store fails")
 }
 
-func TestGuessingDisplacesNobodyAndFillsNoMemory(t *testing.T) {
+func TestGuessingDisplacesNoKey(t *testing.T) {
 	b := newBench(t)
 	_, secret := b.key(t, keys.Key{})
 	_, err := b.Authenticate(t.Context(), secret)
@@ -165,16 +165,12 @@ func TestGuessingDisplacesNobodyAndFillsNoMemory(t *testing.T) {
 		_, err := b.Authenticate(t.Context(), router.Secret(fmt.Sprint("guess", i)))
 		require.ErrorIs(t, err, keys.ErrRefused)
 	}
-	known, unknown := keys.Cached(b.Service)
-	assert.Equal(t, 1, known)
-	assert.LessOrEqual(t, unknown, 1<<14)
-	assert.Positive(t, unknown)
 	b.store.fail(errDown)
 	_, err = b.Authenticate(t.Context(), secret)
 	require.NoError(t, err)
 }
 
-func TestManyWhoWantOneKeyAskOnce(t *testing.T) {
+func TestConcurrentCallersShareOneRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		_, secret := b.key(t, keys.Key{})
@@ -189,7 +185,7 @@ func TestManyWhoWantOneKeyAskOnce(t *testing.T) {
 		for range 100 {
 			wg.Go(func() {
 				_, err := b.Authenticate(t.Context(), secret)
-				assert.NoError(t, err, "who gives up takes nobody along")
+				assert.NoError(t, err, "a caller that gives up does not fail the others")
 			})
 		}
 		synctest.Wait()

@@ -10,19 +10,19 @@ import (
 
 // Errors of [Credentials] and [CredentialStore].
 var (
-	// ErrNoCredential is a credential that does not exist, or that is another
-	// account's.
+	// ErrNoCredential is the error for a credential that does not exist or belongs
+	// to another account.
 	ErrNoCredential = errors.New("keys: no such credential")
-	// ErrCredentialChanged is a change to a credential that another change
-	// came before.
+	// ErrCredentialChanged is the error of a change that another change of the same
+	// credential preceded.
 	ErrCredentialChanged = errors.New("keys: the credential has changed meanwhile")
-	// ErrSealed is a sealed text that no key of the configuration opens in its
-	// place: its key is gone, or the row was tampered with.
+	// ErrSealed is the error for a sealed text that no configured key opens: its key
+	// was removed, or the row was tampered with.
 	ErrSealed = errors.New("keys: the sealed text does not open")
 )
 
-// Credential is what is known of an account's own credential at a provider. It
-// never holds the text.
+// Credential describes an account's own credential at a provider. It never holds
+// the text.
 type Credential struct {
 	ID        string // a UUID
 	Account   string
@@ -35,15 +35,14 @@ type Credential struct {
 	Models    []string // ids, dated ids or aliases it is for; nil is all
 	KeyHashes []string // API keys that may use it; nil is all
 	Members   []string // user ids whose API keys may use it; nil is all
-	// Order counts the credentials of the account's workspace as they were
-	// made, from 1 up, with gaps where some were deleted. They are tried in
-	// this order.
+	// Order numbers the credentials of the workspace in the order of their creation,
+	// from 1 up, with gaps where some were deleted. They are tried in this order.
 	Order     int64
 	CreatedAt time.Time
 	Revision  int64 // counts the changes, from 1 up
 }
 
-// Sealed is a text that only a holder of the key can read.
+// Sealed is an encrypted text.
 type Sealed struct {
 	KeyID string // of the [SealingKey]
 	Text  []byte // nonce, ciphertext and tag
@@ -64,8 +63,8 @@ type CredentialQuery struct {
 
 // CredentialStore keeps credentials. Each method is one transaction, safe for
 // concurrent use, and honours ctx. Another account's credential is
-// [ErrNoCredential], like a missing one. What is returned is a copy, and nil
-// lists come back as nil. A method that changes something keeps the record of
+// [ErrNoCredential], like a missing one. Returned values are copies, and nil
+// lists come back as nil. A method that changes something stores the record of
 // the change in the same transaction.
 type CredentialStore interface {
 	// Create adds c, whose ID is new, as the last of its account's workspace,

@@ -25,7 +25,7 @@ const (
 	labelledEnds = 4  // at either end
 )
 
-// label shows enough of a long text to tell it from others.
+// label returns both ends of a long text, enough to tell it from others.
 func label(text router.Secret) string {
 	if len(text) < labelledText {
 		return "..."
@@ -33,7 +33,7 @@ func label(text router.Secret) string {
 	return string(text[:labelledEnds]) + "..." + string(text[len(text)-labelledEnds:])
 }
 
-// problems collects everything that is wrong, under the members' names.
+// problems collects all mistakes, under the names of the members.
 type problems []systemone.Issue
 
 func (p *problems) add(path, message string) {
@@ -43,8 +43,8 @@ func (p *problems) add(path, message string) {
 	*p = append(*p, systemone.Issue{Path: path, Message: message})
 }
 
-// secret takes visible ASCII only: anything else could not stand in a header,
-// or would end it. The text is in no message.
+// secret accepts visible ASCII only, because other bytes cannot be in a header or
+// would end it. No message quotes the text.
 func (p *problems) secret(text router.Secret) {
 	if text == "" || len(text) > maxCredentialText {
 		p.add("key", "must have 1 to "+strconv.Itoa(maxCredentialText)+" characters")
@@ -58,7 +58,7 @@ func (p *problems) secret(text router.Secret) {
 	}
 }
 
-// list notes what is wrong with a list that is not nil.
+// list adds the mistakes of a list; nil has none.
 func (p *problems) list(path string, list []string) {
 	if list != nil && (len(list) == 0 || len(list) > maxCredentialList) {
 		p.add(path, "must have 1 to "+strconv.Itoa(maxCredentialList)+" entries")
@@ -72,7 +72,8 @@ func (p *problems) list(path string, list []string) {
 	}
 }
 
-// size notes lists that are too large together, under the largest one's name.
+// size adds a mistake if the lists are too large together, under the name of the
+// largest.
 func (p *problems) size(c Credential) {
 	models, users, hashes := jsonsize.List(c.Models), jsonsize.List(c.Members), jsonsize.List(c.KeyHashes)
 	if models+users+hashes <= maxCredentialSize {
@@ -89,7 +90,7 @@ func (p *problems) size(c Credential) {
 		" bytes as JSON and have "+strconv.Itoa(models+users+hashes))
 }
 
-// check returns everything that is wrong, with what was found before.
+// check returns all mistakes of c, those already in bad included.
 func (s *Credentials) check(ctx context.Context, bad *problems, c Credential) error {
 	if utf8.RuneCountInString(c.Name) > maxCredentialName {
 		bad.add("name", "must have at most "+strconv.Itoa(maxCredentialName)+" characters")
@@ -122,7 +123,7 @@ func (s *Credentials) check(ctx context.Context, bad *problems, c Credential) er
 	return nil
 }
 
-// credentialRecord is what the record of a change shows: everything but the
+// credentialRecord holds the fields that the record of a change shows: all but the
 // text.
 type credentialRecord struct {
 	ID          string   `json:"id"`
@@ -136,12 +137,13 @@ type credentialRecord struct {
 	KeyHashes   []string `json:"allowed_api_key_hashes"`
 	Members     []string `json:"allowed_user_ids"`
 	Revision    int64    `json:"revision"`
-	// Warnings are what the caller was warned of.
+	// Warnings are those that the caller got.
 	Warnings []systemone.Issue `json:"warnings,omitempty"`
 }
 
-// Warnings tells of names among a credential's models that the catalog in force
-// does not know. They are kept: a catalog may have them later.
+// Warnings returns a warning for each name in a credential's list of models that
+// the catalog in force does not know. Such names are accepted, because a later
+// catalog may have them.
 func (s *Credentials) Warnings(models []string) []systemone.Issue {
 	return router.Unknown("allowed_models", models, s.cfg.Model)
 }

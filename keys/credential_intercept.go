@@ -4,34 +4,28 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/signalbox/signalbox/internal/flight"
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/router"
 )
 
 const (
-	// credentialsFresh is how long a change of another process may go unseen.
-	credentialsFresh = 10 * time.Second
-	// credentialsWait bounds one reading of the store.
-	credentialsWait = 5 * time.Second
-	// credentialScopes bounds the workspaces that are remembered.
-	credentialScopes = 10_000
+	credentialsFresh = 10 * time.Second // how long a change of another process may go unseen
+	credentialScopes = 10_000           // workspaces whose credentials are kept
 )
 
-// Intercept gives a call the credentials of its account's workspace that its
-// key and its key's creator may use, the oldest first. Which of them fit the
-// endpoints, the router finds out.
+// Intercept adds to a call the credentials of its workspace that its key and its
+// key's creator may use, the oldest first. The router matches them with endpoints.
 //
-// It fails when the store does, or when one of the workspace's credentials
-// cannot be opened: going on without it would charge the account for what it
-// means to pay elsewhere.
+// It fails when the store fails or when a credential of the workspace cannot be
+// opened. Without the credential the account would be charged for what it means
+// to pay the provider itself.
 func (s *Credentials) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
-		own, err := s.own(ctx, c.Principal.Account, c.Principal.Workspace)
+		own, err := s.cache.Get(ctx, scope{c.Principal.Account, c.Principal.Workspace})
 		if err != nil {
 			return nil, fmt.Errorf("keys: own credentials: %w", err)
 		}
@@ -42,8 +36,8 @@ func (s *Credentials) Intercept(next router.Decider) router.Decider {
 	}
 }
 
-// offer gives a credential to a call that may use it. It is a function because
-// nothing that prints what holds it, however deep, can see what it knows.
+// offer adds a credential to a call that may use it. It is a closure so that the
+// secret cannot be printed with whatever structure holds it.
 type offer func(c *router.Call)
 
 func newOffer(c StoredCredential, id uuid.UUID, secret router.Secret) offer {
@@ -61,18 +55,16 @@ func newOffer(c StoredCredential, id uuid.UUID, secret router.Secret) offer {
 	}
 }
 
-// own returns what a workspace has, as it was at most 10 s ago.
-func (s *Credentials) own(ctx context.Context, account, workspace string) ([]offer, error) {
-	at := scope{account, workspace}
-	if own, fresh := s.cache.get(at, s.cfg.Now()); fresh {
-		return own, nil
-	}
-	// One reading serves all who wait for it, so it must not end with the first.
-	return s.cache.flights.Do(ctx, at.flight(), credentialsWait, func(ctx context.Context) ([]offer, error) { return s.read(ctx, at) })
+// scope is a workspace of an account.
+type scope struct{ account, workspace string }
+
+// newCache returns the cache of [Credentials.load].
+func (s *Credentials) newCache() *cache.Cache[scope, []offer] {
+	return cache.New(cache.Config[scope, []offer]{Load: s.load, TTL: credentialsFresh, Max: credentialScopes, Now: s.cfg.Now})
 }
 
-func (s *Credentials) read(ctx context.Context, at scope) ([]offer, error) {
-	now, changes := s.cfg.Now(), s.cache.count()
+// load reads the enabled credentials of a workspace for the cache.
+func (s *Credentials) load(ctx context.Context, at scope) ([]offer, error) {
 	list, err := s.cfg.Store.Enabled(ctx, at.account, at.workspace)
 	if err != nil {
 		return nil, err
@@ -89,61 +81,8 @@ func (s *Credentials) read(ctx context.Context, at scope) ([]offer, error) {
 		}
 		own[i] = newOffer(c, id, secret)
 	}
-	s.cache.put(at, known{own, now}, changes)
 	return own, nil
 }
 
-// credentialCache remembers what workspaces have. The zero value is empty.
-type credentialCache struct {
-	flights flight.Group[[]offer]
-	mu      sync.RWMutex
-	known   map[scope]known
-	changes uint64 // of this process
-}
-
-type scope struct{ account, workspace string }
-
-func (s scope) flight() string { return s.account + "\x00" + s.workspace }
-
-type known struct {
-	own []offer
-	at  time.Time
-}
-
-func (c *credentialCache) get(at scope, now time.Time) ([]offer, bool) {
-	c.mu.RLock()
-	k, found := c.known[at]
-	c.mu.RUnlock()
-	age := now.Sub(k.at)
-	return k.own, found && age >= 0 && age < credentialsFresh // a clock may step back
-}
-
-func (c *credentialCache) count() uint64 {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.changes
-}
-
-// put remembers what was read, unless something has changed since.
-func (c *credentialCache) put(at scope, k known, changes uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.changes != changes {
-		return
-	}
-	if c.known == nil || len(c.known) >= credentialScopes {
-		c.known = make(map[scope]known)
-	}
-	c.known[at] = k
-}
-
-// forget makes the next call read the store, also where another reading is on
-// its way.
-func (c *credentialCache) forget(account, workspace string) {
-	at := scope{account, workspace}
-	c.mu.Lock()
-	c.changes++
-	delete(c.known, at)
-	c.mu.Unlock()
-	c.flights.Forget(at.flight())
-}
+// forget makes a change of a workspace's credentials act on the next call.
+func (s *Credentials) forget(account, workspace string) { s.cache.Forget(scope{account, workspace}) }

@@ -8,19 +8,20 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Reseal seals the texts of a workspace's credentials anew that are not sealed
-// with the first of the SealingKeys, disabled ones too, and returns how many
-// there were; "" is the account's default workspace. When it has been done for
-// every workspace of every account, in a program in which all processes have
-// the new key in front, the old one can be taken away. It may be repeated; a
-// text that no key opens is ErrSealed and ends it.
+// Reseal seals the texts of a workspace's credentials again that are not sealed
+// with the first of the SealingKeys, and returns how many there were. Disabled
+// credentials are included; "" is the account's default workspace.
+//
+// To replace a sealing key, put the new one first in all processes, reseal every
+// workspace of every account, and then remove the old one. Reseal may be repeated.
+// It ends with ErrSealed at a text that no key opens.
 func (s *Credentials) Reseal(ctx context.Context, by router.Actor, workspace string) (int, error) {
 	q := CredentialQuery{Account: by.Principal.Account, Limit: PageSize}
 	var err error
 	if q.Workspace, err = s.cfg.Workspace(ctx, q.Account, workspace); err != nil {
 		return 0, fmt.Errorf("keys: reseal credentials: %w", err)
 	}
-	defer s.cache.forget(q.Account, q.Workspace)
+	defer s.forget(q.Account, q.Workspace)
 	resealed := 0
 	for {
 		list, _, err := s.cfg.Store.List(ctx, q)
@@ -41,7 +42,8 @@ func (s *Credentials) Reseal(ctx context.Context, by router.Actor, workspace str
 	}
 }
 
-// reseal seals one text anew, if need be, and returns how many it were.
+// reseal seals one text again if it is not sealed with the current key, and returns
+// 1 if it was, else 0.
 func (s *Credentials) reseal(ctx context.Context, by router.Actor, id string) (int, error) {
 	for {
 		c, err := s.find(ctx, by, id)
@@ -65,7 +67,7 @@ func (s *Credentials) reseal(ctx context.Context, by router.Actor, id string) (i
 		switch err := s.cfg.Store.Update(ctx, c, change); {
 		case err == nil:
 			return 1, nil
-		case !errors.Is(err, ErrCredentialChanged): // else somebody else was faster
+		case !errors.Is(err, ErrCredentialChanged): // else a concurrent change came first
 			return 0, err
 		}
 	}

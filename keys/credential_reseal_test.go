@@ -50,7 +50,7 @@ func TestResealedTextsNeedTheNewKeyAlone(t *testing.T) {
 	require.ErrorIs(t, err, errHook)
 }
 
-// overtaking changes a credential, once, just before somebody else does.
+// overtaking is a store in which another change precedes the first Update.
 type overtaking struct {
 	keys.CredentialStore
 	first func()
@@ -64,7 +64,7 @@ func (s *overtaking) Update(ctx context.Context, c keys.StoredCredential, change
 	return s.CredentialStore.Update(ctx, c, change)
 }
 
-func TestResealingLosesNobodysChange(t *testing.T) {
+func TestResealingLosesNoConcurrentChange(t *testing.T) {
 	set := memory.New()
 	plain := credentials(t, set)
 	c, err := plain.Create(t.Context(), by("a"), keys.Credential{Provider: "ant"}, canary)

@@ -15,7 +15,7 @@ const sealingKeySize = 32
 // with. It must come from a source of randomness, not from a password, and is
 // kept apart from the store.
 type SealingKey struct {
-	ID  string        // stands beside every text sealed with it; required, never used for another key
+	ID  string        // required; stored with every text sealed with it, so never reuse it for another key
 	Key router.Secret // 32 bytes
 }
 
@@ -25,7 +25,7 @@ type sealer struct {
 	ciphers map[string]cipher.AEAD
 }
 
-// newSealer seals with the first key.
+// newSealer returns a sealer whose current key is the first one.
 func newSealer(list []SealingKey) (*sealer, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%w: SealingKeys is required", ErrConfig)
@@ -51,13 +51,13 @@ func newSealer(list []SealingKey) (*sealer, error) {
 	return s, nil
 }
 
-// seal makes a text unreadable for all but the holder of the current key.
+// seal encrypts a text with the current key and binds it to its credential.
 func (s *sealer) seal(c Credential, text router.Secret) Sealed {
 	sealed := s.ciphers[s.current].Seal(nil, nil, []byte(text), place(c)) //nolint:gosec // the cipher draws a nonce itself
 	return Sealed{KeyID: s.current, Text: sealed}
 }
 
-// open reads a text that was sealed for this credential. Anything else is
+// open decrypts a text that was sealed for this credential. Any other text is
 // ErrSealed.
 func (s *sealer) open(c StoredCredential) (router.Secret, error) {
 	aead := s.ciphers[c.Sealed.KeyID]
@@ -71,10 +71,10 @@ func (s *sealer) open(c StoredCredential) (router.Secret, error) {
 	return router.Secret(text), nil
 }
 
-// place is what a sealed text belongs to. Whoever can write to the store can
-// neither move it to another credential nor give its credential to another
-// account, workspace or provider.
+// place returns the additional data that binds a sealed text to its credential. So
+// an attacker who can write to the store can neither move the text to another
+// credential nor move the credential to another account, workspace or provider.
 func place(c Credential) []byte {
-	// No NUL is in an id or slug, so no two places are written alike.
+	// An id or slug contains no NUL, so different places give different data.
 	return []byte("credential\x00" + c.ID + "\x00" + c.Workspace + "\x00" + c.Provider + "\x00" + c.Account)
 }

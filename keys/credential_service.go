@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 )
@@ -18,35 +19,31 @@ import (
 // CredentialsConfig sets up [Credentials]. Write it with field names.
 type CredentialsConfig struct {
 	Store CredentialStore // required
-	// SealingKeys are what texts are sealed with: required. The first one seals,
-	// all of them open, so a key is replaced by putting the new one in front,
-	// sealing everything with it ([Credentials.Reseal]) and taking the old one
-	// away.
+	// SealingKeys encrypt the texts; at least one is required. The first one seals,
+	// and all of them open. [Credentials.Reseal] says how to replace one.
 	SealingKeys []SealingKey
 	// Provider says whether a slug is that of a provider of the catalog that
 	// takes an account's own credential; required.
 	Provider func(slug string) bool
-	// Model says whether the catalog in force knows a name in a list of models;
-	// one that it does not know is warned of. Nil knows all.
+	// Model reports whether the catalog in force knows a name in a list of models.
+	// A name that it does not know causes a warning. Nil: no warnings.
 	Model func(name string) bool
-	// Workspace returns the workspace that a credential is for: the account's
-	// default one for "", else the one given, if it is the account's, or
-	// ErrNoCredential. It is asked about the workspace of every credential that
-	// is read, too: without it there is none. nil takes every id as it is.
+	// Workspace returns the id of the account's workspace with the given id, the id
+	// of its default workspace for "", or ErrNoCredential if there is none. A
+	// credential whose workspace does not exist is not found. Nil accepts every id.
 	Workspace func(ctx context.Context, account, workspace string) (string, error)
-	// OwnsKey says whether an API key is the account's. nil takes all for it.
+	// OwnsKey reports whether an API key belongs to the account. Nil accepts all.
 	OwnsKey func(ctx context.Context, account, hash string) (bool, error)
 	Now     func() time.Time // default time.Now
 	NewID   func() uuid.UUID // default UUIDv7
 }
 
-// Credentials keeps the accounts' own credentials at providers and hands them
-// to their calls. It is safe for concurrent use and shows none of the texts,
-// however it is printed.
+// Credentials keeps the accounts' own credentials at providers and adds them to
+// their calls. It is safe for concurrent use. Printing it shows no text.
 type Credentials struct {
 	cfg    CredentialsConfig // without SealingKeys
 	sealer *sealer
-	cache  credentialCache
+	cache  *cache.Cache[scope, []offer]
 }
 
 // NewCredentials checks cfg and fills in its defaults. A mistake is
@@ -79,16 +76,18 @@ func NewCredentials(cfg CredentialsConfig) (*Credentials, error) {
 		// Must cannot fail here: crypto/rand never does.
 		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
-	return &Credentials{cfg: cfg, sealer: sealer}, nil
+	s := &Credentials{cfg: cfg, sealer: sealer}
+	s.cache = s.newCache()
+	return s, nil
 }
 
 // Format prints a name, whatever the verb.
 func (*Credentials) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "keys.Credentials") }
 
-// Create keeps secret with the settings of c for the actor's account. ID,
-// Account, Label, Order, CreatedAt and Revision are set here, and Workspace
-// where it is "". What is wrong is a [systemone.InvalidError] with the members
-// that clients know.
+// Create stores secret, sealed, with the settings of c for the actor's account. It
+// sets ID, Account, Label, Order, CreatedAt and Revision, and Workspace where that
+// is "". Mistakes are a [systemone.InvalidError] with the names of the HTTP
+// interface.
 func (s *Credentials) Create(ctx context.Context, by router.Actor, c Credential, secret router.Secret) (Credential, error) {
 	c.ID, c.Account, c.Revision = s.cfg.NewID().String(), by.Principal.Account, 1
 	c.Provider = strings.ToLower(c.Provider)
@@ -105,7 +104,7 @@ func (s *Credentials) Create(ctx context.Context, by router.Actor, c Credential,
 	if err != nil {
 		return Credential{}, err
 	}
-	defer s.cache.forget(c.Account, c.Workspace) // whatever became of it
+	defer s.forget(c.Account, c.Workspace) // also after a failure, because the store may have made the change
 	c.Order, err = s.cfg.Store.Create(ctx, StoredCredential{Credential: c, Sealed: s.sealer.seal(c, secret)}, change)
 	if err != nil {
 		return Credential{}, fmt.Errorf("keys: create credential: %w", err)
@@ -135,8 +134,8 @@ func (s *Credentials) Get(ctx context.Context, by router.Actor, id string) (Cred
 	return c.Credential, nil
 }
 
-// find returns one of the account's credentials. Those of a workspace that was
-// deleted are gone with it, whatever the store still holds.
+// find returns one of the account's credentials. Credentials of a deleted workspace
+// are not found, even if the store still has them.
 func (s *Credentials) find(ctx context.Context, by router.Actor, id string) (StoredCredential, error) {
 	c, err := s.cfg.Store.Get(ctx, by.Principal.Account, id)
 	if err != nil {
@@ -173,7 +172,7 @@ type CredentialPatch struct {
 	Models, KeyHashes, Members router.Update[[]string]
 }
 
-// apply makes the changes, but for the text itself.
+// apply makes the changes, except that of the text itself.
 func (p CredentialPatch) apply(c *Credential) {
 	if p.Secret.Set {
 		c.Label = label(p.Secret.To)
@@ -197,15 +196,15 @@ func set[T any](to *T, u router.Update[T]) {
 	}
 }
 
-// Update changes what p sets and leaves the rest, all or nothing. Calls of
-// this process that begin afterwards see it; those of others within 10 s.
+// Update changes the members that p sets, all or none. The change acts on calls of
+// this process that begin afterwards, and in other processes within 10 s.
 func (s *Credentials) Update(ctx context.Context, by router.Actor, id string, p CredentialPatch) (Credential, error) {
 	for {
 		c, err := s.update(ctx, by, id, p)
 		switch {
 		case err == nil:
 			return c, nil
-		case !errors.Is(err, ErrCredentialChanged): // else somebody else got on, and it is our turn
+		case !errors.Is(err, ErrCredentialChanged): // else a concurrent change succeeded: try again
 			return Credential{}, fmt.Errorf("keys: update credential: %w", err)
 		}
 	}
@@ -227,10 +226,10 @@ func (s *Credentials) update(ctx context.Context, by router.Actor, id string, p 
 		bad.size(c.Credential)
 	}
 	given := c.Credential
-	if !p.KeyHashes.Set { // an API key that was deleted since is not this update's fault
+	if !p.KeyHashes.Set { // an API key may have been deleted since
 		given.KeyHashes = nil
 	}
-	if !p.Models.Set { // nor is a name that an earlier version took
+	if !p.Models.Set { // an earlier version of the program may have accepted a name
 		given.Models = nil
 	}
 	if err := s.check(ctx, &bad, given); err != nil {
@@ -242,7 +241,7 @@ func (s *Credentials) update(ctx context.Context, by router.Actor, id string, p 
 	if err != nil {
 		return Credential{}, err
 	}
-	defer s.cache.forget(c.Account, c.Workspace)
+	defer s.forget(c.Account, c.Workspace)
 	if err := s.cfg.Store.Update(ctx, c, change); err != nil {
 		return Credential{}, err
 	}
@@ -270,9 +269,8 @@ func (s *Credentials) remove(ctx context.Context, by router.Actor, id string) er
 	return s.discard(ctx, by, c)
 }
 
-// ClearWorkspace removes the credentials, with their sealed texts, that are
-// left of a workspace that the actor's account no longer has. One that it still
-// has is left alone.
+// ClearWorkspace deletes the credentials, with their sealed texts, of a deleted
+// workspace of the actor's account. A workspace that exists is left alone.
 func (s *Credentials) ClearWorkspace(ctx context.Context, by router.Actor, workspace string) error {
 	account := by.Principal.Account
 	if _, err := s.cfg.Workspace(ctx, account, workspace); workspace == "" || !errors.Is(err, ErrNoCredential) {
@@ -300,6 +298,6 @@ func (s *Credentials) discard(ctx context.Context, by router.Actor, c StoredCred
 	if err != nil {
 		return err
 	}
-	defer s.cache.forget(c.Account, c.Workspace)
+	defer s.forget(c.Account, c.Workspace)
 	return s.cfg.Store.Delete(ctx, c.Account, c.ID, c.Revision, change)
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// canary is a provider's credential that nobody may see.
+// canary is a provider's credential that must not appear in any output.
 const canary router.Secret = "pk-live-canary-0123456789-secret-tail"
 
 func sealingKey(id string) keys.SealingKey {
@@ -67,7 +67,7 @@ func by(account string) router.Actor {
 	return router.Actor{Principal: router.Principal{Account: account, Management: true}, RequestID: "r-1"}
 }
 
-// offered returns what a caller is given.
+// offered returns the credentials that a call gets.
 func offered(t *testing.T, s *keys.Credentials, p router.Principal) []router.Credential {
 	t.Helper()
 	call := router.Call{Principal: p}
@@ -423,13 +423,13 @@ func showsNowhere(t *testing.T) {
 	}
 }
 
-// counting counts readings of what is enabled, and holds them up.
+// counting counts calls of Enabled, and makes them wait.
 type counting struct {
 	keys.CredentialStore
 	mu    sync.Mutex
 	reads int
 	fails error
-	hold  chan struct{} // nil lets them pass
+	hold  chan struct{} // nil: they do not wait
 }
 
 func (s *counting) Enabled(ctx context.Context, account, workspace string) ([]keys.StoredCredential, error) {
@@ -489,7 +489,7 @@ func TestOneReadingServesAllWhoWait(t *testing.T) {
 		for range 20 {
 			wg.Go(func() {
 				_, err := s.Intercept(next)(t.Context(), &router.Call{Principal: inDefault("a")})
-				assert.NoError(t, err, "who waits does not depend on who came first")
+				assert.NoError(t, err, "a caller does not depend on the one that came first")
 			})
 		}
 		synctest.Wait()

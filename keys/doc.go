@@ -1,11 +1,14 @@
 // Package keys authenticates the callers of a router by API keys.
 //
-// The one thing to know first: a key's text is shown once, when it is made,
-// and stored nowhere. What is stored is its SHA-256, which is also the key's
-// public id.
+// The one thing to know first: a key's text is returned once, by
+// [Service.Create], and never stored. The store has its SHA-256, which is also the
+// public id of the key.
 //
-// [Service] is what programs hold and is safe for concurrent use; [Store] is
-// what storage implements. [Service.Intercept] puts authentication in front of
-// a router that is used in process; over HTTP, httpapi authenticates before it
-// reads a body, and the same interceptor then only checks the kind of key.
+// Programs use [Service]; storage implements [Store]. [Service.Intercept]
+// authenticates the calls of a router that is used in process. Over HTTP, httpapi
+// authenticates before it reads a body, and the same interceptor then only looks
+// the key up.
+//
+// [Credentials] is about the opposite direction: it keeps the accounts' own
+// credentials at providers, sealed, and adds them to their calls.
 package keys

@@ -63,14 +63,14 @@ func (d town) Workspace(_ context.Context, account, id string) (string, error) {
 	return "", keys.ErrNotFound
 }
 
-// flaky is a store that counts questions and can be made to fail or to wait.
+// flaky is a store that counts reads and can be made to fail or to wait.
 type flaky struct {
 	keys.Store
 
 	asked atomic.Int32
 	mu    sync.Mutex
 	err   error
-	hold  chan struct{} // a question waits for it
+	hold  chan struct{} // a read waits for it
 	boom  bool
 }
 
@@ -92,7 +92,7 @@ func (s *flaky) Get(ctx context.Context, hash string) (keys.Key, error) {
 		return keys.Key{}, err
 	}
 	k, err := s.Store.Get(ctx, hash)
-	if hold != nil { // what it knows is old when it answers
+	if hold != nil { // the key may have changed when it returns
 		<-hold
 		if ctx.Err() != nil {
 			return keys.Key{}, ctx.Err()

@@ -68,7 +68,7 @@ func TestAKeyIsGoneWithItsWorkspace(t *testing.T) {
 	require.NoError(t, err, "a workspace that is there is left alone")
 }
 
-const freshFor = 10e9 // nanoseconds that a key is believed
+const freshFor = 10e9 // nanoseconds that a key is kept
 
 func countIn(t *testing.T, b *bench, workspace string) int {
 	t.Helper()
@@ -77,7 +77,7 @@ func countIn(t *testing.T, b *bench, workspace string) int {
 	return n
 }
 
-func TestWhileTheDirectoryFailsAKeyIsBelievedAsWhileTheStoreDoes(t *testing.T) {
+func TestAKeyIsKeptWhileTheDirectoryFails(t *testing.T) {
 	d := &town{}
 	b := newBench(t, func(c *keys.Config) { c.Directory = d })
 	_, secret := b.key(t, keys.Key{})

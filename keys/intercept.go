@@ -7,17 +7,16 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Intercept lets only usable inference keys through, and puts the key's limit
-// on the call. A call that brings a Secret is authenticated by it and counted
-// by [Service.Admit]; where the Principal has a KeyHash, both were done before, and
-// the key is only looked up. A call with neither passes as it is, unless its
-// Principal has Management: it is the embedding program's own, or one of an account
-// whose member was authenticated in another way.
+// Intercept refuses calls with a key that is not usable for inference, and puts the
+// key's limit on the others. A call with a Secret is authenticated by it and counted
+// by [Service.Admit]. A call whose Principal has a KeyHash was authenticated and
+// counted before, so its key is only looked up. A call with neither passes unchanged,
+// unless its Principal has Management: it is the embedding program's own, or that of
+// an account whose member was authenticated in another way.
 //
-// Where the ledger keeps versions, a change of a key acts on the next call that
-// something is set aside for, in every process that shares the store: a limit as
-// well as that the key was disabled or deleted. What costs nothing is admitted by
-// what [Service.Authenticate] believes.
+// Where the ledger keeps versions, a change of a key (its limit, or that it was
+// disabled or deleted) acts in every process on the next call that holds money. For
+// calls that cost nothing the change acts when [Service.Authenticate] sees it.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		brought := c.Secret != ""
@@ -32,44 +31,41 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		case !ok:
 			return nil, refusal(ErrRefused)
 		}
-		e, err := s.lookup(ctx, &d)
+		k, err := s.lookup(ctx, d)
 		if err != nil {
 			return nil, refusal(err)
 		}
 		if brought {
-			release, tooMany := s.Admit(e.principal)
+			release, tooMany := s.Admit(k.principal)
 			defer release()
 			err = tooMany
 		}
-		if e.key.Management { // comes before the rate, in whatever order they are found
+		if k.key.Management { // takes precedence over the rate
 			err = ErrManagement
 		}
 		if err != nil {
 			return nil, refusal(err)
 		}
-		c.Principal, c.KeyLabel = e.principal, e.key.Label
-		c.Limit(e.limits)
+		c.Principal, c.KeyLabel = k.principal, k.key.Label
+		c.Limit(k.limits)
 		return next(ctx, c)
 	}
 }
 
-// limits are those of a key. When they turn out to be old the key is read again,
-// and a call is refused that may no longer use it.
-func (s *Service) limits(e *entry) *router.Limits {
+// limits returns the limits of a key. When the ledger finds them old, the key is
+// read again, and the call is refused if the key may no longer be used.
+func (s *Service) limits(d digest, k *known) *router.Limits {
 	l := &router.Limits{
-		Versions: []router.Version{{Line: router.OwnerKey.Line(e.principal, "ever"), N: e.key.Version}},
+		Versions: []router.Version{{Line: router.OwnerKey.Line(k.principal, "ever"), N: k.key.Version}},
 		Again: func(ctx context.Context) (*router.Limits, error) {
-			now, err := s.cache.renew(ctx, e)
-			if err == nil {
-				err = now.usable(s.cfg.Now)
-			}
+			now, err := s.admit(s.cache.Renew(ctx, d, func(kept *known) bool { return kept.key.Version == k.key.Version }))
 			if err != nil {
 				return nil, refusal(err)
 			}
 			return now.limits, nil
 		},
 	}
-	if k := &e.key; k.Limit != nil {
+	if k := &k.key; k.Limit != nil {
 		l.Budgets = []router.Budget{{
 			Check: router.Check{Order: 20, Word: "key_limit"}, Owner: router.OwnerKey, Interval: k.Reset, Max: *k.Limit, BYOK: k.IncludeBYOK,
 			Refusal: &router.Error{Class: router.PaymentRequired, Message: "Key limit exceeded"},
@@ -78,7 +74,7 @@ func (s *Service) limits(e *entry) *router.Limits {
 	return l
 }
 
-// refusal is what a caller is told of err.
+// refusal returns the [router.Error] that the caller gets for err.
 func refusal(err error) error {
 	if e, ok := errors.AsType[*RateLimitError](err); ok {
 		return &router.Error{Class: router.RateLimitExceeded, Message: "Rate limit exceeded", RetryAfter: e.RetryAfter, Err: err}

@@ -8,31 +8,32 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Errors of [Service]. Unknown and malformed keys are both ErrRefused. What is
-// wrong with given settings is a *systemone.InvalidError that lists it all.
+// Errors of [Service]. Unknown and malformed keys are both ErrRefused. Mistakes in
+// given settings are a *systemone.InvalidError that lists all of them.
 var (
 	ErrRefused    = errors.New("keys: invalid API key")
 	ErrExpired    = errors.New("keys: API key expired")
 	ErrDisabled   = errors.New("keys: API key disabled")
 	ErrManagement = errors.New("keys: a management key cannot be used for inference")
-	// ErrProvisioned is the change of a key that belongs to a connect client.
+	// ErrProvisioned is the error of a change to a key that belongs to a connect
+	// client.
 	ErrProvisioned = errors.New("keys: the key was provisioned by a connect client")
-	// ErrForbidden is what only the embedding program may do.
+	// ErrForbidden is the error of an action that only the embedding program may do.
 	ErrForbidden = errors.New("keys: only the embedding program may do this")
 	ErrConfig    = errors.New("keys: invalid configuration")
 )
 
 // Errors of [Store], which [Service] passes on.
 var (
-	// ErrNotFound is a key, or a workspace for one, that does not exist or
-	// belongs to another account: the two are told apart nowhere.
+	// ErrNotFound is the error for a key, or a workspace, that does not exist or
+	// belongs to another account. Callers cannot tell the two apart.
 	ErrNotFound = errors.New("keys: no such key")
 	ErrExists   = errors.New("keys: the key exists already")
-	// ErrConflict is a change that lost a race against another one.
-	ErrConflict = errors.New("keys: changed meanwhile")
+	// ErrConflict is the error of a change that another change of the key preceded.
+	ErrConflict = errors.New("keys: the key was changed meanwhile")
 )
 
-// Key is what is known of an API key. It never holds the key's text.
+// Key describes an API key. It never holds the text.
 type Key struct {
 	Hash       string // SHA-256 of the text, lower-case hex; the public id
 	Label      string // first 12 characters, "...", last 4
@@ -49,20 +50,20 @@ type Key struct {
 	Limit       *router.USD
 	Reset       router.Interval
 	IncludeBYOK bool // spending on the caller's own provider credentials counts too
-	// ExternalUser is whom a partner's program made the key for, or "".
+	// ExternalUser is the user for whom a partner's program made the key, or "".
 	ExternalUser string
-	// ExternalHash is the SHA-256 of that partner's own key for them, lower-case
-	// hex, or "". It is shown to nobody.
+	// ExternalHash is the SHA-256 of the partner's own key for that user, lower-case
+	// hex, or "". No reply shows it.
 	ExternalHash string
 	ExpiresAt    time.Time // zero: never
 	CreatedAt    time.Time
-	UpdatedAt    time.Time // moves on with every accepted change
+	UpdatedAt    time.Time // later with every change
 	Version      int64     // 1 at first, one more after each change
 }
 
 // Query chooses keys of an account.
 type Query struct {
-	Workspace       string // only keys of this workspace; "" is of none
+	Workspace       string // only keys of this workspace; "" selects keys without one
 	Management      bool   // the management keys instead of those of a workspace
 	IncludeDisabled bool
 	Offset          int
@@ -71,7 +72,7 @@ type Query struct {
 
 // Store keeps keys. It is safe for concurrent use, and each method is one
 // transaction that honours ctx, also across processes. Text is compared byte
-// for byte, and keys are copies both ways.
+// for byte. A store shares no memory with the keys it is given or returns.
 //
 // Every method that changes something takes the record of the change last and
 // stores it in the same transaction, or not at all when nothing changes.
@@ -85,8 +86,8 @@ type Store interface {
 	// Version it changes nothing and returns ErrConflict; where the account has
 	// no such key, ErrNotFound.
 	Replace(ctx context.Context, k Key, change router.Change) error
-	// Delete deletes the key whose Hash, Account and Version are those of k, or
-	// returns what Replace does.
+	// Delete deletes the key whose Hash, Account and Version are those of k. Its
+	// errors are those of Replace.
 	Delete(ctx context.Context, k Key, change router.Change) error
 	// List returns the account's keys that q chooses, newest first, those of
 	// one instant by Hash.

@@ -223,18 +223,3 @@ func BenchmarkAuthenticate(b *testing.B) {
 		})
 	})
 }
-
-func ExampleService_Create() {
-	s, err := keys.New(keys.Config{Store: memory.New().Keys, Prefix: "sk-shop"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	key, secret, err := s.Create(context.Background(), router.Actor{}, keys.Key{Name: "web shop"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(len(secret), len(key.Hash), secret) // the text itself needs a conversion to string
-	// Output: 75 64 [redacted]
-}

@@ -18,19 +18,20 @@ const PageSize = 100
 // maxLimit is the largest limit of a key.
 const maxLimit = 9_000_000_000 * router.Dollar
 
-// attempts bounds how often a change that lost a race is made again, from what
-// is stored by then.
+// attempts bounds how often a change that met ErrConflict is made again, each time
+// from the key as it is stored by then.
 const attempts = 64
 
-// Create makes a key with the settings of k and returns its text,
-// string(secret), which cannot be had again. Hash, Label, CreatedAt, UpdatedAt
-// and Version are set here. The account is the actor's, or k's where the
-// embedding program names none; the workspace is the account's default one and
-// the creator the actor's member unless k says otherwise.
+// Create makes a key with the settings of k and returns its text, string(secret),
+// which is not stored. It sets Hash, Label, CreatedAt, UpdatedAt and Version. The
+// account is the actor's, or that of k if the actor is the embedding program and
+// names none. Without other settings in k the workspace is the account's default
+// one, and the creator is the actor's member.
 //
-// The embedding program alone makes management and provisioned keys and those
-// of other accounts, else ErrForbidden. A management key needs an owner as its
-// Creator, in an organization an admin.
+// Only the embedding program may make management keys, provisioned keys, and keys
+// of another account than the actor's; otherwise the error is ErrForbidden. The
+// Creator of a management key must own the account or, in an organization, be an
+// admin.
 func (s *Service) Create(ctx context.Context, by router.Actor, k Key) (Record, router.Secret, error) {
 	program := isProgram(by)
 	if program && by.Principal.Account == "" {
@@ -54,7 +55,7 @@ func (s *Service) Create(ctx context.Context, by router.Actor, k Key) (Record, r
 	k.Hash, k.Label = hash(text), text[:12]+"..."+text[len(text)-4:]
 	k.CreatedAt, k.UpdatedAt, k.Version = now, now, 1
 	err := s.cfg.Store.Create(ctx, k, s.change(by, "create", nil, &k))
-	s.cache.forget(k.Hash)
+	s.forget(k.Hash)
 	if err != nil {
 		return Record{}, "", fmt.Errorf("keys: create: %w", err)
 	}
@@ -64,14 +65,14 @@ func (s *Service) Create(ctx context.Context, by router.Actor, k Key) (Record, r
 	return Record{Key: k, Remaining: k.Limit}, router.Secret(text), nil
 }
 
-// Check returns what [Service.Create] would refuse of a key of the actor's
-// account, or nil.
+// Check returns the error with which [Service.Create] would refuse a key of the
+// actor's account, or nil. It stores nothing.
 func (s *Service) Check(ctx context.Context, by router.Actor, k Key) error {
 	k.Account = by.Principal.Account
 	return s.settle(ctx, by, &k, s.now())
 }
 
-// settle checks the settings of a new key and fills in what it does not say.
+// settle checks the settings of a new key and fills in its defaults.
 func (s *Service) settle(ctx context.Context, by router.Actor, k *Key, now time.Time) error {
 	k.ExpiresAt = k.ExpiresAt.UTC().Truncate(time.Microsecond)
 	var wrong issues
@@ -97,7 +98,8 @@ func (s *Service) settle(ctx context.Context, by router.Actor, k *Key, now time.
 	return err
 }
 
-// settleCreator finds out whose key it becomes, and whether it may.
+// settleCreator sets the creator of a new key, and checks that the creator may have
+// such a key.
 func (s *Service) settleCreator(ctx context.Context, by router.Actor, k *Key, wrong *issues) error {
 	given := k.Creator != ""
 	if !given {
@@ -130,8 +132,8 @@ func (s *Service) settleCreator(ctx context.Context, by router.Actor, k *Key, wr
 	return nil
 }
 
-// workspace returns the workspace that an actor means. The embedding program is
-// taken at its word where there is no directory.
+// workspace returns the id of the actor's workspace. Without a directory any id of
+// the embedding program is accepted.
 func (s *Service) workspace(ctx context.Context, by router.Actor, id string) (string, error) {
 	if s.cfg.Directory != nil {
 		return s.cfg.Directory.Workspace(ctx, by.Principal.Account, id)
@@ -142,23 +144,22 @@ func (s *Service) workspace(ctx context.Context, by router.Actor, id string) (st
 	return id, nil
 }
 
-// stillThere takes a new key back whose workspace was deleted while the key was
-// made: whoever deleted it found no keys there.
+// stillThere deletes a new key whose workspace was deleted while the key was made.
+// The deletion of the workspace did not see the key.
 func (s *Service) stillThere(ctx context.Context, by router.Actor, k Key) error {
 	if k.Management {
 		return nil
 	}
 	_, err := s.workspace(ctx, by, k.Workspace)
 	if !errors.Is(err, ErrNotFound) {
-		return nil // it is there, or nobody knows better than before
+		return nil // it exists, or the directory cannot tell
 	}
 	return errors.Join(err, s.discard(context.WithoutCancel(ctx), by, k.Hash))
 }
 
-// ClearWorkspace deletes the keys that are left of a workspace that the actor's
-// account no longer has. They can neither be used nor seen; this removes them
-// from the store, too. One that the account still has is left alone, and so is
-// everything where there is no directory that knows.
+// ClearWorkspace deletes the keys of a deleted workspace of the actor's account from
+// the store. Such keys can neither be used nor seen. A workspace that exists is left
+// alone. Without a directory ClearWorkspace does nothing.
 func (s *Service) ClearWorkspace(ctx context.Context, by router.Actor, workspace string) error {
 	if workspace == "" || s.cfg.Directory == nil {
 		return nil
@@ -192,7 +193,7 @@ func (s *Service) discard(ctx context.Context, by router.Actor, hash string) err
 			err = s.cfg.Store.Delete(ctx, k, s.change(by, "delete", &k, nil))
 		}
 	}
-	s.cache.forget(hash)
+	s.forget(hash)
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
@@ -208,12 +209,11 @@ type Patch struct {
 	IncludeBYOK router.Update[bool]
 }
 
-// Update changes a key of the actor's account, all of p or nothing. It acts on
-// the next call, in other processes on the next that something is set aside for
-// ([Service.Intercept]) and else within ten seconds; a new limit forgives nothing
-// that was spent. Keys that a
-// connect client provisioned are ErrProvisioned to everybody but the embedding
-// program.
+// Update changes a key of the actor's account, all of p or nothing. The change acts
+// on the next call; in other processes on the next call that holds money
+// ([Service.Intercept]), and on the rest within ten seconds. What the key has spent
+// counts against a new limit. Only the embedding program may change a key that a
+// connect client provisioned; otherwise the error is ErrProvisioned.
 func (s *Service) Update(ctx context.Context, by router.Actor, hash string, p Patch) (Record, error) {
 	var wrong issues
 	if p.Name.Set {
@@ -227,7 +227,7 @@ func (s *Service) Update(ctx context.Context, by router.Actor, hash string, p Pa
 	err := s.retry(ctx, by, hash, func(before Key) error {
 		k = before
 		p.apply(&k)
-		// It moves also when two changes fall on one instant, or the clock back.
+		// UpdatedAt increases even if the clock stands still or steps back.
 		if k.UpdatedAt = s.now(); !k.UpdatedAt.After(before.UpdatedAt) {
 			k.UpdatedAt = before.UpdatedAt.Add(time.Microsecond)
 		}
@@ -248,17 +248,17 @@ func (p *Patch) apply(k *Key) {
 	set(&k.IncludeBYOK, p.IncludeBYOK)
 }
 
-// Delete deletes a key of the actor's account for good: its text is refused
-// from then on, in other processes by what costs money at once and else within
-// ten seconds. What it has spent stays in the books.
+// Delete deletes a key of the actor's account for good. Its text is refused from then
+// on. In other processes calls that hold money are refused at once, others within
+// ten seconds. The ledger keeps what the key has spent.
 func (s *Service) Delete(ctx context.Context, by router.Actor, hash string) error {
 	return s.retry(ctx, by, hash, func(k Key) error {
 		return s.cfg.Store.Delete(ctx, k, s.change(by, "delete", &k, nil))
 	})
 }
 
-// retry makes a change to a key that the actor may change, until it is not in
-// conflict with another one.
+// retry makes a change to a key that the actor may change, until no concurrent
+// change conflicts with it.
 func (s *Service) retry(ctx context.Context, by router.Actor, hash string, change func(Key) error) error {
 	for range attempts {
 		k, err := s.changeable(ctx, by, hash)
@@ -266,8 +266,8 @@ func (s *Service) retry(ctx context.Context, by router.Actor, hash string, chang
 			return err
 		}
 		err = change(k)
-		// Also after a failure: the store may have done it all the same.
-		s.cache.forget(hash)
+		// Also after a failure, because the store may have made the change.
+		s.forget(hash)
 		if err == nil {
 			return nil
 		}
@@ -287,10 +287,10 @@ func (s *Service) changeable(ctx context.Context, by router.Actor, hash string) 
 	return k, err
 }
 
-// visible returns a key of the actor's account. Management keys are the
-// embedding program's.
+// visible returns a key of the actor's account. Only the embedding program sees
+// management keys.
 func (s *Service) visible(ctx context.Context, by router.Actor, hash string) (Key, error) {
-	if _, ok := digestOf(hash); !ok { // no key has that, and not every store could look for it
+	if _, ok := digestOf(hash); !ok { // cannot exist, and a store might reject such a text
 		return Key{}, ErrNotFound
 	}
 	k, err := s.find(ctx, hash)

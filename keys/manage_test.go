@@ -196,7 +196,7 @@ func TestNoRivalsChangeIsLost(t *testing.T) {
 	assert.True(t, got.IncludeBYOK)
 }
 
-// everConflict is a store that always loses.
+// everConflict is a store whose changes always conflict.
 type everConflict struct{ keys.Store }
 
 func (everConflict) Replace(context.Context, keys.Key, router.Change) error { return keys.ErrConflict }

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// ErrRateLimited is what every [*RateLimitError] is.
+// ErrRateLimited matches every [*RateLimitError] with errors.Is.
 var ErrRateLimited = errors.New("keys: rate limit exceeded")
 
 // Rate bounds requests. The zero value bounds nothing.
@@ -37,8 +37,8 @@ func (l RateLimits) check() error {
 	return nil
 }
 
-// RateLimitError is a request that comes too soon, or while too many others
-// are under way.
+// RateLimitError refuses a request that comes too soon, or while too many others are
+// under way.
 type RateLimitError struct {
 	Limit      int // requests per interval, or at a time
 	Remaining  int // of them, at this instant: 0
@@ -54,22 +54,20 @@ func (e *RateLimitError) Error() string {
 // Unwrap returns ErrRateLimited.
 func (e *RateLimitError) Unwrap() error { return ErrRateLimited }
 
-// retryBusy is the wait that is asked for when too many requests are under way:
-// nobody knows when one ends.
+// retryBusy is the RetryAfter when too many requests are under way. When one of them
+// will end is unknown.
 const retryBusy = time.Second
 
-// Admit counts an authenticated request, whatever becomes of it later, and
-// says whether it may go on: a refusal is a [*RateLimitError]. Whoever was
-// admitted must call release when the request is over; calling it again does
-// nothing. release is never nil.
+// Admit counts an authenticated request and returns a [*RateLimitError] if it may
+// not go on. The caller must call release when an admitted request is over; further
+// calls of it do nothing. release is never nil.
 //
 // The rate is that of the generic cell rate algorithm, computed exactly. Every
-// request counts for its key, its workspace and its account, also one that is
-// refused here, whichever of them refuses it: who goes on asking goes on
-// waiting. What is counted never exceeds one interval's requests, so that
-// after a pause as long as the wait that a refusal tells, a request fits if
-// nobody else has asked. Where several bounds would refuse it before, the one
-// that does so longest is told. Requests at a time are those that were let in.
+// request counts for its key, its workspace and its account, also a refused one, so
+// a caller that does not wait is refused for longer. The count never exceeds the
+// requests of one interval. So after a pause of RetryAfter a request fits, unless
+// others have come in between. If several bounds refuse a request, the error is that
+// of the longest wait. Only admitted requests count as concurrent.
 func (s *Service) Admit(p router.Principal) (release func(), err error) {
 	if !s.rates.on {
 		return func() {}, nil
@@ -77,13 +75,13 @@ func (s *Service) Admit(p router.Principal) (release func(), err error) {
 	return s.rates.admit(p, s.cfg.Now())
 }
 
-// KeyRate is what bounds the requests of one key, to be shown.
+// KeyRate returns the rate of one key, for display.
 func (s *Service) KeyRate() Rate { return s.cfg.Rates.Key }
 
 // The owners that rates are counted on.
 const scopes = 3
 
-// counted is whose requests are counted together.
+// counted names an owner whose requests are counted together.
 type counted struct {
 	kind int // index into limiter.limits
 	id   string
@@ -91,15 +89,15 @@ type counted struct {
 
 // bucket is the state of one scope.
 type bucket struct {
-	// next is when a request would come exactly on time if all came evenly: the
-	// theoretical arrival time of the algorithm, in nanoseconds since the epoch
-	// and a rest in parts of 1/Requests, so that nothing is rounded.
+	// next is the theoretical arrival time of the algorithm: when the next request
+	// would come if all came evenly. It is in nanoseconds since the epoch, with a
+	// remainder in parts of 1/Requests, so that nothing is rounded.
 	next, rest int64
 	busy       int // requests under way
 }
 
-// limiter counts requests. What has no effect any more is forgotten, so it
-// holds the scopes that asked within the last interval or are busy.
+// limiter counts requests. It keeps the buckets of owners that have asked within the
+// last interval or have requests under way, and forgets the others.
 type limiter struct {
 	limits [scopes]Rate
 	on     bool
@@ -165,7 +163,7 @@ func (l *limiter) release(found [scopes]*bucket) {
 	}
 }
 
-// bucket returns that of a scope.
+// bucket returns the bucket of an owner.
 func (l *limiter) bucket(of counted) *bucket {
 	b := l.buckets[of]
 	if b == nil {
@@ -175,8 +173,8 @@ func (l *limiter) bucket(of counted) *bucket {
 	return b
 }
 
-// sweep forgets the buckets without effect, each time that their number has
-// doubled: so a request pays for a few of them at most.
+// sweep removes the buckets without effect whenever the number of buckets has
+// doubled, which costs each request a constant on average.
 func (l *limiter) sweep(now int64) {
 	if len(l.buckets) < l.sweepAt {
 		return
@@ -195,15 +193,15 @@ func (r Rate) step() (whole, rest int64) {
 	return int64(r.Per) / int64(r.Requests), int64(r.Per) % int64(r.Requests)
 }
 
-// rewind sees to it that a clock that was set back delays nobody for longer
-// than the interval.
+// rewind adjusts the bucket after the clock was set back, so that requests are
+// delayed for no longer than the interval.
 func (b *bucket) rewind(r Rate, now int64) {
 	if latest := now + int64(r.Per); b.next > latest {
 		b.next, b.rest = latest, 0
 	}
 }
 
-// after is the arrival time that the bucket would have after one more request
+// after returns the arrival time that the bucket would have after one more request
 // at now.
 func (b *bucket) after(r Rate, now int64) (next, rest int64) {
 	if next, rest = b.next, b.rest; next < now {
@@ -217,7 +215,7 @@ func (b *bucket) after(r Rate, now int64) (next, rest int64) {
 	return next, rest
 }
 
-// refuse says why one more request does not fit at now, or nil.
+// refuse returns the error of one more request at now, or nil if it fits.
 func (b *bucket) refuse(r Rate, now int64) *RateLimitError {
 	var e *RateLimitError
 	if r.Concurrent > 0 && b.busy >= r.Concurrent {
@@ -228,7 +226,7 @@ func (b *bucket) refuse(r Rate, now int64) *RateLimitError {
 	}
 	next, rest := b.after(r, now)
 	if rest > 0 {
-		next++ // a part of a nanosecond is waited for as well
+		next++ // round up to a whole nanosecond
 	}
 	if wait := time.Duration(next - now - int64(r.Per)); wait > 0 && (e == nil || wait > e.RetryAfter) {
 		e = &RateLimitError{Limit: r.Requests, RetryAfter: wait}

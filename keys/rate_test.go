@@ -109,8 +109,8 @@ func TestEachOwnerHasItsOwnRate(t *testing.T) {
 	}(), "another account, and no workspace")
 }
 
-// TestARefusedRequestCounts: who does not wait goes on waiting, and who does is
-// let in on the instant that was told.
+// TestARefusedRequestCounts: a caller that does not wait is refused for longer, and a
+// caller that waits for RetryAfter is admitted on that instant.
 func TestARefusedRequestCounts(t *testing.T) {
 	b := newBench(t, limited(keys.RateLimits{Key: keys.Rate{Requests: 2, Per: time.Minute}}))
 	ask := func() (wait time.Duration) {
@@ -163,7 +163,7 @@ func TestAClockThatWasSetBackDelaysForNoLongerThanTheInterval(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestSoManyAtATime(t *testing.T) {
+func TestConcurrentRequestsAreBounded(t *testing.T) {
 	b := newBench(t, limited(keys.RateLimits{Account: keys.Rate{Concurrent: 3}}))
 	p := router.Principal{KeyHash: "k", Account: "acme"}
 	var in, most, refused atomic.Int32
@@ -205,7 +205,7 @@ func TestSoManyAtATime(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestWhatHasNoEffectIsForgotten(t *testing.T) {
+func TestBucketsWithoutEffectAreForgotten(t *testing.T) {
 	b := newBench(t, limited(keys.RateLimits{Key: keys.Rate{Requests: 1, Per: time.Second, Concurrent: 1}}))
 	busy := router.Principal{KeyHash: "busy"}
 	_, err := b.Admit(busy)

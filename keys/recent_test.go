@@ -9,9 +9,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// TestKeysThatShareAPlace: there are more keys than can be found without a
-// lock, so that some share a place.
-func TestKeysThatShareAPlace(t *testing.T) {
+// TestMoreKeysThanSlots has more keys than the cache finds without a lock.
+func TestMoreKeysThanSlots(t *testing.T) {
 	b := newBench(t)
 	asked := b.store.asked.Load()
 	secrets := map[string]router.Secret{}

@@ -12,8 +12,8 @@ import (
 // Record is a key with what it has spent.
 type Record struct {
 	Key
-	// Usage is what the key has spent in the current period of each interval:
-	// what the ledger's balances say, holds not counted.
+	// Usage is what the key has spent in the current period of each interval, from
+	// the balances of the ledger. Holds do not count.
 	Usage [router.Daily + 1]router.Amount
 	// Remaining is the limit less what was spent in its current period, never
 	// below 0; nil without a limit.
@@ -21,7 +21,7 @@ type Record struct {
 }
 
 // Get returns a key of the actor's account, also one that has expired.
-// Management keys are shown to the embedding program alone.
+// Management keys are shown only to the embedding program.
 func (s *Service) Get(ctx context.Context, by router.Actor, hash string) (Record, error) {
 	k, err := s.visible(ctx, by, hash)
 	if err != nil {
@@ -30,11 +30,10 @@ func (s *Service) Get(ctx context.Context, by router.Actor, hash string) (Record
 	return s.record(ctx, k)
 }
 
-// List returns the keys of the actor's account that q chooses, newest first,
-// at most [PageSize]; a Limit of 0 is that many. Expired ones are among them.
-// A Workspace of "" is the account's default one; one that the account does
-// not have is ErrNotFound. Management keys are shown to the embedding program
-// alone.
+// List returns the keys of the actor's account that q selects, expired ones
+// included, newest first and at most [PageSize]; a Limit of 0 is PageSize. A
+// Workspace of "" is the account's default one; a workspace that the account does
+// not have is ErrNotFound. Management keys are shown only to the embedding program.
 func (s *Service) List(ctx context.Context, by router.Actor, q Query) ([]Record, error) {
 	if q.Management && !isProgram(by) {
 		return nil, ErrForbidden
@@ -56,7 +55,7 @@ func (s *Service) List(ctx context.Context, by router.Actor, q Query) ([]Record,
 	return s.records(ctx, list)
 }
 
-// Current returns the record of the key that p acts with, of whatever kind,
+// Current returns the record of the key that p acts with, also of a management key,
 // and whether its account is an organization.
 func (s *Service) Current(ctx context.Context, p router.Principal) (r Record, organization bool, err error) {
 	k, err := s.find(ctx, p.KeyHash)
@@ -96,7 +95,7 @@ func (s *Service) record(ctx context.Context, k Key) (Record, error) {
 	return list[0], nil
 }
 
-// records adds to each key what it has spent, all at one instant.
+// records adds to each key what it has spent. All figures are of one instant.
 func (s *Service) records(ctx context.Context, list []Key) ([]Record, error) {
 	out := make([]Record, len(list))
 	for i, k := range list {
@@ -121,7 +120,7 @@ func (s *Service) records(ctx context.Context, list []Key) ([]Record, error) {
 	return out, nil
 }
 
-// lines are those of the keys in the current period of every interval.
+// lines returns the lines of the keys in the current period of every interval.
 func lines(list []Key, now time.Time) []router.Line {
 	var windows [router.Daily + 1]string
 	for w := range windows {

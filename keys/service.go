@@ -11,29 +11,30 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 )
 
-// Balancer reads the books of spending; every [router.Ledger] is one.
+// Balancer reads what was spent. Every [router.Ledger] is one.
 type Balancer interface {
 	Balances(ctx context.Context, lines []router.Line) ([]router.Balance, error)
 }
 
-// Membership is what a user is to an account.
+// Membership says how a user belongs to an account. The zero value does not.
 type Membership struct {
-	Organization bool // the account is one; else it is personal
+	Organization bool // the account is an organization; else it is personal
 	Member       bool // the user belongs to the account
-	Admin        bool // and administers it
+	Admin        bool // the user is a member who administers the account
 }
 
-// Directory knows accounts: their members and their workspaces.
+// Directory knows the members and the workspaces of accounts.
 type Directory interface {
-	// Membership returns what a user is to an account. Of an account that it
+	// Membership returns how a user belongs to an account. For an account that it
 	// does not know it returns the zero Membership.
 	Membership(ctx context.Context, account, user string) (Membership, error)
-	// Workspace returns the id of a workspace of an account, that of the
-	// account's default workspace when id is "", or ErrNotFound.
+	// Workspace returns the id of the account's workspace with the given id, the id
+	// of its default workspace for "", or ErrNotFound if there is none.
 	Workspace(ctx context.Context, account, id string) (string, error)
 }
 
@@ -41,10 +42,10 @@ type Directory interface {
 // minor versions.
 type Config struct {
 	Store  Store    // required
-	Ledger Balancer // the router's, to show what keys have spent; nil shows 0, and limits hold all the same
-	// Directory is asked before a key is made or listed, and whether the
-	// workspace of one that is read still exists: without it there is no such
-	// key. Nil: there are neither organizations nor workspaces.
+	Ledger Balancer // the router's, to show what keys have spent; nil shows 0, and limits still hold
+	// Directory checks members and workspaces when a key is made or listed. A key
+	// whose workspace no longer exists is not found. Nil: there are neither
+	// organizations nor workspaces.
 	Directory Directory
 	Rates     RateLimits // off by default
 	Prefix    string     // of new keys' text; default "sk-rt"; letters, digits and dashes, 1 to 32
@@ -56,13 +57,12 @@ type Config struct {
 
 // Service makes, checks and manages keys. It is safe for concurrent use.
 //
-// Methods that change something take who does it. An actor with neither a key nor
-// Management is the embedding program; whose keys are meant is always
-// by.Principal.Account. Whether the actor may manage anything is for the caller to
-// know.
+// Methods that change something take the actor who does it, and act on the keys of
+// by.Principal.Account. An actor with neither a key nor Management is the embedding
+// program. The caller must check that the actor may manage keys.
 type Service struct {
 	cfg   Config
-	cache *cache
+	cache *cache.Cache[digest, *known]
 	rates *limiter
 }
 
@@ -88,10 +88,8 @@ func New(cfg Config) (*Service, error) {
 	if err := cfg.Rates.check(); err != nil {
 		return nil, err
 	}
-	since := time.Since // reads less of the clock than time.Now does
-	if now := cfg.Now; now != nil {
-		since = func(t time.Time) time.Duration { return now().Sub(t) }
-	} else {
+	clock := cfg.Now
+	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
 	if cfg.NewID == nil {
@@ -101,14 +99,13 @@ func New(cfg Config) (*Service, error) {
 		cfg.Random = rand.Reader
 	}
 	s := &Service{cfg: cfg, rates: newLimiter(cfg.Rates)}
-	begun := cfg.Now()
-	s.cache = newCache(s.find, s.limits, func() time.Duration { return since(begun) })
+	s.cache = s.newCache(clock)
 	return s, nil
 }
 
-// find returns a key of whatever account, or ErrNotFound. A workspace that is
-// deleted takes its keys with it, whatever the store still holds: one may have
-// been made just when nobody counted any more.
+// find returns a key of any account, or ErrNotFound. A key of a deleted workspace is
+// not found even if the store still has it, because a key may be created after the
+// deletion has counted the workspace's keys.
 func (s *Service) find(ctx context.Context, hash string) (Key, error) {
 	k, err := s.cfg.Store.Get(ctx, hash)
 	if err != nil || k.Management || s.cfg.Directory == nil {
@@ -120,11 +117,11 @@ func (s *Service) find(ctx context.Context, hash string) (Key, error) {
 	return k, nil
 }
 
-// isProgram says whether the actor is the embedding program. A person who has
+// isProgram reports whether the actor is the embedding program. A person who has
 // signed in without a key has Management, or would administer nothing.
 func isProgram(by router.Actor) bool { return by.Principal.KeyHash == "" && !by.Principal.Management }
 
-// now is the time of a change, as coarse as the coarsest store keeps it.
+// now returns the time of a change, in the microseconds that every store keeps.
 func (s *Service) now() time.Time { return s.cfg.Now().UTC().Truncate(time.Microsecond) }
 
 func hash(text string) string {

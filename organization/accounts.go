@@ -19,7 +19,7 @@ const (
 // maxID is the longest id that the embedding program may give, in bytes.
 const maxID = 256
 
-// NewAccount is what an account is made from.
+// NewAccount holds the settings of a new account.
 type NewAccount struct {
 	ID       string // "" makes one
 	Name     string // 1 to 100 characters
@@ -75,7 +75,7 @@ type AccountUpdate struct {
 	FilteredCatalog  router.Update[bool]
 	Allowed, Ignored router.Update[[]string] // provider slugs; no entries allow all, ignore none
 	ZDR              router.Update[bool]
-	Prepaid          router.Update[bool] // off: spends without a limit, whatever was paid
+	Prepaid          router.Update[bool] // off: the account spends without a limit, whatever was paid
 }
 
 // UpdateAccount changes the actor's account.
@@ -119,7 +119,7 @@ func (s *Service) changeAccount(ctx context.Context, by router.Actor, edit func(
 			return err
 		}
 		err = s.cfg.Store.ReplaceAccount(ctx, a, change)
-		s.forget(a.ID) // also after a failure: the store may have done it all the same
+		s.forget(a.ID) // also after a failure, because the store may have made the change
 		return err
 	})
 	if err != nil {
@@ -129,15 +129,15 @@ func (s *Service) changeAccount(ctx context.Context, by router.Actor, edit func(
 	return a, nil
 }
 
-// Settings returns an organization's settings. A personal account has none:
-// ErrNotFound.
+// Settings returns an organization's settings. A personal account has none; the
+// error is ErrNotFound.
 func (s *Service) Settings(ctx context.Context, account string) (Settings, error) {
 	a, err := s.organization(ctx, account)
 	return Settings{FilteredCatalog: a.FilteredCatalog}, err
 }
 
-// SetFilteredCatalog changes the settings of the actor's organization. A
-// personal account has none: ErrNotFound.
+// SetFilteredCatalog changes the settings of the actor's organization. A personal
+// account has none; the error is ErrNotFound.
 func (s *Service) SetFilteredCatalog(ctx context.Context, by router.Actor, on bool) (Settings, error) {
 	a, err := s.changeAccount(ctx, by, func(a *Account) error {
 		if a.Personal {
@@ -161,7 +161,7 @@ func (s *Service) organization(ctx context.Context, account string) (Account, er
 	return a, nil
 }
 
-// set takes over what an update gives.
+// set applies an update to a field.
 func set[T any](to *T, u router.Update[T]) {
 	if u.Set {
 		*to = u.To

@@ -6,9 +6,9 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// AuditStore reads the records that all stores of one set write, each in the
-// transaction of the action itself. It is safe for concurrent use and honours
-// ctx.
+// AuditStore reads the records of changes. All stores of a set write them, each in the
+// transaction of the action itself. An AuditStore is safe for concurrent use and
+// honours ctx.
 type AuditStore interface {
 	// Changes returns limit of an account's records from offset on, newest
 	// first, and how many there are in all. An account without records, or one

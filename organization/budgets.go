@@ -8,14 +8,14 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// maxAmount is the largest budget and the most an account can be paid.
+// maxAmount is the largest budget, and the largest sum of an account's payments.
 const maxAmount = 9_000_000_000 * router.Dollar
 
-// SetBudget sets what a workspace of the actor's account may spend in each
-// period of an interval, and returns the workspace. Limits strictly decrease as
-// the interval narrows. A limit below what is spent already is accepted, and
-// refuses the next call. When byok is given, all budgets of the workspace count
-// calls with the caller's own provider credentials, or none does.
+// SetBudget sets what a workspace of the actor's account may spend in each period of
+// an interval, and returns the workspace. A narrower interval must have a smaller
+// limit. A limit below what is spent already is accepted, and the next call is
+// refused. byok, where it is set, says for all budgets of the workspace whether they
+// count calls with the caller's own provider credentials.
 func (s *Service) SetBudget(
 	ctx context.Context, by router.Actor, ref string, interval router.Interval, limit router.USD, byok router.Update[bool],
 ) (Workspace, error) {
@@ -38,8 +38,8 @@ func (s *Service) SetBudget(
 	})
 }
 
-// DeleteBudget removes a workspace's budget of an interval; one that is not set
-// stays away.
+// DeleteBudget removes a workspace's budget of an interval. Without such a budget it
+// does nothing.
 func (s *Service) DeleteBudget(ctx context.Context, by router.Actor, ref string, interval router.Interval) error {
 	w, err := s.cfg.Store.Workspace(ctx, by.Principal.Account, ref)
 	if err != nil {
@@ -55,13 +55,13 @@ func (s *Service) DeleteBudget(ctx context.Context, by router.Actor, ref string,
 	return err
 }
 
-// without copies all budgets but that of an interval.
+// without returns a copy of the budgets without that of an interval.
 func without(list []Budget, interval router.Interval) []Budget {
 	return slices.DeleteFunc(slices.Clone(list), func(b Budget) bool { return b.Interval == interval })
 }
 
-// decreasing says with which budgets the one of an interval is at odds. The
-// list has the broadest first.
+// decreasing adds a mistake for each budget that the budget of an interval
+// contradicts. The list is sorted by interval, the broadest first.
 func decreasing(list []Budget, interval router.Interval) issues {
 	var wrong issues
 	for i, broad := range list {

@@ -82,7 +82,7 @@ func TestR85dEveryBudgetThatIsSet(t *testing.T) {
 	require.NoError(t, b.put(t, "daily", "900"))
 }
 
-func TestR85eDeletingWhatIsNotSet(t *testing.T) {
+func TestR85eDeletingABudgetThatIsNotSet(t *testing.T) {
 	b := r85(t)
 	_, before, err := b.Changes(t.Context(), "acme", 0, 1)
 	require.NoError(t, err)

@@ -11,14 +11,14 @@ import (
 type Credits struct {
 	Total router.USD // all that was ever paid in
 	Used  router.USD // all that was ever charged
-	// Prepaid says that calls are refused once Total is spent. An account into
-	// which nothing was ever paid is not limited by its credits.
+	// Prepaid says that calls are refused once Total is spent. An account without
+	// payments is not limited by its credits.
 	Prepaid bool
 }
 
-// TopUp adds a payment to the credits of the actor's account, which from then
-// on is refused calls when they are spent. The same payment again, told by its
-// id, adds nothing; with another amount it is refused.
+// TopUp adds a payment to the credits of the actor's account. From the first payment
+// on, calls are refused once the credits are spent. A payment whose id was used
+// before adds nothing, and is refused if its amount differs.
 func (s *Service) TopUp(ctx context.Context, by router.Actor, payment string, amount router.USD) (Account, error) {
 	var wrong issues
 	if payment == "" || len(payment) > maxID {
@@ -35,12 +35,12 @@ func (s *Service) TopUp(ctx context.Context, by router.Actor, payment string, am
 	var a Account
 	err := retry(func() (err error) {
 		a, err = s.topUp(ctx, by, p)
-		if errors.Is(err, ErrExists) { // a rival was faster with the same payment
+		if errors.Is(err, ErrExists) { // a concurrent call added the same payment
 			err = ErrConflict
 		}
 		return err
 	})
-	s.forget(p.Account) // also after a failure: the store may have done it all the same
+	s.forget(p.Account) // also after a failure, because the store may have made the change
 	return a, err
 }
 

@@ -1,10 +1,9 @@
-// Package organization keeps who works together and on whose money: accounts,
-// their members, workspaces, budgets, credits, and the record of what was
-// changed.
+// Package organization administers accounts: their members, workspaces, budgets and
+// credits, and the records of changes.
 //
-// The one thing to know first: an account is either an organization, with
-// members, or personal, and each has a default workspace that cannot be
-// deleted. [Service] is what programs hold; [Service.Intercept] puts an
-// account's rules, budgets and credits on each call. [Store] is what storage
-// implements.
+// An account is either an organization, which has members, or personal. Each has a
+// default workspace, which cannot be deleted.
+//
+// Programs use [Service]. [Service.Intercept] puts the rules, budgets and credits of
+// an account on each of its calls. Storage implements [Store].
 package organization

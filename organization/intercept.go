@@ -8,15 +8,15 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Intercept puts on each call what its account and its workspace have decided:
-// rules for providers and retention, the workspace's order, its budgets and the
-// account's credits. A call without an account is the embedding program's own
-// and passes as it is; one whose account or workspace does not exist is
-// refused like one with an unknown key.
+// Intercept puts the settings of account and workspace on each call: rules for
+// providers and retention, the workspace's default order, its budgets and the
+// account's credits. A call without an account is the embedding program's own and
+// passes unchanged. A call whose account or workspace does not exist is refused like
+// one with an unknown key.
 //
-// What was changed through this Service acts on the next call. Of what was changed
-// elsewhere budgets and credits act on the next call that something is set aside
-// for, where the ledger keeps versions; the rest within 10 s.
+// A change made through this Service acts on the next call. A change made by another
+// process acts within 10 s; where the ledger keeps versions, a change of budgets or
+// credits acts on the next call that holds money.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		if c.Principal.Account == "" {
@@ -34,8 +34,8 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 	}
 }
 
-// refusal is what a caller is told of err. The keys of an account or a workspace
-// are gone with it, whatever a cache still says of them.
+// refusal returns the error that the caller gets for err. The keys of a deleted
+// account or workspace are invalid, even if a cache still has them.
 func refusal(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return &router.Error{Class: router.Authentication, Message: "Invalid API key", Err: err}
@@ -43,14 +43,15 @@ func refusal(err error) error {
 	return router.Failure(err)
 }
 
-// limitsOf are those that a place's account and workspace put on calls.
+// limitsOf returns the limits that the account and the workspace of a place put on
+// calls.
 func (s *Service) limitsOf(p place, st *standing, w Workspace) *router.Limits {
 	who := router.Principal{Account: p.account, Workspace: p.workspace}
 	l := &router.Limits{
 		Budgets:  budgetsOf(st.account, w),
 		Versions: []router.Version{{Line: router.OwnerAccount.Line(who, "ever"), N: st.account.Version}},
 		Again: func(ctx context.Context) (*router.Limits, error) {
-			now, err := s.renew(ctx, p, st)
+			now, err := s.cache.Renew(ctx, p, func(kept *standing) bool { return kept == st })
 			if err != nil {
 				return nil, refusal(err)
 			}
@@ -100,8 +101,8 @@ func budgetsOf(a Account, w Workspace) []router.Budget {
 	return list
 }
 
-// FilteredCatalog says whether the model listing of an account's keys shows
-// only what they can use.
+// FilteredCatalog reports whether the model listing of an account's keys shows only
+// the models that they can use.
 func (s *Service) FilteredCatalog(ctx context.Context, account string) (bool, error) {
 	st, err := s.standing(ctx, place{account: account})
 	if err != nil {
@@ -111,7 +112,7 @@ func (s *Service) FilteredCatalog(ctx context.Context, account string) (bool, er
 }
 
 // Rules returns the rules that [Service.Intercept] puts on calls of an account
-// in a workspace, for listings of what a key can use.
+// in a workspace, for listings of the models that a key can use.
 func (s *Service) Rules(ctx context.Context, account, workspace string) ([]router.Rule, error) {
 	st, err := s.standing(ctx, place{account, workspace})
 	if err != nil {

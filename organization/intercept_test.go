@@ -107,7 +107,7 @@ func TestChangesElsewhereActWithinTenSeconds(t *testing.T) {
 	assert.Len(t, c.Budgets, 1)
 }
 
-func TestAClockThatStepsBackMakesNothingLiveLonger(t *testing.T) {
+func TestAClockThatStepsBackKeepsNothingForLonger(t *testing.T) {
 	b := newBench(t)
 	elsewhere := b.service(t, b.set.Organization)
 	_, err := call(t, b.Service, b.principal())
@@ -120,7 +120,7 @@ func TestAClockThatStepsBackMakesNothingLiveLonger(t *testing.T) {
 	assert.Len(t, c.Budgets, 1)
 }
 
-// gate is a store whose readers wait, and are counted.
+// gate is a store that counts its readers and makes them wait.
 type gate struct {
 	organization.Store
 	open    chan struct{}
@@ -143,7 +143,7 @@ func (g *gate) Account(ctx context.Context, id string) (organization.Account, er
 	return a, err
 }
 
-func TestManyCallersReadOnce(t *testing.T) {
+func TestConcurrentCallersShareOneRead(t *testing.T) {
 	b := newBench(t)
 	g := &gate{Store: b.set.Organization, open: make(chan struct{}), arrived: make(chan struct{}, 1)}
 	s := b.service(t, g)
@@ -154,7 +154,7 @@ func TestManyCallersReadOnce(t *testing.T) {
 		assert.ErrorIs(t, err, context.Canceled)
 	})
 	<-g.arrived
-	cancel() // who began the reading gives up; the others get theirs all the same
+	cancel() // the caller that began the read gives up; the others still get its result
 	for range 32 {
 		wg.Go(func() {
 			_, err := s.FilteredCatalog(t.Context(), "acme")
@@ -169,7 +169,7 @@ func TestManyCallersReadOnce(t *testing.T) {
 	assert.EqualValues(t, 1, g.reads.Load())
 }
 
-func TestWhatWasReadBeforeAChangeIsNotKept(t *testing.T) {
+func TestAReadFromBeforeAChangeIsNotKept(t *testing.T) {
 	b := newBench(t)
 	g := &gate{Store: b.set.Organization, open: make(chan struct{}), arrived: make(chan struct{}, 1)}
 	s := b.service(t, g)

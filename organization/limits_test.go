@@ -184,9 +184,9 @@ func TestR36TheWorkspacesSortIsThatOfRequestsWithNone(t *testing.T) {
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-20260901"}},
 		[]router.ProviderInfo{{Slug: "ant", Client: nobody{}}, {Slug: "bee", Client: nobody{}}, {Slug: "cat", Client: nobody{}}},
 		[]router.Endpoint{
-			{Provider: "ant", Model: "acme/judge", Pricing: router.Pricing{Prompt: 1 * router.Dollar}},
-			{Provider: "bee", Model: "acme/judge", Pricing: router.Pricing{Prompt: 2 * router.Dollar}},
-			{Provider: "cat", Model: "acme/judge", Pricing: router.Pricing{Prompt: 3 * router.Dollar}},
+			{Provider: "ant", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("1")}},
+			{Provider: "bee", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("2")}},
+			{Provider: "cat", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("3")}},
 		},
 	)
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// wrong says what is wrong with m; path is put before the names.
+// wrong returns the mistakes in m, with path before the names of the members.
 func (m Member) wrong(path string) issues {
 	var wrong issues
 	if m.ID == "" || len(m.ID) > maxID {
@@ -33,8 +33,8 @@ func (m Member) wrong(path string) issues {
 	return wrong
 }
 
-// AddMember adds a member to the actor's organization. One with the same id is
-// ErrExists; a personal account takes none.
+// AddMember adds a member to the actor's organization. A member with the same id is
+// ErrExists. A personal account cannot have further members.
 func (s *Service) AddMember(ctx context.Context, by router.Actor, m Member) (Member, error) {
 	if err := refuse(m.wrong("")); err != nil {
 		return Member{}, err
@@ -53,8 +53,8 @@ func (s *Service) AddMember(ctx context.Context, by router.Actor, m Member) (Mem
 	return m, nil
 }
 
-// UpdateMember replaces a member's address, names and role. The role in every
-// workspace follows.
+// UpdateMember replaces a member's address, names and role. The role holds in all
+// workspaces.
 func (s *Service) UpdateMember(ctx context.Context, by router.Actor, m Member) (Member, error) {
 	if err := refuse(m.wrong("")); err != nil {
 		return Member{}, err
@@ -79,7 +79,7 @@ func (s *Service) UpdateMember(ctx context.Context, by router.Actor, m Member) (
 }
 
 // RemoveMember removes a member from the actor's organization and all its
-// workspaces. Who has created keys that still exist cannot be removed.
+// workspaces. A member who has created keys that still exist cannot be removed.
 func (s *Service) RemoveMember(ctx context.Context, by router.Actor, id string) error {
 	account := by.Principal.Account
 	if err := s.takesMembers(ctx, by); err != nil {
@@ -103,7 +103,7 @@ func (s *Service) RemoveMember(ctx context.Context, by router.Actor, id string) 
 	return s.cfg.Store.RemoveMember(ctx, account, id, change)
 }
 
-// takesMembers says that the actor's account is an organization.
+// takesMembers returns an error unless the actor's account is an organization.
 func (s *Service) takesMembers(ctx context.Context, by router.Actor) error {
 	a, err := s.cfg.Store.Account(ctx, by.Principal.Account)
 	switch {
@@ -130,8 +130,8 @@ func (s *Service) Member(ctx context.Context, account, id string) (Member, error
 	return s.cfg.Store.Member(ctx, account, id)
 }
 
-// IsMember says whether a user is a member of an organization, or the owner of
-// a personal account.
+// IsMember reports whether a user is a member of an organization, or the owner of a
+// personal account.
 func (s *Service) IsMember(ctx context.Context, account, user string) (bool, error) {
 	_, err := s.cfg.Store.Member(ctx, account, user)
 	if errors.Is(err, ErrNotFound) {

@@ -37,7 +37,7 @@ func membershipOf(workspace string, m Member) Membership {
 	}
 }
 
-// place returns a workspace and whether it is the default one.
+// place returns a workspace and whether it is the account's default one.
 func (s *Service) place(ctx context.Context, account, ref string) (Workspace, bool, error) {
 	w, err := s.cfg.Store.Workspace(ctx, account, ref)
 	if err != nil {
@@ -47,9 +47,8 @@ func (s *Service) place(ctx context.Context, account, ref string) (Workspace, bo
 	return w, w.ID == a.DefaultWorkspace, err
 }
 
-// AddToWorkspace makes members of the actor's account members of a workspace.
-// It returns their memberships in the order given, each once, and how many of
-// them are new.
+// AddToWorkspace adds members of the actor's account to a workspace. It returns their
+// memberships in the order given, each once, and how many of them are new.
 func (s *Service) AddToWorkspace(ctx context.Context, by router.Actor, ref string, users []string) ([]Membership, int, error) {
 	account := by.Principal.Account
 	w, isDefault, err := s.place(ctx, account, ref)
@@ -77,8 +76,8 @@ func (s *Service) AddToWorkspace(ctx context.Context, by router.Actor, ref strin
 	return s.storedMemberships(ctx, account, w.ID, list, added)
 }
 
-// newMemberships returns one membership for each user, as those of the default
-// workspace are. Who is no member of the account is an issue.
+// newMemberships returns one membership for each user. A user who is not a member of
+// the account is a mistake.
 func (s *Service) newMemberships(ctx context.Context, account, workspace string, users []string) ([]Membership, error) {
 	var wrong issues
 	checkUsers(&wrong, users)
@@ -103,7 +102,7 @@ func (s *Service) newMemberships(ctx context.Context, account, workspace string,
 	return list, refuse(wrong)
 }
 
-// storedMemberships shows those that were there before as they are.
+// storedMemberships replaces memberships that existed before by the stored ones.
 func (s *Service) storedMemberships(
 	ctx context.Context, account, workspace string, list []Membership, added int,
 ) ([]Membership, int, error) {
@@ -124,8 +123,8 @@ func (s *Service) storedMemberships(
 }
 
 // RemoveFromWorkspace removes members from a workspace of the actor's account
-// and returns how many of them were in it. Who has created keys there cannot be
-// removed, and nobody from the default workspace; then nobody is.
+// and returns how many of them were in it. A member who has created keys there cannot
+// be removed; then none is. Members of the default workspace cannot be removed.
 func (s *Service) RemoveFromWorkspace(ctx context.Context, by router.Actor, ref string, users []string) (int, error) {
 	account := by.Principal.Account
 	w, isDefault, err := s.place(ctx, account, ref)

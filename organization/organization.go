@@ -13,10 +13,10 @@ import (
 type Account struct {
 	ID               string
 	Name             string
-	Personal         bool   // no organization: no settings, and one member, its owner
+	Personal         bool   // not an organization: no settings, and the owner is the only member
 	DefaultWorkspace string // a UUID
-	// FilteredCatalog makes the model listing of the account's keys show only
-	// what those keys can use.
+	// FilteredCatalog makes the model listing of the account's keys show only the
+	// models that they can use.
 	FilteredCatalog  bool
 	Allowed, Ignored []string // provider slugs, for every call of the account
 	ZDR              bool     // zero retention for every call of the account
@@ -28,7 +28,7 @@ type Account struct {
 	Version              int64 // counts changes, from 1; see [Store]
 }
 
-// Settings are what an organization decides for itself.
+// Settings are those that an organization's own keys can change.
 type Settings struct {
 	FilteredCatalog bool
 }
@@ -64,11 +64,11 @@ type Workspace struct {
 	// workspace has. It is fixed from the start, so that the guardrail itself
 	// can be made when it is first needed.
 	DefaultGuardrail string
-	// DefaultSort is the order of requests that ask for none; "" has none.
+	// DefaultSort is the order for requests without one; "" sets none.
 	DefaultSort systemone.SortBy
 	Budgets     []Budget // the broadest first, at most one for each interval
-	// IncludeBYOK makes all budgets count what calls with the caller's own
-	// provider credentials cost.
+	// IncludeBYOK makes all budgets count calls with the caller's own provider
+	// credentials, too.
 	IncludeBYOK          bool
 	CreatedAt, UpdatedAt time.Time
 	Version              int64 // counts changes, from 1; see [Store]
@@ -101,8 +101,8 @@ type Membership struct {
 	CreatedAt time.Time
 }
 
-// membershipID is a pure function of the pair, so that adding twice gives the
-// same membership and those of the default workspace need not be stored.
+// membershipID is a pure function of its arguments. So adding a member twice gives
+// the same membership, and memberships of default workspaces need not be stored.
 func membershipID(workspace, user string) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("workspace:"+workspace+"/member:"+user)).String()
 }

@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signalbox/signalbox/internal/flight"
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Balancer reads the books of spending; every [router.Ledger] is one.
+// Balancer reads what was spent. Every [router.Ledger] is one.
 type Balancer interface {
 	Balances(ctx context.Context, lines []router.Line) ([]router.Balance, error)
 }
@@ -24,23 +24,23 @@ type Balancer interface {
 // minor versions.
 type Config struct {
 	Store  Store      // required
-	Audit  AuditStore // nil: Changes knows of none
-	Ledger Balancer   // nil: nobody has spent anything
-	// KeysIn counts a workspace's keys; a workspace with keys cannot be deleted.
-	// Nil where the program has no keys in workspaces.
+	Audit  AuditStore // nil: Changes returns none
+	Ledger Balancer   // the router's, to show what was charged; nil shows 0
+	// KeysIn counts a workspace's keys. A workspace with keys cannot be deleted.
+	// Nil: workspaces have no keys.
 	KeysIn func(ctx context.Context, account, workspace string) (int, error)
-	// KeysOf counts the keys that a member created in a workspace, or in all of
-	// the account's when workspace is ""; who has created keys cannot be
-	// removed. Nil where no key has a creator.
+	// KeysOf counts the keys that a member created in a workspace, or in the whole
+	// account when workspace is "". A member who has created keys cannot be removed.
+	// Nil: members have no keys.
 	KeysOf func(ctx context.Context, account, workspace, member string) (int, error)
-	// Deleted removes what other parts of the program keep for a workspace of
-	// the actor's account that has just been deleted. It is called again when
-	// the deletion is repeated, so that what a failure left goes then. Nil where
-	// nothing else is kept.
+	// Deleted removes what other parts of the program keep for a workspace of the
+	// actor's account that has just been deleted. It is called again when the
+	// deletion is repeated, to remove what a failure has left. Nil: other parts keep
+	// nothing.
 	Deleted func(ctx context.Context, by router.Actor, workspace string) error
-	// NewID makes the ids of accounts, workspaces and budgets; by default
-	// UUIDs that sort as they are made, so that lists keep to the order of what
-	// was made in one instant.
+	// NewID makes the ids of accounts, workspaces and budgets. By default they are
+	// UUIDs of version 7, which sort in the order of their creation, so lists show
+	// objects of one instant in that order.
 	NewID func() uuid.UUID
 	Now   func() time.Time // default time.Now
 }
@@ -48,12 +48,11 @@ type Config struct {
 // Service administers accounts and puts their rules on calls. It is safe for
 // concurrent use.
 //
-// Methods that change something take who does it; whose account is changed is
-// by.Principal.Account. Whether the actor may do it is for the caller to know.
+// Methods that change something take the actor who does it, and act on the account
+// by.Principal.Account. The caller must check that the actor may do it.
 type Service struct {
 	cfg   Config
-	loads flight.Group[*standing]
-	cache standings
+	cache *cache.Cache[place, *standing]
 }
 
 // New checks cfg and fills in its defaults. A mistake is ErrConfig.
@@ -79,7 +78,9 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Service{cfg: cfg, cache: standings{byPlace: map[place]*standing{}}}, nil
+	s := &Service{cfg: cfg}
+	s.cache = s.newCache()
+	return s, nil
 }
 
 // Changes returns limit of an account's audit records from offset on, newest
@@ -91,13 +92,13 @@ func (s *Service) Changes(ctx context.Context, account string, offset, limit int
 	return s.cfg.Audit.Changes(ctx, account, offset, limit)
 }
 
-// now is the time of a change, as coarse as the coarsest store keeps it.
+// now returns the time of a change, in the microseconds that every store keeps.
 func (s *Service) now() time.Time { return s.cfg.Now().UTC().Truncate(time.Microsecond) }
 
 func (s *Service) newID() string { return s.cfg.NewID().String() }
 
-// change is the record of what by did to an object; before and after are nil
-// where there was or is none.
+// change returns the record of an action of by. before is nil for a new object, after
+// for a deleted one.
 func (s *Service) change(by router.Actor, action, kind, object string, before, after any) (router.Change, error) {
 	c := router.Change{
 		ID: s.cfg.NewID(), At: s.now(), Actor: by, Action: action, Kind: kind, Object: object, Account: by.Principal.Account,
@@ -118,11 +119,11 @@ func (s *Service) change(by router.Actor, action, kind, object string, before, a
 	return c, nil
 }
 
-// attempts bounds how often a change that lost a race is made again, from what
-// is stored by then.
+// attempts bounds how often a change that met ErrConflict is made again, each time
+// from the object as it is stored by then.
 const attempts = 32
 
-// retry makes a change until it is not in conflict with another one.
+// retry makes a change until no concurrent change conflicts with it.
 func retry(change func() error) error {
 	err := ErrConflict
 	for n := 0; n < attempts && errors.Is(err, ErrConflict); n++ {
@@ -131,21 +132,21 @@ func retry(change func() error) error {
 	return err
 }
 
-// issues collects what is wrong with given values.
+// issues collects the mistakes in given values.
 type issues []systemone.Issue
 
 func (list *issues) add(path, format string, args ...any) {
 	*list = append(*list, systemone.Issue{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// storable notes a text that not every store can keep.
+// storable adds a mistake for a text that some store cannot keep.
 func (list *issues) storable(path, text string) {
 	if !router.Storable(text) {
 		list.add(path, "must be UTF-8 without U+0000")
 	}
 }
 
-// refuse is the refusal of everything in the list, or nil.
+// refuse returns the error for the mistakes in a list, or nil if it is empty.
 func refuse(list issues) error {
 	if len(list) == 0 {
 		return nil
@@ -153,7 +154,7 @@ func refuse(list issues) error {
 	return &systemone.InvalidError{Issues: list}
 }
 
-// invalid is one thing that is wrong.
+// invalid returns the error for a single mistake.
 func invalid(path, format string, args ...any) error {
 	var list issues
 	list.add(path, format, args...)

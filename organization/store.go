@@ -7,32 +7,33 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Errors of this package. What is wrong with given values is a
-// *systemone.InvalidError that lists it all.
+// Errors of this package. Mistakes in given values are a *systemone.InvalidError that
+// lists all of them.
 var (
-	// ErrNotFound is an account, member, workspace, budget or payment that does
-	// not exist, or belongs to another account: the two are told apart nowhere.
+	// ErrNotFound is the error for an account, member, workspace, budget or payment
+	// that does not exist or belongs to another account. Callers cannot tell the two
+	// apart.
 	ErrNotFound = errors.New("organization: not found")
-	// ErrExists is an id or a slug that is taken.
+	// ErrExists is the error for an id or a slug that is taken.
 	ErrExists = errors.New("organization: exists already")
-	// ErrConflict is a change that lost a race against another one.
+	// ErrConflict is the error of a change that another change of the object preceded.
 	ErrConflict = errors.New("organization: changed meanwhile")
-	// ErrConfig is every mistake in a Config.
+	// ErrConfig is the error for every mistake in a Config.
 	ErrConfig = errors.New("organization: invalid configuration")
 )
 
 // Store keeps accounts and what belongs to them. It is safe for concurrent
-// use, and each method is one transaction that honours ctx, also across
-// processes. Text is compared byte for byte, values are copies both ways, and
-// whatever belongs to another account is ErrNotFound.
+// use, and each method is one transaction that honours ctx, also across processes.
+// Text is compared byte for byte. A store shares no memory with the values it is given
+// or returns. Objects of another account are ErrNotFound.
 //
 // Every method that changes something takes the record of the change last and
 // stores it in the same transaction, or not at all when nothing changes.
 //
-// A Replace method replaces the object whose Version is the given one's, which
-// is then stored one higher. Where the stored object has another Version, it
-// changes nothing and returns ErrConflict. So whoever read an object, checked a
-// rule that spans its fields and replaces it, holds that rule against everybody.
+// A Replace method replaces an object if the stored Version is the given one, and
+// stores the new object with a Version one higher. If the stored Version differs, it
+// changes nothing and returns ErrConflict. So a caller that reads an object, checks a
+// rule across its fields and replaces it keeps that rule under concurrent changes.
 type Store interface {
 	// CreateAccount adds an account with its first member and its default
 	// workspace. An account with the same id is ErrExists.
@@ -75,7 +76,7 @@ type Store interface {
 	DeleteWorkspace(ctx context.Context, account, id string, change router.Change) error
 
 	// AddToWorkspace adds the memberships that the workspace does not have yet,
-	// all or none, and returns how many those were. Someone who is no member of
+	// all or none, and returns how many those were. A user who is not a member of
 	// the account is ErrNotFound.
 	AddToWorkspace(ctx context.Context, account, workspace string, list []Membership, change router.Change) (int, error)
 	// RemoveFromWorkspace removes the memberships of these users and returns how

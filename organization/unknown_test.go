@@ -15,7 +15,7 @@ import (
 
 var errLost = errors.New("the connection was lost")
 
-// deaf is a store that does what it is told, and whose answer is lost.
+// deaf is a store that makes each change and then loses the reply.
 type deaf struct{ organization.Store }
 
 func (d deaf) ReplaceAccount(ctx context.Context, a organization.Account, c router.Change) error {
@@ -34,7 +34,7 @@ func (d deaf) DeleteWorkspace(ctx context.Context, account, id string, c router.
 	return errors.Join(errLost, d.Store.DeleteWorkspace(ctx, account, id, c))
 }
 
-// The store may have made a change all the same.
+// A store that returns an error may have made the change.
 func TestAChangeThatFailedIsLookedForAtOnce(t *testing.T) {
 	b := newBench(t)
 	s := b.service(t, deaf{b.set.Organization})
@@ -70,8 +70,8 @@ func TestAChangeThatFailedIsLookedForAtOnce(t *testing.T) {
 	assert.Error(t, err, "and nobody is in the workspace any more")
 }
 
-// passed is a store in which another change is always made first, a minute
-// after the clock was read.
+// passed is a store in which another change always precedes, a minute after the clock
+// was read.
 type passed struct {
 	organization.Store
 	b    *bench

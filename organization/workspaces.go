@@ -14,7 +14,7 @@ import (
 
 var slugForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// NewWorkspace is what a workspace is made from.
+// NewWorkspace holds the settings of a new workspace.
 type NewWorkspace struct {
 	Name        string  // 1 to 100 characters
 	Slug        string  // lower-case letters, digits and single dashes, 1 to 50
@@ -57,8 +57,8 @@ func (s *Service) Workspace(ctx context.Context, account, ref string) (Workspace
 	return s.cfg.Store.Workspace(ctx, account, ref)
 }
 
-// Workspaces returns limit of an account's workspaces from offset on, the
-// earliest first, which the default one is, and how many there are in all.
+// Workspaces returns limit of an account's workspaces from offset on, the earliest
+// first, and how many there are in all. The default workspace is the earliest.
 func (s *Service) Workspaces(ctx context.Context, account string, offset, limit int) ([]Workspace, int, error) {
 	return s.cfg.Store.Workspaces(ctx, account, offset, limit)
 }
@@ -73,10 +73,10 @@ func (s *Service) UpdateWorkspace(ctx context.Context, by router.Actor, ref stri
 	})
 }
 
-// Check returns what is wrong with what u sets, or nil. That a slug is taken it
-// does not know.
+// Check returns the mistakes in what u sets, or nil. It does not check whether a slug
+// is taken.
 func (u WorkspaceUpdate) Check() error {
-	w := Workspace{Name: "sound", Slug: "sound"} // so is what is not changed
+	w := Workspace{Name: "sound", Slug: "sound"} // what u does not set has no mistakes
 	u.apply(&w)
 	return refuse(w.wrong())
 }
@@ -115,7 +115,7 @@ func (s *Service) replaceWorkspace(
 			return err
 		}
 		err = s.cfg.Store.ReplaceWorkspace(ctx, w, change)
-		s.forget(w.Account) // also after a failure: the store may have done it all the same
+		s.forget(w.Account) // also after a failure, because the store may have made the change
 		return slugTaken(err, w.Slug)
 	})
 	if err != nil {
@@ -125,12 +125,13 @@ func (s *Service) replaceWorkspace(
 	return w, nil
 }
 
-// DeleteWorkspace deletes a workspace of the actor's account, named by id or
-// slug, with its budgets and memberships. The default one and one that has keys
-// are refused. A key that is made at the same time either has it refused or is
-// gone with it. An error other than a refusal and ErrNotFound may leave
-// something behind; the same deletion by id, which is then ErrNotFound, removes
-// it.
+// DeleteWorkspace deletes a workspace of the actor's account, named by id or slug, with
+// its budgets and memberships. The default workspace and a workspace with keys are
+// refused. If a key is made at the same time, either the deletion is refused or the
+// key is deleted, too.
+//
+// After an error other than a refusal or ErrNotFound, parts of the workspace may be
+// left. Repeat the deletion by id to remove them; it then returns ErrNotFound.
 func (s *Service) DeleteWorkspace(ctx context.Context, by router.Actor, ref string) error {
 	account := by.Principal.Account
 	a, err := s.cfg.Store.Account(ctx, account)
@@ -161,7 +162,7 @@ func (s *Service) DeleteWorkspace(ctx context.Context, by router.Actor, ref stri
 		return err
 	}
 	err = s.cfg.Store.DeleteWorkspace(ctx, account, w.ID, change)
-	s.forget(account) // also after a failure: the store may have done it all the same
+	s.forget(account) // also after a failure, because the store may have made the change
 	if err != nil {
 		return err
 	}
@@ -177,8 +178,8 @@ func (s *Service) DefaultWorkspace(ctx context.Context, account string) (string,
 	return st.account.DefaultWorkspace, nil
 }
 
-// HasWorkspace says whether an account has a workspace with this id. A slug is
-// no id.
+// HasWorkspace reports whether an account has a workspace with this id. A slug does
+// not count as an id.
 func (s *Service) HasWorkspace(ctx context.Context, account, id string) (bool, error) {
 	w, err := s.cfg.Store.Workspace(ctx, account, id)
 	if errors.Is(err, ErrNotFound) {
@@ -197,7 +198,7 @@ func (s *Service) LiveWorkspaces(ctx context.Context, account string) ([]string,
 	return ids, err
 }
 
-// wrong says what is wrong with w.
+// wrong returns the mistakes in w.
 func (w Workspace) wrong() issues {
 	var wrong issues
 	checkName(&wrong, w.Name)
@@ -221,7 +222,7 @@ func (w Workspace) wrong() issues {
 	return wrong
 }
 
-// slugTaken says which member an ErrExists of a workspace is about.
+// slugTaken turns an ErrExists of a workspace into a mistake of its slug.
 func slugTaken(err error, slug string) error {
 	if errors.Is(err, ErrExists) {
 		return invalid("slug", "%s is the slug of another workspace", slug)

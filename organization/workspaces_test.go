@@ -205,8 +205,7 @@ func TestOneToAHundredUsers(t *testing.T) {
 	assert.Equal(t, 99, removed)
 }
 
-// TestDeletingAgainClearsWhatWasLeft: a failure on the way is repaired by the
-// same deletion.
+// TestDeletingAgainClearsWhatWasLeft repeats a deletion that failed halfway.
 func TestDeletingAgainClearsWhatWasLeft(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()

@@ -76,7 +76,7 @@ func TestVersionsHaveABoundAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// What is not kept does not count.
+// Members that are not kept do not count against the bound.
 func TestOnlyWhatIsKeptCountsForTheBound(t *testing.T) {
 	_, err := presets.Decode(presets.ChatCompletions, []byte(`{"messages":[{"role":"user","content":"`+strings.Repeat("a", 1<<20)+`"}],"user":"`+
 		strings.Repeat("b", 1<<20)+`"}`))

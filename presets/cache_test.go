@@ -49,8 +49,7 @@ func TestChangesActInTime(t *testing.T) {
 	assert.Equal(t, miniOfP, ask(t, there, use), "a clock that steps back makes nothing live longer")
 }
 
-// unsure does what it is asked and fails all the same, as a storage does whose
-// answer is lost.
+// unsure is a store that makes each change and then loses the reply.
 type unsure struct{ presets.Store }
 
 func (s unsure) SetStatus(
@@ -73,7 +72,8 @@ func TestStatusThatMayHaveChangedActsAtOnce(t *testing.T) {
 	assert.Equal(t, notFound, ask(t, r, `"preset":"p"`))
 }
 
-// counting counts reads and may fail them, or do something before they return.
+// counting is a store that counts reads, and can fail them or call a function before
+// they return.
 type counting struct {
 	presets.Store
 
@@ -123,7 +123,7 @@ func TestLookUpsAreCached(t *testing.T) {
 }
 
 // TestAChangeDuringALookUpIsNotHidden makes a version between the moment a
-// look-up reads the old one and the moment it remembers it.
+// lookup reads the old one and the moment it is kept.
 func TestAChangeDuringALookUpIsNotHidden(t *testing.T) {
 	g := newRig(t)
 	g.make(t, shop, "p", presetP)

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Shape is a form of a request that presets are made from.
+// Shape is a form of chat request from which presets are made.
 type Shape uint8
 
 // The shapes, by the end of the path that takes them.
@@ -21,11 +21,11 @@ const (
 	Responses
 )
 
-// MaxVersionBytes is how large a version may be: its configuration and its
-// system prompt as they stand in a reply, which writes some characters as six.
+// MaxVersionBytes bounds a version: its configuration and its system prompt, in bytes
+// as a reply writes them, where some characters take six.
 const MaxVersionBytes = 64 << 10
 
-// Draft is what a body makes of a preset.
+// Draft holds the parts of a body that a preset keeps.
 type Draft struct {
 	// Config is the JSON object of the members that are kept, with their
 	// values as they were sent. It shares no memory with the body.
@@ -33,15 +33,14 @@ type Draft struct {
 	SystemPrompt string // "" for none
 }
 
-// Decode checks a body and takes from it what a preset keeps. U+0000 may stand
-// in nothing that is kept, for not every store could hold it. What it takes as
-// JSON at all, [systemone.CheckSyntax] says. What is kept has at most
-// [MaxVersionBytes]. Every member with a documented
-// bound is checked, also one that is not kept; a null member counts as absent,
-// and members that nobody knows are ignored. The error is a
-// [*systemone.InvalidError] with every problem, up to 100.
+// Decode checks a body and returns the parts of it that a preset keeps. The body must
+// be JSON by the rules of [systemone.CheckSyntax]. Every member with a documented
+// bound is checked, also if it is not kept. A null member counts as absent, and
+// unknown members are ignored. The kept parts must have at most [MaxVersionBytes],
+// and no U+0000, which some stores cannot keep. The error is a
+// [*systemone.InvalidError] with all mistakes, up to 100.
 //
-// The deprecated route becomes provider.sort.partition, unless that is given.
+// The deprecated member route becomes provider.sort.partition, unless that is given.
 func Decode(shape Shape, body []byte) (Draft, error) {
 	if err := systemone.CheckSyntax(body); err != nil {
 		return Draft{}, err
@@ -75,10 +74,10 @@ func Decode(shape Shape, body []byte) (Draft, error) {
 	return draft, p.err()
 }
 
-// size is how many bytes a draft has in a reply.
+// size returns how many bytes a draft takes in a reply.
 func (d Draft) size() int { return len(d.Config) + jsonsize.Text(d.SystemPrompt) }
 
-// largest names the member that takes the most room in a draft.
+// largest returns the name of the largest member of a draft.
 func largest(shape Shape, d Draft) string {
 	name, most := shape.prompt(), jsonsize.Text(d.SystemPrompt)
 	members, _ := jsontext.Members(d.Config)
@@ -90,7 +89,7 @@ func largest(shape Shape, d Draft) string {
 	return name
 }
 
-// prompt names the member that the system prompt is taken from.
+// prompt returns the name of the member that holds the system prompt.
 func (s Shape) prompt() string {
 	switch s {
 	case Messages:
@@ -102,7 +101,7 @@ func (s Shape) prompt() string {
 	}
 }
 
-// sameEffort notes two efforts that differ.
+// sameEffort adds a mistake if the two efforts differ.
 func sameEffort(p *problems, given map[string]json.RawMessage) {
 	reasoning, _ := jsontext.Members(given["reasoning"])
 	long, short := wordOf(reasoning["effort"]), wordOf(given["reasoning_effort"])
@@ -142,7 +141,7 @@ func withRoute(provider, route json.RawMessage) json.RawMessage {
 	return appendObject(nil, sortedNames(preferences), preferences)
 }
 
-// config is the object of the members that are kept.
+// config returns the object of the members that are kept.
 func config(all []member, given map[string]json.RawMessage) json.RawMessage {
 	var names []string
 	for _, m := range all {
@@ -165,8 +164,8 @@ func appendObject(dst []byte, names []string, members map[string]json.RawMessage
 	return append(dst, '}')
 }
 
-// systemPrompt checks what the shape has of a conversation and returns the
-// system's part of it.
+// systemPrompt checks the conversation of a body, and returns the texts of its system
+// messages.
 func systemPrompt(shape Shape, p *problems, given map[string]json.RawMessage) string {
 	var texts []string
 	take := func(p *problems, path string, value json.RawMessage) {
@@ -187,8 +186,8 @@ func systemPrompt(shape Shape, p *problems, given map[string]json.RawMessage) st
 	return strings.Join(texts, "\n\n")
 }
 
-// message takes an object with a known role. The content of those that speak
-// for the system goes to system, if there is one.
+// message accepts an object with a known role. The content of system messages must
+// satisfy system, unless that is nil.
 func message(roles []string, system rule) rule {
 	role := field{"role", word(roles...), true}
 	return func(p *problems, path string, value json.RawMessage) {
@@ -200,8 +199,8 @@ func message(roles []string, system rule) rule {
 	}
 }
 
-// textsOf returns a text, or those of an array of parts. Parts that are no
-// text are passed over.
+// textsOf returns a text, or the texts of an array of parts. It skips parts without a
+// text.
 func textsOf(p *problems, path string, value json.RawMessage) []string {
 	if s, ok := jsontext.Text(value); ok {
 		storable(p, path, value)

@@ -26,7 +26,7 @@ var (
 	manager = router.Actor{Principal: router.Principal{Account: "acme", Member: "user_1", Management: true}, RequestID: "r-1"}
 )
 
-// workspaces is what presets asks of whoever keeps workspaces.
+// workspaces is the Workspace function of the tests.
 func workspaces(_ context.Context, account, id string) (string, error) {
 	switch {
 	case account == "acme" && id == "":
@@ -52,7 +52,7 @@ func newRig(tb testing.TB) *rig {
 	return g
 }
 
-// another is a service as another process would have it.
+// another returns a second service over the same store, as of another process.
 func (g *rig) another(tb testing.TB, s presets.Store) *presets.Service {
 	tb.Helper()
 	service, err := presets.New(presets.Config{Store: s, Workspace: workspaces, Now: func() time.Time { return g.now }})
@@ -81,7 +81,7 @@ func newRouter(tb testing.TB, interceptors ...router.Interceptor) *router.Router
 	endpoint := func(provider, model string, dollars router.USD) router.Endpoint {
 		return router.Endpoint{
 			Provider: provider, Model: model, UpstreamModel: model, ZDR: true,
-			Pricing: router.Pricing{Prompt: dollars * router.Dollar},
+			Pricing: router.Pricing{Prompt: (dollars * router.Dollar).Price()},
 		}
 	}
 	catalog, err := router.NewCatalog([]router.Model{

@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// FuzzDecode holds that nothing panics, and that what a body left in a preset
-// is taken again and leaves the same.
+// FuzzDecode checks that no body panics, and that the kept parts of an accepted body
+// are accepted again and give the same preset.
 func FuzzDecode(f *testing.F) {
 	for _, b := range bounds {
 		for _, value := range append(b.good, b.bad...) {

@@ -11,20 +11,22 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// mark stands between a model and a preset in the model of a request.
+// mark separates a model from a preset in the model of a request.
 const mark = "@preset/"
 
-// Intercept puts presets in place of their names. A request names one by its
-// preset, by "@preset/<slug>" as its model, or by "<model>@preset/<slug>". The
-// preset is looked for in the workspace of the call's principal and then in
-// the account's default one. The request's members win over the preset's:
-// a request that names any model takes neither model nor models from the
-// preset, and one with a provider, be it empty, takes none. A preset that there
-// is not, or that is not active, is a [router.NotFound]. A request that names
-// two different ones is a [*systemone.InvalidError].
+// Intercept replaces the name of a preset in a request by the preset's settings. A
+// request names a preset by its preset member, by "@preset/<slug>" as its model, or
+// by "<model>@preset/<slug>". The preset is looked up in the workspace of the call's
+// principal, and then in the account's default workspace.
 //
-// A change made through this Service acts at once; one made by another process
-// within 10 s. A request without a preset costs nothing.
+// The members of the request take precedence. A request that names any model takes
+// neither model nor models from the preset, and a request with a provider member,
+// even an empty one, takes no preferences. A preset that does not exist or is not
+// active is a [router.NotFound]. A request that names two different presets is a
+// [*systemone.InvalidError].
+//
+// A change made through this Service acts at once, a change made by another process
+// within 10 s. A request without a preset needs no lookup.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		if q := c.Request; q != nil && (q.Preset != "" || strings.Contains(q.Model, mark)) {
@@ -65,63 +67,50 @@ func (s *Service) resolve(ctx context.Context, who router.Principal, q *systemon
 	return &resolved, nil
 }
 
-// lookup finds what a principal means by a slug, or ErrNotFound.
+// lookup returns the settings that a slug has for a principal, or ErrNotFound.
 func (s *Service) lookup(ctx context.Context, who router.Principal, slug string) (*settings, error) {
 	if !validSlug(slug) {
 		return nil, ErrNotFound
 	}
-	n, now := name{who.Account, slug}, s.cfg.Now()
-	found, known, ticket := s.cache.get(n, who.Workspace, now)
-	if !known {
-		var err error
-		if found, err = s.read(ctx, who, slug); err != nil {
-			return nil, err
-		}
-		s.cache.put(n, who.Workspace, found, now, ticket)
-	}
-	if found == nil {
-		return nil, ErrNotFound
-	}
-	return found, nil
+	return s.cache.Get(ctx, name{who.Account, who.Workspace, slug})
 }
 
-// read finds what a principal means by a slug in the storage; nil is no preset
-// that can be used.
-func (s *Service) read(ctx context.Context, who router.Principal, slug string) (*settings, error) {
-	p, err := s.find(ctx, who, slug)
+// load reads the settings of a name for the cache.
+func (s *Service) load(ctx context.Context, n name) (*settings, error) {
+	p, err := s.find(ctx, n)
 	switch {
-	case errors.Is(err, ErrNotFound), err == nil && p.Status != Active:
-		return nil, nil // which is worth remembering
 	case err != nil:
 		return nil, fmt.Errorf("presets: look up: %w", err)
+	case p.Status != Active:
+		return nil, ErrNotFound
 	}
 	found, err := settingsOf(p.Designated)
 	if err != nil {
-		return nil, &router.Error{Class: router.Server, Err: err} // not the caller's fault, whatever err is
+		return nil, &router.Error{Class: router.Server, Err: err} // what the store holds is not the caller's mistake
 	}
 	return found, nil
 }
 
-// find looks in the principal's workspace and then in the default one. A
-// preset that is not active hides one of the same name behind it.
-func (s *Service) find(ctx context.Context, who router.Principal, slug string) (Preset, error) {
-	if who.Workspace != "" {
-		p, err := s.cfg.Store.Get(ctx, who.Account, who.Workspace, slug)
+// find looks in the workspace of the request's key and then in the default one. A
+// preset that is not active hides a preset of the same name in the default one.
+func (s *Service) find(ctx context.Context, n name) (Preset, error) {
+	if n.workspace != "" {
+		p, err := s.cfg.Store.Get(ctx, n.account, n.workspace, n.slug)
 		if !errors.Is(err, ErrNotFound) {
 			return p, err
 		}
 	}
-	usual, err := s.cfg.Workspace(ctx, who.Account, "")
+	usual, err := s.cfg.Workspace(ctx, n.account, "")
 	if err != nil {
 		return Preset{}, err
 	}
-	if usual == who.Workspace && usual != "" {
+	if usual == n.workspace && usual != "" {
 		return Preset{}, ErrNotFound
 	}
-	return s.cfg.Store.Get(ctx, who.Account, usual, slug)
+	return s.cfg.Store.Get(ctx, n.account, usual, n.slug)
 }
 
-// settingsOf reads what of a version acts on a decision.
+// settingsOf returns the settings of a version.
 func settingsOf(v Version) (*settings, error) {
 	var config struct {
 		Model    string          `json:"model"`

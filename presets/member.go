@@ -27,8 +27,8 @@ type member struct {
 	kept bool // in the preset; other members are checked and dropped
 }
 
-// members lists what all three shapes of a request have in common. It is the
-// one place that says what is kept.
+// members lists the members that all three shapes of a request have in common. It
+// alone says which are kept.
 func members() []member {
 	free := object()
 	return []member{
@@ -87,8 +87,8 @@ func trace() rule {
 	)
 }
 
-// stopCondition takes objects with a type; of the two types that are
-// documented it also wants their figure.
+// stopCondition accepts objects with a type. Objects of the two documented types must
+// also have their figure.
 func stopCondition(p *problems, path string, value json.RawMessage) {
 	object(field{"type", text(0), true})(p, path, value)
 	members, _ := jsontext.Members(value)
@@ -100,7 +100,7 @@ func stopCondition(p *problems, path string, value json.RawMessage) {
 	}
 }
 
-// metadata takes a few short texts. A null one is absent.
+// metadata accepts a few short texts. A null text counts as absent.
 func metadata(p *problems, path string, value json.RawMessage) {
 	members, ok := jsontext.Members(value)
 	if !ok {
@@ -121,7 +121,7 @@ func metadata(p *problems, path string, value json.RawMessage) {
 	}
 }
 
-// preferences takes what a decision takes as its provider preferences.
+// preferences accepts the provider preferences of a decision.
 func preferences(p *problems, path string, value json.RawMessage) {
 	_, err := systemone.DecodePreferences(value)
 	invalid, ok := errors.AsType[*systemone.InvalidError](err)

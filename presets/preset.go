@@ -13,10 +13,11 @@ import (
 
 // Errors of [Service] and [Store].
 var (
-	// ErrNotFound is a preset, a version or a workspace that the account does
-	// not have.
+	// ErrNotFound is the error for a preset, a version or a workspace that the
+	// account does not have.
 	ErrNotFound = errors.New("presets: no such preset")
-	// ErrConflict is a write that lost a race. Nothing was changed.
+	// ErrConflict is the error of a write that a concurrent write preceded. Nothing was
+	// changed.
 	ErrConflict = errors.New("presets: the preset was changed meanwhile")
 	// ErrFull says that a workspace already has as many presets as it may have.
 	ErrFull   = errors.New("presets: the workspace is full")
@@ -72,17 +73,16 @@ type Bounds struct {
 // account or workspace is ErrNotFound, like one that does not exist. What is
 // returned shares no memory with the storage.
 type Store interface {
-	// AddVersion gives the preset with p's Account, Workspace and Slug the
-	// version v: the one after its last, or, where there is no such preset, p
-	// itself is added and v is its first. It sets v's Preset and Number and
-	// returns the preset with v designated. UpdatedAt becomes v's CreatedAt,
-	// unless it is later already. Numbers are given without gaps and never twice.
-	// A store that cannot put rivals in an order returns ErrConflict and has
-	// changed nothing.
+	// AddVersion adds v to the preset with p's Account, Workspace and Slug, after its
+	// last version. Without such a preset it adds p, and v is its first version. It
+	// sets v's Preset and Number, and returns the preset with v designated.
+	// UpdatedAt becomes v's CreatedAt, unless it is later already. Numbers have no
+	// gaps and are never used twice. A store that cannot order concurrent writes
+	// returns ErrConflict and changes nothing.
 	//
-	// Of the preset's versions the newest b.Versions stay, v among them; the
-	// others are deleted with the same transaction. A preset that would be one
-	// more than b.Presets in its workspace is ErrFull, and nothing changes.
+	// The newest b.Versions of the preset's versions are kept, v among them; the same
+	// transaction deletes the others. If the workspace already has b.Presets, a new
+	// preset is ErrFull and nothing changes.
 	AddVersion(ctx context.Context, p Preset, v Version, b Bounds, change router.Change) (Preset, error)
 	// SetStatus sets the status as of at, which also becomes UpdatedAt unless
 	// that is later already.
@@ -96,7 +96,7 @@ type Store interface {
 	// Version returns one version of a preset. One that was deleted is
 	// ErrNotFound.
 	Version(ctx context.Context, account, workspace, slug string, number int) (Version, error)
-	// Versions returns the versions that are left of a preset from offset on, at
-	// most limit of them, the oldest first, and how many are left in all.
+	// Versions returns the kept versions of a preset from offset on, at most limit of
+	// them, the oldest first, and how many are kept in all.
 	Versions(ctx context.Context, account, workspace, slug string, offset, limit int) ([]Version, int, error)
 }

@@ -19,10 +19,10 @@ const (
 	maxIssues   = 100
 	maxStep     = 64 // characters of a name that a path shows
 	maxNumber   = 64 // characters of a number
-	maxExponent = 64 // more would cost memory, not say more
+	maxExponent = 64 // larger ones only cost memory
 )
 
-// problems collects what is wrong with a body.
+// problems collects the mistakes in a body.
 type problems struct{ issues []systemone.Issue }
 
 func (p *problems) add(path, message string) {
@@ -38,8 +38,8 @@ func (p *problems) err() error {
 	return &systemone.InvalidError{Issues: p.issues}
 }
 
-// within is the path of a member. Names that do not read well in a path are
-// quoted, and long ones are cut, as in the paths of systemone.
+// within returns the path of a member. As in the paths of systemone, names with
+// special characters are quoted and long names are cut.
 func within(path, name string) string {
 	if utf8.RuneCountInString(name) > maxStep {
 		name = string([]rune(name)[:maxStep]) + "…"
@@ -54,18 +54,18 @@ func within(path, name string) string {
 	return path + "." + name
 }
 
-// rule notes what is wrong with a value, which is sound JSON and not null.
+// rule adds the mistakes of a value, which is valid JSON and not null.
 type rule func(p *problems, path string, value json.RawMessage)
 
-// field is a member of an object that a rule is for.
+// field is a member of an object, with its rule.
 type field struct {
 	name     string
 	rule     rule
 	required bool
 }
 
-// object takes objects whose members keep to fields. Null members are absent;
-// other members are free.
+// object accepts objects whose members satisfy fields. Null members count as absent,
+// and members without a field are not checked.
 func object(fields ...field) rule {
 	return func(p *problems, path string, value json.RawMessage) {
 		members, ok := jsontext.Members(value)
@@ -88,10 +88,10 @@ func (f field) check(p *problems, path string, members map[string]json.RawMessag
 	}
 }
 
-// storable notes every text and name in a value that not every store could
+// storable adds a mistake for every text and name in a value that some store cannot
 // keep.
 func storable(p *problems, path string, value json.RawMessage) {
-	if !bytes.Contains(value, []byte(`\u0000`)) { // sound JSON has no other U+0000
+	if !bytes.Contains(value, []byte(`\u0000`)) { // valid JSON has U+0000 only in this form
 		return
 	}
 	const message = "must not contain U+0000"
@@ -116,8 +116,8 @@ func storable(p *problems, path string, value json.RawMessage) {
 	}
 }
 
-// list takes arrays of at least least and, unless it is 0, at most most items
-// that keep to each.
+// list accepts arrays of at least least items that satisfy each, and of at most most
+// unless that is 0.
 func list(least, most int, each rule) rule {
 	return func(p *problems, path string, value json.RawMessage) {
 		items, ok := jsontext.Elements(value)
@@ -137,7 +137,7 @@ func list(least, most int, each rule) rule {
 	}
 }
 
-// mapOf takes objects whose values keep to each.
+// mapOf accepts objects whose values satisfy each.
 func mapOf(each rule) rule {
 	return func(p *problems, path string, value json.RawMessage) {
 		members, ok := jsontext.Members(value)
@@ -151,7 +151,7 @@ func mapOf(each rule) rule {
 	}
 }
 
-// text takes strings of at most most characters; 0 is no bound.
+// text accepts strings of at most most characters; 0 is no bound.
 func text(most int) rule {
 	return func(p *problems, path string, value json.RawMessage) {
 		switch s, ok := jsontext.Text(value); {
@@ -163,7 +163,7 @@ func text(most int) rule {
 	}
 }
 
-// wordOf is the text of a string, and "" for anything else.
+// wordOf returns the text of a string, or "" for any other value.
 func wordOf(value json.RawMessage) string {
 	if jsontext.IsNull(value) {
 		return ""
@@ -172,7 +172,7 @@ func wordOf(value json.RawMessage) string {
 	return s
 }
 
-// word takes one of a few words.
+// word accepts one of a few words.
 func word(words ...string) rule {
 	return func(p *problems, path string, value json.RawMessage) {
 		s, ok := jsontext.Text(value)
@@ -203,7 +203,7 @@ func integer(p *problems, path string, value json.RawMessage) {
 	}
 }
 
-// between takes numbers from least to most, both included.
+// between accepts numbers from least to most, both included.
 func between(least, most int64) rule {
 	return func(p *problems, path string, value json.RawMessage) {
 		n, ok := numberOf(value)
@@ -213,7 +213,7 @@ func between(least, most int64) rule {
 	}
 }
 
-// wholeBetween takes whole numbers from least to most, both included.
+// wholeBetween accepts whole numbers from least to most, both included.
 func wholeBetween(least, most int64) rule {
 	return func(p *problems, path string, value json.RawMessage) {
 		n, ok := numberOf(value)
@@ -223,8 +223,8 @@ func wholeBetween(least, most int64) rule {
 	}
 }
 
-// numberOf reads a number exactly. A number that takes more characters than
-// any that means something is none.
+// numberOf reads a number exactly. A number of more than maxNumber characters counts
+// as none.
 func numberOf(value json.RawMessage) (decimal.Decimal, bool) {
 	s := string(value)
 	if len(s) > maxNumber || s[0] != '-' && (s[0] < '0' || s[0] > '9') {
@@ -240,7 +240,7 @@ func numberOf(value json.RawMessage) (decimal.Decimal, bool) {
 	return n, err == nil
 }
 
-// either takes what one of two rules takes, of which the first is for strings.
+// either accepts a string by the first rule, and any other value by the second.
 func either(ofText, other rule) rule {
 	return func(p *problems, path string, value json.RawMessage) {
 		if value[0] == '"' {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signalbox/signalbox/internal/cache"
 	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -19,8 +20,8 @@ import (
 
 const (
 	maxSlug = 128 // characters
-	// maxTries is how often a version is offered to a store that cannot put
-	// rivals in an order.
+	// maxTries is how often a write is made again that a store refuses with
+	// ErrConflict.
 	maxTries = 8
 
 	defaultVersions = 100
@@ -30,16 +31,15 @@ const (
 // Config sets up a [Service].
 type Config struct {
 	Store Store // required
-	// Workspace returns the id of an account's workspace that has the given id,
-	// and of its default workspace for ""; ErrNotFound where there is none. nil
-	// is for programs without workspaces, where "" is the only one.
+	// Workspace returns the id of the account's workspace with the given id, the id
+	// of its default workspace for "", or ErrNotFound if there is none. Nil is for
+	// programs without workspaces, where "" is the only one.
 	Workspace func(ctx context.Context, account, id string) (string, error)
-	// MaxVersions is how many versions of a preset are kept; default 100. The
-	// oldest goes when one more is made. Numbers go on, and one that is gone is
-	// ErrNotFound.
+	// MaxVersions is how many versions of a preset are kept; default 100. One more
+	// deletes the oldest, which is then ErrNotFound. Numbers are not used again.
 	MaxVersions int
-	// MaxPresets is how many presets a workspace may have; default 1,000. One
-	// more is refused, and none are ever deleted.
+	// MaxPresets is how many presets a workspace may have; default 1,000. One more is
+	// refused. Presets are never deleted.
 	MaxPresets int
 	Now        func() time.Time // default time.Now
 	NewID      func() uuid.UUID // makes ids that were never used; default UUIDv7
@@ -51,7 +51,7 @@ type Config struct {
 // of its workspaces, "" being the default one.
 type Service struct {
 	cfg   Config
-	cache cache
+	cache *cache.Cache[name, *settings]
 }
 
 // New checks cfg and fills in its defaults. A mistake is [ErrConfig].
@@ -77,7 +77,9 @@ func New(cfg Config) (*Service, error) {
 		// Must cannot fail here: crypto/rand never does.
 		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
-	return &Service{cfg: cfg}, nil
+	s := &Service{cfg: cfg}
+	s.cache = s.newCache()
+	return s, nil
 }
 
 func noWorkspaces(_ context.Context, _, id string) (string, error) {
@@ -87,12 +89,11 @@ func noWorkspaces(_ context.Context, _, id string) (string, error) {
 	return "", nil
 }
 
-// Create makes the body of a request the next version of the preset with that
-// slug, which is made where there is none, and designates it. What is wrong
-// with the slug or the body is a [*systemone.InvalidError]. A write that keeps
-// losing to others is [ErrConflict]. A version has at most [MaxVersionBytes],
-// and a workspace at most MaxPresets presets: one more is a
-// [*systemone.InvalidError] too.
+// Create makes the body of a request the next version of the preset with that slug,
+// and designates it. It makes the preset if there is none. Mistakes in the slug or
+// the body are a [*systemone.InvalidError], and so are a version of more than
+// [MaxVersionBytes] and a preset beyond MaxPresets. If concurrent writes keep
+// preceding this one, the error is [ErrConflict].
 func (s *Service) Create(ctx context.Context, by router.Actor, workspace, slug string, shape Shape, body []byte) (Preset, error) {
 	workspace, err := s.place(ctx, by, workspace, slug)
 	draft, bad := Decode(shape, body)
@@ -109,7 +110,7 @@ func (s *Service) Create(ctx context.Context, by router.Actor, workspace, slug s
 	change := s.change(by, now, "create", "preset_version", v.ID)
 	change.After = versionRecord(p, v)
 	got, err := s.add(ctx, p, v, change)
-	s.cache.forget(account, slug) // also after a failure: the store may have done it all the same
+	s.forget(account, slug) // also after a failure, because the store may have made the change
 	if errors.Is(err, ErrFull) {
 		return Preset{}, &systemone.InvalidError{Issues: []systemone.Issue{{
 			Path: "slug", Message: "would be a new preset: the workspace has " + strconv.Itoa(s.cfg.MaxPresets) + ", the most it may have",
@@ -121,8 +122,8 @@ func (s *Service) Create(ctx context.Context, by router.Actor, workspace, slug s
 	return got, nil
 }
 
-// both is a mistake in the slug together with those in the body; what else can
-// go wrong with the place comes before these.
+// both joins the mistakes in the slug with those in the body. Any other error of the
+// place takes precedence.
 func both(place, body error) error {
 	here, ok := errors.AsType[*systemone.InvalidError](place)
 	if place != nil && !ok {
@@ -138,7 +139,7 @@ func both(place, body error) error {
 	return &systemone.InvalidError{Issues: slices.Concat(here.Issues, there.Issues)}
 }
 
-// add offers a version until it is taken, a few times.
+// add adds a version, and tries again after a conflict.
 func (s *Service) add(ctx context.Context, p Preset, v Version, change router.Change) (Preset, error) {
 	b := Bounds{Versions: s.cfg.MaxVersions, Presets: s.cfg.MaxPresets}
 	for try := 1; ; try++ {
@@ -149,8 +150,8 @@ func (s *Service) add(ctx context.Context, p Preset, v Version, change router.Ch
 	}
 }
 
-// SetStatus makes a preset usable or not. It is for the embedding program: no
-// route does it.
+// SetStatus sets whether a preset can be used. It is for the embedding program; the
+// HTTP interface has no route for it.
 func (s *Service) SetStatus(ctx context.Context, by router.Actor, workspace, slug string, status Status) (Preset, error) {
 	if status != Active && status != Disabled && status != Archived {
 		return Preset{}, &systemone.InvalidError{Issues: []systemone.Issue{{Path: "status", Message: "must be one of active, disabled, archived"}}}
@@ -163,7 +164,7 @@ func (s *Service) SetStatus(ctx context.Context, by router.Actor, workspace, slu
 	change := s.change(by, now, "update", "preset", before.ID)
 	change.Before, change.After = statusRecord(before, before.Status), statusRecord(before, status)
 	got, err := s.cfg.Store.SetStatus(ctx, before.Account, before.Workspace, slug, status, now, change)
-	s.cache.forget(before.Account, slug) // also after a failure, as in Create
+	s.forget(before.Account, slug) // also after a failure, as in Create
 	if err != nil {
 		return Preset{}, fmt.Errorf("presets: set status: %w", err)
 	}
@@ -180,8 +181,8 @@ func (s *Service) Get(ctx context.Context, by router.Actor, workspace, slug stri
 	return p, wrap("get", err)
 }
 
-// List returns a part of a workspace's presets, the newest update first, and
-// how many there are in all.
+// List returns at most limit of a workspace's presets from offset on, the newest
+// update first, and how many there are in all.
 func (s *Service) List(ctx context.Context, by router.Actor, workspace string, offset, limit int) ([]Preset, int, error) {
 	workspace, err := s.cfg.Workspace(ctx, by.Principal.Account, workspace)
 	if err != nil {
@@ -191,8 +192,8 @@ func (s *Service) List(ctx context.Context, by router.Actor, workspace string, o
 	return list, total, wrap("list", err)
 }
 
-// Version returns one version of a preset, or [ErrNotFound], also where it is
-// no longer kept.
+// Version returns one version of a preset, or [ErrNotFound], also if it is no longer
+// kept.
 func (s *Service) Version(ctx context.Context, by router.Actor, workspace, slug string, number int) (Version, error) {
 	workspace, err := s.place(ctx, by, workspace, slug)
 	if err != nil {
@@ -202,8 +203,8 @@ func (s *Service) Version(ctx context.Context, by router.Actor, workspace, slug 
 	return v, wrap("version", err)
 }
 
-// Versions returns a part of the versions that are kept of a preset, the oldest
-// first, and how many are kept in all.
+// Versions returns at most limit of the kept versions of a preset from offset on, the
+// oldest first, and how many are kept in all.
 func (s *Service) Versions(ctx context.Context, by router.Actor, workspace, slug string, offset, limit int) ([]Version, int, error) {
 	workspace, err := s.place(ctx, by, workspace, slug)
 	if err != nil {
@@ -235,7 +236,7 @@ func validSlug(slug string) bool {
 	return slug != "" && len(slug) <= maxSlug
 }
 
-// now is the clock, as exact as any storage keeps it.
+// now returns the time of a change, in the microseconds that every store keeps.
 func (s *Service) now() time.Time { return s.cfg.Now().UTC().Truncate(time.Microsecond) }
 
 func wrap(doing string, err error) error {
@@ -251,7 +252,7 @@ func (s *Service) change(by router.Actor, at time.Time, action, kind string, obj
 	}
 }
 
-// versionRecord is what an auditor sees of a version.
+// versionRecord returns what the record of a change shows of a version.
 func versionRecord(p Preset, v Version) json.RawMessage {
 	b := systemone.AppendString([]byte(`{"workspace_id":`), p.Workspace)
 	b = systemone.AppendString(append(b, `,"slug":`...), p.Slug)
@@ -260,7 +261,7 @@ func versionRecord(p Preset, v Version) json.RawMessage {
 	return append(b, '}')
 }
 
-// statusRecord is what an auditor sees of a change of status.
+// statusRecord returns what the record of a change shows of a status.
 func statusRecord(p Preset, status Status) json.RawMessage {
 	b := systemone.AppendString([]byte(`{"workspace_id":`), p.Workspace)
 	b = systemone.AppendString(append(b, `,"slug":`...), p.Slug)

@@ -61,7 +61,7 @@ func TestCreate(t *testing.T) {
 	assert.Equal(t, []presets.Preset{second}, list)
 }
 
-func TestTheDefaultWorkspaceIsMeantByNone(t *testing.T) {
+func TestNoWorkspaceMeansTheDefaultOne(t *testing.T) {
 	g := newRig(t)
 	p := g.make(t, "", "p", "")
 	assert.Equal(t, usual, p.Workspace)
@@ -128,7 +128,7 @@ func TestStatus(t *testing.T) {
 	require.ErrorIs(t, err, presets.ErrNotFound)
 }
 
-func TestWhatIsWrongIsNotStored(t *testing.T) {
+func TestMistakesAreNotStored(t *testing.T) {
 	g := newRig(t)
 	_, err := g.Create(t.Context(), manager, shop, "p", presets.ChatCompletions, []byte(chat(`"temperature":3`)))
 	require.ErrorIs(t, err, systemone.ErrInvalid)
@@ -159,8 +159,8 @@ func TestEveryActionIsRecorded(t *testing.T) {
 	}, list[0])
 }
 
-// racing refuses versions a number of times, as a storage may that cannot put
-// rivals in an order.
+// racing refuses versions a number of times, as a store may that cannot order
+// concurrent writes.
 type racing struct {
 	presets.Store
 
@@ -177,7 +177,7 @@ func (s *racing) AddVersion(ctx context.Context, p presets.Preset, v presets.Ver
 	return s.Store.AddVersion(ctx, p, v, b, c)
 }
 
-func TestLostRacesAreTriedAgain(t *testing.T) {
+func TestConflictsAreTriedAgain(t *testing.T) {
 	g := newRig(t)
 	create := func(s *racing) error {
 		s.Store = g.set.Presets
@@ -196,7 +196,7 @@ func TestLostRacesAreTriedAgain(t *testing.T) {
 	assert.Len(t, versions, 1)
 }
 
-func TestRivalsGetEveryNumberOnce(t *testing.T) {
+func TestConcurrentVersionsGetDistinctNumbers(t *testing.T) {
 	g := newRig(t)
 	const rivals = 64
 	var wg sync.WaitGroup

@@ -48,7 +48,7 @@ type leaver struct {
 func newLeaver(t *testing.T, endpoints string, mode router.Abandon, edit ...func(*router.Endpoint)) *leaver {
 	t.Helper()
 	p := newTape()
-	price := func(e *router.Endpoint) { e.Pricing.Request = cent }
+	price := func(e *router.Endpoint) { e.Pricing.Request = cent.Price() }
 	return &leaver{tape: p, rig: newRig(t, endpoints, func(cfg *router.Config) {
 		cfg.Ledger, cfg.Abandoned = p, mode
 	}, append([]func(*router.Endpoint){price}, edit...)...)}
@@ -186,7 +186,7 @@ func TestAbandonedIsAtMostTheHold(t *testing.T) {
 	for name, own := range map[string][]router.Credential{"shared": nil, "own": {{Provider: "ant", Secret: "sk-own"}}} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLeaver(t, "ant", router.AbandonEstimate, func(e *router.Endpoint) {
-				e.Pricing = router.Pricing{Prompt: 1000 * router.Dollar}
+				e.Pricing = router.Pricing{Prompt: router.Dollars("1000")}
 				e.Counting = router.Counting{TokensPerByte: 1e-9, CompletionTokens: 1}
 			})
 			l.upstreams["ant"].will(fails(t, "timeout"))

@@ -32,7 +32,7 @@ func (s *reservation) short(refused *LimitError, by *Candidate, most Amount) *Bu
 // the fee and the completion; 0 where it is not enough for these, or no matter how
 // many there are.
 func (p Pricing) affords(left USD, completion int64) int64 {
-	used, price := p.amount(0, completion), count(p.Prompt)
+	used, price := p.amount(0, completion), count(p.Prompt.usd)
 	all := amount{}.plus(tokensPerUSD, count(left))
 	lo, borrow := bits.Sub64(all.lo, used.lo, 0)
 	hi, borrow := bits.Sub64(all.hi, used.hi, borrow)

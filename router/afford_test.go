@@ -19,7 +19,7 @@ import (
 func TestRefusalSaysWhatCanBeAfforded(t *testing.T) {
 	t.Parallel()
 	prompt, completion := router.BoundOf(decision(""))
-	pricing := router.Pricing{Prompt: router.Dollar, Completion: router.Dollar, Request: 1000}
+	pricing := router.Pricing{Prompt: router.Dollars("1"), Completion: router.Dollars("1"), Request: router.Dollars("0.000001")}
 	most := pricing.Bound(prompt, completion)
 	said := func(left router.USD) string {
 		return fmt.Sprintf("may cost up to %s USD for %d prompt tokens at ant, and the limit leaves %s USD", most, prompt, left)
@@ -35,7 +35,7 @@ func TestRefusalSaysWhatCanBeAfforded(t *testing.T) {
 		"overdrawn": {cent, router.Dollar, said(0)},
 	} {
 		l := newTill(t, "ant", 0)
-		l.router.SetCatalog(l.catalog("ant", priced(pricing.Prompt, pricing.Completion, pricing.Request)))
+		l.router.SetCatalog(l.catalog("ant", func(e *router.Endpoint) { e.Pricing = pricing }))
 		l.spend(c.spent, 0)
 		for _, check := range []router.Check{keyCheck, workspaceCheck} {
 			budget := keyLimit(c.limit, router.Lifetime)
@@ -68,12 +68,12 @@ func TestAffordedFits(t *testing.T) {
 	number := regexp.MustCompile(`enough for ([0-9]+) prompt tokens$`)
 	rapid.Check(t, func(draw *rapid.T) {
 		price := router.USD(rapid.Int64Range(1, 1<<50).Draw(draw, "price"))
-		pricing := router.Pricing{Prompt: price, Completion: price / 3, Request: price / 1_000_000}
+		pricing := router.Pricing{Prompt: price.Price(), Completion: (price / 3).Price(), Request: (price / 1_000_000).Price()}
 		prompt, completion := router.BoundOf(decision(""))
 		most := pricing.Bound(prompt, completion)
 		left := router.USD(rapid.Int64Range(0, int64(most)-1).Draw(draw, "left"))
 		l := newTill(t, "ant", 0)
-		l.router.SetCatalog(l.catalog("ant", priced(pricing.Prompt, pricing.Completion, pricing.Request)))
+		l.router.SetCatalog(l.catalog("ant", func(e *router.Endpoint) { e.Pricing = pricing }))
 		_, err := l.router.Decide(t.Context(), l.call(keyLimit(left, router.Lifetime)))
 		found := number.FindStringSubmatch(fault(t, err).Issues[0].Message)
 		if found == nil {

@@ -73,9 +73,10 @@ func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted a
 	o.ok = rec.Class == ""
 	o.failed = !o.ok && !cut && rec.countsAgainstUptime()
 	o.tokens = rec.Usage.InputTokens + rec.Usage.OutputTokens
-	o.rest = rec.rest()
+	o.rest, o.class = rec.rest(), rec.Class
 	if s.tracker.record(o) {
 		r.statistics.changes.Add(1)
+		r.tellOutages(ctx, w.call, s)
 	}
 	if o.ok {
 		rec.charge()

@@ -72,6 +72,7 @@ type Call struct {
 	limited   []*Limits       // by [Call.Limit]
 	limitRoom [4]*Limits      // of limited: most calls have three
 	resolved  resolved
+	outages   []OutageObserver // that the call has passed
 }
 
 // Principal says on whose behalf a call is made, so that policies can find

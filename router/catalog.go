@@ -134,10 +134,10 @@ const endpointSpace = "https://github.com/signalbox/signalbox/endpoint/"
 // NewCatalog makes a catalog of copies of what it is given. The first mistake
 // found is an error that names its place and wraps [ErrConfig]: a missing or
 // malformed id or slug, a name given twice, an endpoint of an unknown model or
-// provider, a negative price or limit, an unknown quantization, parameter or
-// group, an endpoint that claims zero retention and collects data, a provider
-// without a client although one of its endpoints is switched on, or with a nil
-// pointer, map, function or channel for a client.
+// provider, a price that is negative or no amount, a negative limit, an unknown
+// quantization, parameter or group, an endpoint that claims zero retention and
+// collects data, a provider without a client although one of its endpoints is
+// switched on, or with a nil pointer, map, function or channel for a client.
 //
 // An endpoint without an ID gets a fixed one, made of its provider, variant
 // and model.
@@ -153,6 +153,18 @@ func NewCatalog(models []Model, providers []ProviderInfo, endpoints []Endpoint) 
 		return nil, err
 	}
 	return c, nil
+}
+
+// Single returns a catalog of one endpoint at one provider, for tests and small
+// programs. Model and provider are made from the endpoint: the model's ID is the
+// endpoint's Model, also in place of a dated id, and the provider's slug its
+// Provider. Mistakes are those of [NewCatalog].
+func Single(provider Provider, e Endpoint) (*Catalog, error) {
+	return NewCatalog(
+		[]Model{{ID: e.Model, Permaslug: e.Model}},
+		[]ProviderInfo{{Slug: e.Provider, Client: provider}},
+		[]Endpoint{e},
+	)
 }
 
 // Models returns all models in the order given.

@@ -200,7 +200,7 @@ func (c *Catalog) makeSpec(i int, e *Endpoint) (spec, error) {
 	s := spec{
 		endpoint: e,
 		fee:      e.Pricing.amount(0, 0),
-		prompt:   count(e.Pricing.Prompt), completion: count(e.Pricing.Completion),
+		prompt:   count(e.Pricing.Prompt.usd), completion: count(e.Pricing.Completion.usd),
 		model:    model,
 		index:    int32(i), //nolint:gosec // bounded by addEndpoints
 		provider: provider,
@@ -217,8 +217,8 @@ func (c *Catalog) endpointProblem(e *Endpoint, quant uint16, group uint8) string
 	switch {
 	case e.Variant != "" && !isWord(e.Variant, false):
 		return fmt.Sprintf("%q is not a variant: lower-case letters, digits and ._- between them", e.Variant)
-	case min(e.Pricing.Prompt, e.Pricing.Completion, e.Pricing.Request) < 0:
-		return "negative price"
+	case e.Pricing.problem() != "":
+		return e.Pricing.problem()
 	case quant == 0:
 		return fmt.Sprintf("unknown quantization %q", e.Quantization)
 	case group == noGroup:

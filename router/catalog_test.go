@@ -73,13 +73,22 @@ func TestNewCatalogRefuses(t *testing.T) {
 		`providers[1]: a second provider ant`:                       func(p *parts) { p.providers[1].Slug = "ant" },
 		`providers[1]: bee has the display name "ANT cloud" of ant`: func(p *parts) { p.providers[1].Name = "ANT cloud" },
 
-		`endpoints[0]: unknown provider "Ant Cloud"`:                  func(p *parts) { p.endpoints[0].Provider = "Ant Cloud" },
-		`endpoints[0]: unknown provider ""`:                           func(p *parts) { p.endpoints[0].Provider = "" },
-		`endpoints[1]: ant/eu: unknown model "judge"`:                 func(p *parts) { p.endpoints[1].Model = "judge" },
-		`endpoints[1]: ant/eu: unknown model "judge-latest"`:          func(p *parts) { p.endpoints[1].Model = "judge-latest" },
-		`endpoints[1]: ant acme/judge is endpoints[0] already`:        func(p *parts) { p.endpoints[1].Variant = "" },
-		`endpoints[1]: ant/eu acme/judge has the id of endpoints[0]`:  sameIDs,
-		`endpoints[0]: ant of acme/judge: negative price`:             func(p *parts) { p.endpoints[0].Pricing.Request = -1 },
+		`endpoints[0]: unknown provider "Ant Cloud"`:                 func(p *parts) { p.endpoints[0].Provider = "Ant Cloud" },
+		`endpoints[0]: unknown provider ""`:                          func(p *parts) { p.endpoints[0].Provider = "" },
+		`endpoints[1]: ant/eu: unknown model "judge"`:                func(p *parts) { p.endpoints[1].Model = "judge" },
+		`endpoints[1]: ant/eu: unknown model "judge-latest"`:         func(p *parts) { p.endpoints[1].Model = "judge-latest" },
+		`endpoints[1]: ant acme/judge is endpoints[0] already`:       func(p *parts) { p.endpoints[1].Variant = "" },
+		`endpoints[1]: ant/eu acme/judge has the id of endpoints[0]`: sameIDs,
+		`endpoints[0]: ant of acme/judge: negative price`:            func(p *parts) { p.endpoints[0].Pricing.Request = router.Dollars("-0.1") },
+		`endpoints[0]: ant of acme/judge: prompt price: not an amount of money: "0,042"`: func(p *parts) {
+			p.endpoints[0].Pricing.Prompt = router.Dollars("0,042")
+		},
+		`endpoints[0]: ant of acme/judge: completion price: not an amount of money: "0.0000000001" has more than nine decimals`: func(p *parts) {
+			p.endpoints[0].Pricing.Completion = router.Dollars("0.0000000001")
+		},
+		`endpoints[0]: ant of acme/judge: request price: not an amount of money: ""`: func(p *parts) {
+			p.endpoints[0].Pricing.Request = router.Dollars("")
+		},
 		`endpoints[0]: ant of acme/judge: unknown quantization "FP8"`: func(p *parts) { p.endpoints[0].Quantization = "FP8" },
 		`endpoints[0]: ant of acme/judge: unknown group "acme"`:       func(p *parts) { p.endpoints[0].Group = "acme" },
 		`endpoints[0]: ant of acme/judge: unknown parameter "seed"`:   func(p *parts) { p.endpoints[0].Parameters = []string{"seed"} },

@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// Pauses between two tries of closing a hold: each is drawn from half to one and
-// a half of what stands here, and the next is twice as long.
+// Pauses between two tries of closing a hold. Each is drawn from half to one and a
+// half of a base, which begins at firstPause and doubles up to longestPause.
 const (
 	firstPause   = 10 * time.Millisecond
 	longestPause = 500 * time.Millisecond
 )
 
-// repeat does what closes a hold, again and again for settleTime, until it
-// succeeds or that is no use. Closing goes by the hold's id, so it may be done
-// again also when it happened and only the word of it was lost.
+// repeat calls do, which closes a hold, until it succeeds, until its error is final
+// ([isFinal]), or until settleTime is over. A hold is closed by its id, which is
+// idempotent: do may be called again although an earlier call took effect and only
+// its reply was lost.
 func repeat(ctx context.Context, draw func() uint64, do func(ctx context.Context) error) error {
 	ctx, end := withSettleTime(ctx)
 	defer end()
@@ -28,7 +29,7 @@ func repeat(ctx context.Context, draw func() uint64, do func(ctx context.Context
 		case err == nil || isFinal(err):
 			return err
 		case ctx.Err() != nil:
-			return cmp.Or(before, err) // the one before says why, this one that the time is up
+			return cmp.Or(before, err) // err says only that the time is up; the error before it says why
 		}
 		if !wait(ctx, pause/2+time.Duration(draw()%uint64(pause))) { //nolint:gosec // neither is negative
 			return err
@@ -37,7 +38,7 @@ func repeat(ctx context.Context, draw func() uint64, do func(ctx context.Context
 	}
 }
 
-// wait waits, and says whether there is time left.
+// wait reports whether ctx outlasted the pause.
 func wait(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -49,29 +50,29 @@ func wait(ctx context.Context, pause time.Duration) bool {
 	}
 }
 
-// isFinal says whether an error stays, however often a hold is closed.
+// isFinal reports whether a retry cannot succeed.
 func isFinal(err error) bool {
 	_, limit := errors.AsType[*LimitError](err)
 	return limit || errors.Is(err, ErrNoHold) || errors.Is(err, ErrConflict) || errors.Is(err, ErrFinal)
 }
 
-// withSettleTime returns the context in which a hold is closed: with the values
-// of the call's but not its end, and settleTime for the ledger.
+// withSettleTime returns the context in which a hold is closed. It has the values of
+// the call's context, but is not cancelled with it: it ends after settleTime.
 func withSettleTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	c := &closing{ctx: context.WithoutCancel(ctx)}
 	return c, c.end
 }
 
-// closing is a context with a timer that runs only once somebody waits for its
-// end, or asks when that is. A ledger in memory does neither, and a timer costs
-// as much as what it does.
+// closing is a context whose timer starts at the first call of Done or Deadline.
+// The ledger in memory calls neither, and to start and stop a timer takes as long as
+// closing a hold does there.
 type closing struct {
 	mu   sync.Mutex
 	ctx  context.Context    //nolint:containedctx // this is a context
 	stop context.CancelFunc // of the timer; nil before there is one
 }
 
-// timed returns the context with the timer.
+// timed returns the context with the timer, and starts the timer if needed.
 func (c *closing) timed() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -227,7 +227,7 @@ func (g *rig) catalog(endpoints string, edit ...func(*router.Endpoint)) *router.
 		slug, variant, _ := strings.Cut(tag, "/")
 		e := router.Endpoint{
 			Provider: slug, Variant: variant, Model: modelM, UpstreamModel: slug + "-judge",
-			Pricing: router.Pricing{Prompt: router.USD(i+1) * router.Dollar, Completion: router.Dollar},
+			Pricing: router.Pricing{Prompt: (router.USD(i+1) * router.Dollar).Price(), Completion: router.Dollars("1")},
 		}
 		if model == "N" {
 			e.Model = modelN

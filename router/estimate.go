@@ -44,7 +44,7 @@ func (e *Endpoint) missing(u Uncounted) Uncounted {
 	if u.Input && u.Output {
 		return u
 	}
-	return Uncounted{Input: u.Input && e.Pricing.Prompt > 0, Output: u.Output && e.Pricing.Completion > 0}
+	return Uncounted{Input: u.Input && e.Pricing.Prompt.usd > 0, Output: u.Output && e.Pricing.Completion.usd > 0}
 }
 
 func (e *Endpoint) checkUsage(u systemone.Usage, missing Uncounted) error {

@@ -29,7 +29,7 @@ func uncounted(in, out int64, missing router.Uncounted) step {
 // priced sets the prices per million tokens, and the fee.
 func priced(prompt, completion, fee router.USD) func(*router.Endpoint) {
 	return func(e *router.Endpoint) {
-		e.Pricing = router.Pricing{Prompt: prompt, Completion: completion, Request: fee}
+		e.Pricing = router.Pricing{Prompt: prompt.Price(), Completion: completion.Price(), Request: fee.Price()}
 	}
 }
 
@@ -72,7 +72,7 @@ func TestMissingUsage(t *testing.T) {
 			assert.Equal(t, c.wantIn, res.Response.Usage.InputTokens, name)
 			assert.Equal(t, c.wantOut, res.Response.Usage.OutputTokens, name)
 			assert.Equal(t, c.estimated, a.UsageEstimated, name)
-			price := router.Pricing{Prompt: c.prompt, Completion: c.completion, Request: c.fee}.Cost(c.wantIn, c.wantOut)
+			price := router.Pricing{Prompt: c.prompt.Price(), Completion: c.completion.Price(), Request: c.fee.Price()}.Cost(c.wantIn, c.wantOut)
 			want := router.Amount{Credit: price, Total: price}
 			if own {
 				want.Credit = 0

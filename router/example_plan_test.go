@@ -12,8 +12,8 @@ func ExampleNewCatalog() {
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-20260901", Aliases: []string{"judge-latest"}}},
 		[]router.ProviderInfo{{Slug: "ant", Name: "Ant Cloud", Client: nobody{}}},
 		[]router.Endpoint{
-			{Provider: "ant", Model: "acme/judge", Pricing: router.Pricing{Prompt: 2 * router.Dollar}},
-			{Provider: "ant", Variant: "eu", Model: "acme/judge", Pricing: router.Pricing{Prompt: 3 * router.Dollar}, ZDR: true},
+			{Provider: "ant", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("2")}},
+			{Provider: "ant", Variant: "eu", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("3")}, ZDR: true},
 		},
 	)
 	if err != nil {
@@ -32,14 +32,30 @@ func ExampleNewCatalog() {
 	// router: invalid configuration: endpoints[0]: unknown provider "ant"
 }
 
+// A catalog for a test or a small program.
+func ExampleSingle() {
+	catalog, err := router.Single(yes(0.9), router.Endpoint{Provider: "ant", Model: "acme/judge"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(catalog.Model("judge").ID, "at", catalog.Provider("ant").Name)
+
+	_, err = router.Single(yes(0.9), router.Endpoint{Provider: "ant", Model: "judge"})
+	fmt.Println(err)
+	// Output:
+	// acme/judge at ant
+	// router: invalid configuration: models[0]: ID "judge" is not of the form author/name
+}
+
 func ExampleNewPlan() {
 	catalog, err := router.NewCatalog(
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-20260901"}},
 		[]router.ProviderInfo{{Slug: "ant", Client: nobody{}}, {Slug: "bee", Client: nobody{}}, {Slug: "cat", Client: nobody{}}},
 		[]router.Endpoint{
-			{Provider: "ant", Model: "acme/judge", Pricing: router.Pricing{Prompt: 1 * router.Dollar}, CollectsData: true},
-			{Provider: "bee", Model: "acme/judge", Pricing: router.Pricing{Prompt: 2 * router.Dollar}},
-			{Provider: "cat", Model: "acme/judge", Pricing: router.Pricing{Prompt: 4 * router.Dollar}},
+			{Provider: "ant", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("1")}, CollectsData: true},
+			{Provider: "bee", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("2")}},
+			{Provider: "cat", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("4")}},
 		},
 	)
 	if err != nil {

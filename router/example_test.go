@@ -41,8 +41,8 @@ func ExampleRouter_Decide() {
 			{Slug: "bee", Name: "Bee", Client: yes(0.9)},
 		},
 		[]router.Endpoint{
-			{Provider: "ant", Model: "acme/judge", UpstreamModel: "judge", Pricing: router.Pricing{Prompt: router.Dollar}},
-			{Provider: "bee", Model: "acme/judge", UpstreamModel: "judge-2", Pricing: router.Pricing{Prompt: 2 * router.Dollar}},
+			{Provider: "ant", Model: "acme/judge", UpstreamModel: "judge", Pricing: router.Pricing{Prompt: router.Dollars("1")}},
+			{Provider: "bee", Model: "acme/judge", UpstreamModel: "judge-2", Pricing: router.Pricing{Prompt: router.Dollars("2")}},
 		},
 	)
 	if err != nil {

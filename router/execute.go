@@ -37,6 +37,9 @@ func (r *Router) answer(ctx context.Context, c *Call) (*Result, error) {
 	world := c.world
 	now := r.cfg.Now()
 	shape, stats := ShapeOf(c.Request), world.stats(now)
+	if len(c.outages) > 0 && r.statistics.outages.due.CompareAndSwap(true, false) {
+		r.tellOutages(ctx, c, world.served...)
+	}
 	c.Report.Plan = NewPlan(PlanInput{
 		Catalog:     world.catalog,
 		Models:      models,
@@ -68,7 +71,7 @@ func (r *Router) answer(ctx context.Context, c *Call) (*Result, error) {
 	}
 	res, by, err := w.walk(ctx)
 	if err == nil {
-		r.pin(ctx, c, models, *by, r.cfg.Now())
+		r.pin(ctx, c, models, by)
 	}
 	return res, err
 }

@@ -14,6 +14,7 @@ import (
 
 // Restrict applies a rule to every call: an account-wide list of providers or
 // zero retention for everything, say. Its Source, unless given, is the account.
+// [Catalog.Unknown] says which of its names mean nothing.
 func Restrict(rule Rule) Interceptor {
 	if rule.Source == 0 {
 		rule.Source = SourceAccount

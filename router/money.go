@@ -29,40 +29,10 @@ const (
 // ErrAmount is what every text that is not an amount of money is.
 var ErrAmount = errors.New("router: not an amount of money")
 
-// Pricing is what an endpoint charges. All three are exact to a billionth of a
-// dollar; the zero value is free.
-type Pricing struct {
-	Prompt     USD // per million input tokens
-	Completion USD // per million output tokens
-	Request    USD // per request
-}
-
-// Cost returns what an attempt with these token counts costs: the exact sum,
-// rounded once to the nearest nano-dollar, halves to even. It never overflows:
-// an amount beyond USD is the largest USD. Negative counts and prices count as
-// zero.
-func (p Pricing) Cost(prompt, completion int64) USD {
-	return p.amount(prompt, completion).round(false)
-}
-
-// Bound returns the least USD that is not below the exact cost of an attempt
-// with these token counts, for holds. It is the cost rounded up instead of to
-// nearest.
-func (p Pricing) Bound(prompt, completion int64) USD {
-	return p.amount(prompt, completion).round(true)
-}
-
-// free says that nothing is charged for anything.
-func (p Pricing) free() bool { return p == Pricing{} }
-
 // amount is an exact amount of money: nano-dollars times a million, in 128
 // bits. Two products of 63-bit numbers and a 20-bit multiple of a third always
 // fit.
 type amount struct{ hi, lo uint64 }
-
-func (p Pricing) amount(prompt, completion int64) amount {
-	return amount{}.plus(tokensPerUSD, count(p.Request)).plus(count(prompt), count(p.Prompt)).plus(count(completion), count(p.Completion))
-}
 
 // count takes what is below zero for zero.
 func count[N ~int64](n N) uint64 { return uint64(max(n, 0)) }

@@ -90,39 +90,40 @@ func TestUSDJSON(t *testing.T) {
 }
 
 func TestCost(t *testing.T) {
-	half := router.Pricing{Prompt: 500_000} // half a nano-dollar per token
+	half := router.Pricing{Prompt: router.Dollars("0.0005")} // half a nano-dollar per token
 	for tokens, want := range map[int64]router.USD{0: 0, 1: 0, 2: 1, 3: 2, 4: 2, 5: 2, 7: 4, -9: 0} {
 		assert.Equal(t, want, half.Cost(tokens, 0), "halves go to even: %d", tokens)
-		assert.Equal(t, want, router.Pricing{Completion: 500_000}.Cost(5, tokens), "%d", tokens)
+		assert.Equal(t, want, router.Pricing{Completion: router.Dollars("0.0005")}.Cost(5, tokens), "%d", tokens)
 	}
 	assert.Equal(t, router.USD(3), half.Bound(5, 0))
 	assert.Equal(t, router.USD(2), half.Bound(4, 0))
 
-	p := router.Pricing{Prompt: 3 * router.Dollar, Completion: 15 * router.Dollar, Request: 10_000_000}
+	p := router.Pricing{Prompt: router.Dollars("3"), Completion: router.Dollars("15"), Request: router.Dollars("0.01")}
 	assert.Equal(t, router.USD(28_000_000), p.Cost(1_000, 1_000))
 }
 
 // The parts are rounded once, together: three thirds of a nano-dollar are one.
 func TestCostRoundsOnce(t *testing.T) {
-	p := router.Pricing{Prompt: 400_000, Completion: 400_000}
+	p := router.Pricing{Prompt: router.Dollars("0.0004"), Completion: router.Dollars("0.0004")}
 	assert.Equal(t, router.USD(1), p.Cost(1, 1))
 	assert.Equal(t, router.USD(0), p.Cost(1, 0))
 }
 
 func TestCostSaturates(t *testing.T) {
-	p := router.Pricing{Prompt: math.MaxInt64, Completion: math.MaxInt64, Request: math.MaxInt64}
-	assert.Equal(t, router.USD(math.MaxInt64), p.Cost(math.MaxInt64, math.MaxInt64))
-	assert.Equal(t, router.USD(math.MaxInt64), p.Bound(1, 0))
-	assert.Equal(t, router.USD(math.MaxInt64), router.Pricing{Prompt: 1 << 62}.Cost(4_000_000, 0), "2^64 nano-dollars")
-	assert.Equal(t, router.USD(math.MaxInt64), router.Pricing{Request: math.MaxInt64}.Cost(0, 0))
-	assert.Equal(t, router.USD(0), router.Pricing{Prompt: math.MinInt64, Request: -1}.Cost(math.MaxInt64, 0), "negative prices are zero")
+	const most = router.USD(math.MaxInt64)
+	p := router.Pricing{Prompt: most.Price(), Completion: most.Price(), Request: most.Price()}
+	assert.Equal(t, most, p.Cost(math.MaxInt64, math.MaxInt64))
+	assert.Equal(t, most, p.Bound(1, 0))
+	assert.Equal(t, most, router.Pricing{Prompt: router.USD(1 << 62).Price()}.Cost(4_000_000, 0), "2^64 nano-dollars")
+	assert.Equal(t, most, router.Pricing{Request: most.Price()}.Cost(0, 0))
+	assert.Equal(t, router.USD(0), router.Pricing{Prompt: router.USD(math.MinInt64).Price(), Request: router.Dollars("-1")}.Cost(math.MaxInt64, 0), "negative prices are zero")
 }
 
 // exactCost is the cost in big fractions.
 func exactCost(p router.Pricing, prompt, completion int64) *big.Rat {
-	sum := new(big.Int).Mul(big.NewInt(int64(p.Prompt)), big.NewInt(prompt))
-	sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(p.Completion)), big.NewInt(completion)))
-	sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(p.Request)), big.NewInt(1_000_000)))
+	sum := new(big.Int).Mul(big.NewInt(int64(p.Prompt.USD())), big.NewInt(prompt))
+	sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(p.Completion.USD())), big.NewInt(completion)))
+	sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(p.Request.USD())), big.NewInt(1_000_000)))
 	return new(big.Rat).SetFrac(sum, big.NewInt(1_000_000))
 }
 
@@ -131,9 +132,9 @@ func TestCostIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		amount := rapid.OneOf(rapid.Int64Range(0, 3_000_000), rapid.Int64Range(0, math.MaxInt64))
 		p := router.Pricing{
-			Prompt:     router.USD(amount.Draw(t, "prompt price")),
-			Completion: router.USD(amount.Draw(t, "completion price")),
-			Request:    router.USD(amount.Draw(t, "fee")),
+			Prompt:     router.USD(amount.Draw(t, "prompt price")).Price(),
+			Completion: router.USD(amount.Draw(t, "completion price")).Price(),
+			Request:    router.USD(amount.Draw(t, "fee")).Price(),
 		}
 		in, out := amount.Draw(t, "in"), amount.Draw(t, "out")
 		exact := exactCost(p, in, out)
@@ -166,7 +167,7 @@ func TestCostIsExact(t *testing.T) {
 func TestCostIsNearlyAdditive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tokens := rapid.Int64Range(0, 1<<40)
-		p := router.Pricing{Prompt: router.USD(rapid.Int64Range(0, 1<<20).Draw(t, "price"))}
+		p := router.Pricing{Prompt: router.USD(rapid.Int64Range(0, 1<<20).Draw(t, "price")).Price()}
 		a, b := tokens.Draw(t, "a"), tokens.Draw(t, "b")
 		apart, together := p.Cost(a, 0)+p.Cost(b, 0), p.Cost(a+b, 0)
 		if d := apart - together; d < -1 || d > 1 {

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,6 +45,35 @@ func (c *Catalog) HasModel(name string) bool { return len(c.named(name)) > 0 }
 func (c *Catalog) HasProvider(name string) bool {
 	_, known := c.targets[fold(name)]
 	return known
+}
+
+// Unknown warns of names that name nothing in this catalog: of providers in a
+// request's preferences ("provider.order.0", also only and ignore), and of models and
+// providers in the lists of rules ("rules.0.allowed_models.0"). Such names are legal,
+// because a catalog may have them later. But an allow-list of nothing else refuses
+// every request, and an ignore-list of nothing else refuses none; so a program had
+// better look at the rules that it gives to [Restrict]. Nil preferences name nothing. Of
+// one list the first 100 are told.
+func (c *Catalog) Unknown(preferences *systemone.Preferences, rules ...Rule) []systemone.Issue {
+	var warnings []systemone.Issue
+	if p := preferences; p != nil {
+		warnings = slices.Concat(
+			Unknown("provider.order", p.Order, c.HasProvider),
+			Unknown("provider.only", p.Only, c.HasProvider),
+			Unknown("provider.ignore", p.Ignore, c.HasProvider),
+		)
+	}
+	for i, r := range rules {
+		at := "rules." + strconv.Itoa(i)
+		warnings = slices.Concat(
+			warnings,
+			Unknown(at+".allowed_models", r.AllowedModels, c.HasModel),
+			Unknown(at+".ignored_models", r.IgnoredModels, c.HasModel),
+			Unknown(at+".allowed_providers", r.AllowedProviders, c.HasProvider),
+			Unknown(at+".ignored_providers", r.IgnoredProviders, c.HasProvider),
+		)
+	}
+	return warnings
 }
 
 // Unknown warns of the names in a list that known does not know, the first 100

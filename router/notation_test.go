@@ -146,7 +146,7 @@ func parsePricing(t *testing.T, text string) router.Pricing {
 	t.Helper()
 	text, request, _ := strings.Cut(text, "+")
 	prompt, completion, _ := strings.Cut(text, "/")
-	return router.Pricing{Prompt: parseUSD(t, prompt), Completion: parseUSD(t, completion), Request: parseUSD(t, request)}
+	return router.Pricing{Prompt: parseUSD(t, prompt).Price(), Completion: parseUSD(t, completion).Price(), Request: parseUSD(t, request).Price()}
 }
 
 func parseUSD(t *testing.T, text string) router.USD {

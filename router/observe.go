@@ -32,17 +32,33 @@ type Observer interface {
 	Observe(ctx context.Context, o Outcome)
 }
 
-// Observe hands every outcome to an observer. Inside an interceptor that
-// refuses calls it sees only those that got through. A nil observer sees
-// nothing.
+// ObserverFunc is an [Observer] that is a function. A nil one sees nothing.
+type ObserverFunc func(ctx context.Context, o Outcome)
+
+// Observe calls f.
+func (f ObserverFunc) Observe(ctx context.Context, o Outcome) {
+	if f != nil {
+		f(ctx, o)
+	}
+}
+
+// Observe hands every outcome to an observer, and every outage to one that is an
+// [OutageObserver]. Inside an interceptor that refuses calls it sees only those that
+// got through. A nil observer sees nothing.
 func Observe(observer Observer) Interceptor {
+	outages, _ := observer.(OutageObserver)
 	return func(next Decider) Decider {
 		if observer == nil {
 			return next
 		}
 		return func(ctx context.Context, c *Call) (*Result, error) {
+			passed := c.outages
+			if outages != nil {
+				c.outages = append(passed, outages)
+			}
 			started := c.now()
 			res, err := next(ctx, c)
+			c.outages = passed // an interceptor outside may call again
 			o := Outcome{
 				ID: c.ID, RequestID: c.RequestID,
 				Principal: c.Principal,

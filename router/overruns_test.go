@@ -21,7 +21,7 @@ func TestOverrunsAreLogged(t *testing.T) {
 	l.rig = newRig(t, "ant", func(cfg *router.Config) {
 		cfg.Ledger, cfg.Now = l.ledger, l.clock.now
 		cfg.Interceptors = []router.Interceptor{router.Log(log)}
-	}, func(e *router.Endpoint) { e.Pricing = router.Pricing{Prompt: router.Dollar} })
+	}, func(e *router.Endpoint) { e.Pricing = router.Pricing{Prompt: router.Dollars("1")} })
 	l.upstreams["ant"].will(reply(func(r *router.Reply) { r.Usage.InputTokens = 1_000_000 }), answer)
 	c := l.call()
 	c.KeyLabel = "sk-rt-v1-abc...9f86"

@@ -88,6 +88,15 @@ type Candidate struct {
 	Weight     float64 // its probability in the draw for the first place, 0 outside it
 	Tier       Tier
 	Reason     Reason // why it stands where it stands
+	// Price is what the request is expected to cost here, at the token counts of
+	// [PlanInput.Shape], rounded to the nearest nano-dollar. Load balancing and a sort
+	// by price compare it before it is rounded.
+	Price USD
+	// Stats is what the plan knew of the endpoint: a sort by another figure compared
+	// the P50 of its latency or throughput, or its share of passed checks; cutoffs
+	// compared its percentiles. It is never nil, points into [PlanInput.Stats], and
+	// must not be changed.
+	Stats *Stats
 }
 
 // Model is the endpoint's model in the plan's catalog.

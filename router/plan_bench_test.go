@@ -26,7 +26,7 @@ func market(tb testing.TB, n int) router.PlanInput {
 		x := i * 7919 % 1009
 		endpoints = append(endpoints, router.Endpoint{
 			Provider: providers[i/4].Slug, Variant: fmt.Sprintf("r%d", i%4), Model: "acme/judge",
-			Pricing:      router.Pricing{Prompt: router.USD(50_000_000 + 1_234_567*x), Completion: router.USD(100_000_000 + 7_654_321*(x%37))},
+			Pricing:      router.Pricing{Prompt: router.USD(50_000_000 + 1_234_567*x).Price(), Completion: router.USD(100_000_000 + 7_654_321*(x%37)).Price()},
 			Quantization: words[x%len(words)], CollectsData: x%5 == 0, Parameters: []string{"user"},
 		})
 		stats[i] = router.Stats{

@@ -13,20 +13,19 @@ func (p *planner) draw() {
 	if len(p.places) == 0 {
 		return
 	}
-	if !p.markAt(p.places[0]).balanced {
+	if !p.marks[p.places[0]].balanced {
 		return
 	}
-	first := p.keyAt(p.places[0])
+	first := &p.keys[p.places[0]]
 	least, sum := first.price.float(), 0.0
 	weights := slices.Grow(p.weights, len(p.places))
-	keys, marks, mask := p.keys, p.marks, p.indexMask
 	for _, place := range p.places {
-		k := &keys[place&mask]
+		k := &p.keys[place]
 		if k.lead != first.lead || least == 0 && k.price != first.price {
 			break
 		}
 		w := 0.0
-		if marks[place&mask].balanced { // no younger credential
+		if p.marks[place].balanced { // no younger credential
 			w = 1
 			if least > 0 {
 				ratio := least / k.price.float()

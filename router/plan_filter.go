@@ -58,7 +58,7 @@ func (p *planner) judge(s *spec) verdict {
 	}
 	if p.capped {
 		pricing := &s.endpoint.Pricing
-		parts := prices{pricing.Prompt, pricing.Completion, pricing.Request}
+		parts := prices{pricing.Prompt.usd, pricing.Completion.usd, pricing.Request.usd}
 		for part, price := range parts {
 			if price > p.caps[part] {
 				v := p.byRequest(FilterMaxPrice)

@@ -92,7 +92,7 @@ func drawEndpoint(t *rapid.T) router.Endpoint {
 		Provider:     rapid.SampledFrom([]string{"ant", "bee", "cat", "dog"}).Draw(t, "provider"),
 		Variant:      rapid.SampledFrom([]string{"", "", "eu", "us"}).Draw(t, "variant"),
 		Model:        rapid.SampledFrom([]string{"acme/judge", "acme/judge-mini", "zeta/arbiter"}).Draw(t, "model"),
-		Pricing:      router.Pricing{Prompt: price.Draw(t, "prompt"), Completion: price.Draw(t, "completion"), Request: price.Draw(t, "request")},
+		Pricing:      router.Pricing{Prompt: price.Draw(t, "prompt").Price(), Completion: price.Draw(t, "completion").Price(), Request: price.Draw(t, "request").Price()},
 		Quantization: rapid.SampledFrom([]string{"", "fp8", "mxfp8"}).Draw(t, "quantization"),
 		Off:          rapid.IntRange(0, 9).Draw(t, "off") == 0,
 		LastResort:   rapid.IntRange(0, 7).Draw(t, "last") == 0,
@@ -326,7 +326,7 @@ func TestListsAreObeyed(t *testing.T) {
 			}
 			require.False(t, c.Endpoint.Off)
 			require.True(t, c.Endpoint.ZDR || !prefs.ZDR)
-			require.True(t, prefs.MaxPrice.Prompt == nil || decimal.New(int64(c.Endpoint.Pricing.Prompt), -9).LessThanOrEqual(*prefs.MaxPrice.Prompt))
+			require.True(t, prefs.MaxPrice.Prompt == nil || decimal.New(int64(c.Endpoint.Pricing.Prompt.USD()), -9).LessThanOrEqual(*prefs.MaxPrice.Prompt))
 		}
 	})
 }

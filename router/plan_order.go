@@ -64,8 +64,8 @@ func (p *planner) modeOf(ref ModelRef, place int) mode {
 	return m
 }
 
-// standing is where a candidate stands before figure and price are looked at,
-// and why.
+// standing is the lead and the mark that a candidate begins with. Its figure and its
+// price are added for each endpoint.
 type standing struct {
 	lead uint64
 	mark
@@ -100,8 +100,7 @@ type mark struct {
 // layout says where in a lead the strong keys begin. The strongest come first:
 // the part of the plan, a bit for a last resort, the tier, the place of the
 // model, whose credential pays, the rank within these, and a bit for a figure
-// that is not known. They stand as close as they can, which leaves more room to
-// the weaker keys: see packing.
+// that is not known.
 //
 // Models with last resorts divide a plan into parts: each ends with the last
 // resorts of one model, so a part holds that model and those between it and the
@@ -245,38 +244,36 @@ func figureOf(by systemone.SortBy) figure {
 	return noFigure
 }
 
-// of turns what the sort looks at into a number that is smaller the better it
-// is, and says whether it is known.
+// of returns what the sort looks at as a number that is smaller the better it is,
+// and whether it is known. Of one that is not known the number is 0: the lead
+// already puts it behind all known ones.
 func (f figure) of(s *Stats) (best uint64, known bool) {
 	switch f {
 	case latencyFigure:
-		return ascending(s.Latency.P50, s.Latency.Known, 1)
+		if v := s.Latency.P50; s.Latency.Known && !math.IsNaN(v) {
+			return ascending(v), true
+		}
 	case throughputFigure:
-		return descending(s.Throughput.P50, s.Throughput.Known, 100)
+		if v := s.Throughput.P50; s.Throughput.Known && !math.IsNaN(v) {
+			return math.MaxInt64 - ascending(v), true
+		}
 	case passedFigure:
-		return descending(wilson(s.Passed, s.Checked), s.Checked > 0, 1)
+		if s.Checked > 0 {
+			return math.MaxInt64 - ascending(wilson(s.Passed, s.Checked)), true
+		}
 	case noFigure:
+		return 0, true
 	}
-	return 0, true
+	return 0, false
 }
 
-// ascending returns a number that grows with v. For one that is not known any
-// number does, but one that stands far from the others would take room in a
-// packing.
-func ascending(v float64, known bool, usual float64) (best uint64, isKnown bool) {
-	if known = known && !math.IsNaN(v); !known {
-		v = usual
-	}
+// ascending returns a number that grows with v, up to the largest int64. What is
+// below zero counts as zero.
+func ascending(v float64) uint64 {
 	if v <= 0 {
-		return 0, known
+		return 0
 	}
-	return math.Float64bits(v), known // floats from 0 up sort like their bits
-}
-
-// descending returns one that shrinks.
-func descending(v float64, known bool, usual float64) (best uint64, isKnown bool) {
-	best, isKnown = ascending(v, known, usual)
-	return math.MaxInt64 - best, isKnown
+	return math.Float64bits(v) // floats from 0 up sort like their bits
 }
 
 // wilson is the lower end of the 95 % Wilson score interval of a proportion
@@ -290,7 +287,7 @@ func wilson(passed, checked int64) float64 {
 
 func (p *planner) strategy() string {
 	if len(p.places) > 0 {
-		switch first := p.markAt(p.places[0]); {
+		switch first := &p.marks[p.places[0]]; {
 		case first.balanced:
 			return strategyBalance
 		case first.reason == ReasonPinned:
@@ -315,7 +312,7 @@ func (p *planner) firstMode() mode {
 	case len(p.places) == 0:
 		return p.modes[0]
 	}
-	return p.modes[p.markAt(p.places[0]).place]
+	return p.modes[p.marks[p.places[0]].place]
 }
 
 // sortStrategy is a table because a concatenation would allocate.

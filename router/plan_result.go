@@ -10,7 +10,7 @@ func (p *planner) plan() Plan {
 	plan := Plan{Seed: p.in.Seed, Strategy: p.strategy()}
 	if p.alone && len(p.places) > 1 {
 		p.places = p.places[:1]
-		p.dropOthers(p.markAt(p.places[0]).spec)
+		p.dropOthers(p.marks[p.places[0]].spec)
 	}
 	if len(p.places) > 0 {
 		plan.Candidates = make([]Candidate, len(p.places))
@@ -29,10 +29,18 @@ func (p *planner) plan() Plan {
 // fillCandidates writes down the candidates in their order. What the loop reads
 // stands in variables because there are many.
 func (p *planner) fillCandidates(candidates []Candidate) {
-	endpoints, marks, mask := p.in.Catalog.inSpecs, p.marks, p.indexMask
+	specs, stats, keys, marks := p.in.Catalog.specs, p.in.Stats, p.keys, p.marks
+	var unknown *Stats
+	if len(stats) < len(specs) {
+		unknown = new(Stats)
+	}
 	for i, place := range p.places {
-		m, c := &marks[place&mask], &candidates[i]
-		c.Endpoint, c.Tier, c.Reason = endpoints[m.spec], m.tier, m.reason
+		m, c := &marks[place], &candidates[i]
+		s := &specs[m.spec]
+		c.Endpoint, c.Tier, c.Reason, c.Price = s.endpoint, m.tier, m.reason, keys[place].price.round(false)
+		if c.Stats = unknown; int(s.index) < len(stats) {
+			c.Stats = &stats[s.index]
+		}
 		if m.own != shared {
 			c.Credential = &p.in.Credentials[m.own]
 		}

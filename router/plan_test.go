@@ -3,6 +3,7 @@ package router_test
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
@@ -368,5 +369,41 @@ func TestTiersHaveNames(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, string(text))
 		assert.Equal(t, want, tier.String())
+	}
+}
+
+// TestCandidatesHaveTheFiguresTheyWereComparedBy: whoever reads a plan finds what a
+// sort, a cutoff and load balancing looked at, and not another instant's figures.
+func TestCandidatesHaveTheFiguresTheyWereComparedBy(t *testing.T) {
+	t.Parallel()
+	in := market(t, 100)
+	for _, preferences := range []*systemone.Preferences{
+		nil,
+		{Sort: systemone.Sort{By: systemone.SortLatency}},
+		{Sort: systemone.Sort{By: systemone.SortThroughput}, PreferredMaxLatency: systemone.Cutoffs{P90: new(1.0)}},
+	} {
+		in.Preferences = preferences
+		plan := router.NewPlan(in)
+		require.Len(t, plan.Candidates, 100)
+		for i, c := range plan.Candidates {
+			index := slices.Index(in.Catalog.Endpoints(), c.Endpoint)
+			require.Same(t, &in.Stats[index], c.Stats)
+			require.Equal(t, c.Endpoint.Pricing.Cost(in.Shape.PromptTokens, in.Shape.CompletionTokens), c.Price)
+			if preferences == nil || i == 0 {
+				continue
+			}
+			before := plan.Candidates[i-1]
+			known := c.Stats.Latency.Known && before.Stats.Latency.Known && c.Tier == before.Tier
+			if preferences.Sort.By == systemone.SortLatency && known {
+				require.LessOrEqual(t, before.Stats.Latency.P50, c.Stats.Latency.P50)
+			}
+			if preferences.Sort.By == systemone.SortThroughput && known {
+				require.GreaterOrEqual(t, before.Stats.Throughput.P50, c.Stats.Throughput.P50)
+			}
+		}
+	}
+	in.Stats = nil
+	for _, c := range router.NewPlan(in).Candidates {
+		require.Equal(t, &router.Stats{}, c.Stats, "nothing known is no nil")
 	}
 }

@@ -39,10 +39,7 @@ type planner struct {
 	shared int       // how many keys are of shared endpoints
 	own    []own     // credentials for one model
 
-	places    []uint64 // the candidates in order: an index into keys in the lowest bits
-	numbers   []uint64 // to sort
-	indexMask uint64   // the bits of a place that index keys
-	sorter    sorter
+	places []int32 // the candidates in order, by their index in keys and marks
 
 	weights       []float64
 	share         float64 // what a weight of 1 is of all
@@ -212,6 +209,38 @@ func (p *planner) gather() {
 		}
 	}
 	p.shared = len(p.keys)
+}
+
+// place puts the candidates in order. Of equal keys the one with the smaller index
+// goes first, so the plan does not depend on how the sort works.
+func (p *planner) place() {
+	p.places = slices.Grow(p.places, len(p.keys))[:len(p.keys)]
+	for i := range p.places {
+		p.places[i] = int32(i)
+	}
+	keys := p.keys
+	slices.SortFunc(p.places, func(a, b int32) int {
+		k, l := &keys[a], &keys[b]
+		switch {
+		case k.lead != l.lead:
+			return smallerFirst(k.lead, l.lead)
+		case k.figure != l.figure:
+			return smallerFirst(k.figure, l.figure)
+		case k.price.hi != l.price.hi:
+			return smallerFirst(k.price.hi, l.price.hi)
+		case k.price.lo != l.price.lo:
+			return smallerFirst(k.price.lo, l.price.lo)
+		}
+		return int(a - b)
+	})
+}
+
+// smallerFirst is cmp.Compare of two words that differ.
+func smallerFirst(a, b uint64) int {
+	if a < b {
+		return -1
+	}
+	return 1
 }
 
 func (p *planner) modelsNamed(name string) []int32 {

@@ -321,7 +321,7 @@ func TestLateSettlement(t *testing.T) {
 	t.Parallel()
 	p := newTape()
 	g := newTapeRig(t, p, "ant", 0)
-	g.router.SetCatalog(g.catalog("ant", func(e *router.Endpoint) { e.Pricing = router.Pricing{Prompt: router.Dollar} }))
+	g.router.SetCatalog(g.catalog("ant", func(e *router.Endpoint) { e.Pricing = router.Pricing{Prompt: router.Dollars("1")} }))
 	g.upstreams["ant"].will(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
 		p.expire(t)                                         //nolint:contextcheck // with the test's own context
 		assert.Equal(t, p.stands(t).Spent, p.shows(t).Cost) //nolint:contextcheck // the same

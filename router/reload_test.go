@@ -30,7 +30,7 @@ func TestReloadLeavesRequestsInFlightAlone(t *testing.T) {
 		var err error
 		wg.Go(func() { res, inFlight, err = g.decide() })
 		synctest.Wait()
-		renewed := g.catalog("cat ant", func(e *router.Endpoint) { e.Pricing.Prompt *= 100 })
+		renewed := g.catalog("cat ant", func(e *router.Endpoint) { e.Pricing.Prompt = (100 * e.Pricing.Prompt.USD()).Price() })
 		g.router.SetCatalog(renewed)
 		assert.Same(t, renewed, g.router.Catalog())
 		_, next, nextErr := g.decide()
@@ -180,7 +180,7 @@ func benchCatalog(b *testing.B) *router.Catalog {
 	for slug := range names() {
 		providers = append(providers, router.ProviderInfo{Slug: slug, Client: instant{good}})
 		endpoints = append(endpoints, router.Endpoint{
-			Provider: slug, Model: modelM, UpstreamModel: "judge", Pricing: router.Pricing{Prompt: router.Dollar},
+			Provider: slug, Model: modelM, UpstreamModel: "judge", Pricing: router.Pricing{Prompt: router.Dollars("1")},
 		})
 	}
 	c, err := router.NewCatalog(models(), providers, endpoints)

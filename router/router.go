@@ -2,11 +2,11 @@ package router
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -172,9 +172,18 @@ func (r *Router) SetCatalog(c *Catalog) {
 	}
 	r.reload.Lock()
 	defer r.reload.Unlock()
-	w := newWorld(c, r.world.Load(), &r.statistics)
-	w.stats(r.cfg.Now()) // so that no request waits for the first snapshot
+	before, now := r.world.Load(), r.cfg.Now()
+	w := newWorld(c, before, &r.statistics)
+	w.stats(now) // so that no request waits for the first snapshot
 	r.world.Store(w)
+	if before == nil {
+		return
+	}
+	for _, s := range before.served {
+		if _, stays := w.byEndpoint[s.endpoint.ID]; !stays {
+			r.statistics.outages.forget(s, now)
+		}
+	}
 }
 
 // Health returns how an endpoint has been doing; the zero value for one that
@@ -247,7 +256,7 @@ func (r *Router) begin(c *Call) {
 		c.holdID = r.cfg.NewID()
 	}
 	if c.ID == "" {
-		c.ID = "gen-dec-" + strings.ReplaceAll(c.holdID.String(), "-", "")
+		c.ID = "gen-dec-" + hex.EncodeToString(c.holdID[:])
 	}
 	if !VisibleASCII(c.RequestID) {
 		c.RequestID = r.cfg.NewID().String()

@@ -46,7 +46,7 @@ func TestSequenceOfCalls(t *testing.T) {
 				}
 				providers = append(providers, router.ProviderInfo{Slug: slug, Client: provider})
 				endpoints = append(endpoints, router.Endpoint{
-					Provider: slug, Model: modelM, Pricing: router.Pricing{Prompt: router.USD(i+1) * router.Dollar},
+					Provider: slug, Model: modelM, Pricing: router.Pricing{Prompt: (router.USD(i+1) * router.Dollar).Price()},
 				})
 			}
 			gomock.InOrder(calls...)

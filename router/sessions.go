@@ -108,11 +108,11 @@ func (r *Router) pinned(ctx context.Context, c *Call, models []ModelRef, now tim
 // pin keeps a session at the endpoint that answered, for ten more minutes. A
 // request that says in which order to try endpoints leaves the pin as it is, and
 // so does a last resort, which no session shall stay at.
-func (r *Router) pin(ctx context.Context, c *Call, models []ModelRef, by Candidate, now time.Time) {
+func (r *Router) pin(ctx context.Context, c *Call, models []ModelRef, by *Candidate) {
 	if c.Request.SessionID == "" || by.Endpoint.LastResort || ordersItself(c.Request.Provider, models) {
 		return
 	}
-	r.cfg.Sessions.Pin(ctx, sessionOf(c, by.Model()), by.Endpoint.ID, now.Add(sessionLife))
+	r.cfg.Sessions.Pin(ctx, sessionOf(c, by.Model()), by.Endpoint.ID, r.cfg.Now().Add(sessionLife))
 }
 
 func sessionOf(c *Call, m *Model) SessionKey {

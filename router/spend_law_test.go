@@ -83,10 +83,11 @@ func newAccounts(t *testing.T, draw *rapid.T) *accounts {
 		events: map[router.Line]router.Amount{}, total: map[string]router.Amount{},
 	}
 	price := func(e *router.Endpoint) {
+		upTo3 := func(label string) router.USD { return router.USD(rapid.Int64Range(0, 3).Draw(draw, label)) }
 		e.Pricing = router.Pricing{
-			Request:    router.USD(rapid.Int64Range(0, 3).Draw(draw, "fee")) * cent,
-			Prompt:     router.USD(rapid.Int64Range(0, 3).Draw(draw, "prompt")) * router.Dollar,
-			Completion: router.USD(rapid.Int64Range(0, 3).Draw(draw, "completion")) * router.Dollar,
+			Request:    (upTo3("fee") * cent).Price(),
+			Prompt:     (upTo3("prompt") * router.Dollar).Price(),
+			Completion: (upTo3("completion") * router.Dollar).Price(),
 		}
 	}
 	var ledger router.Ledger = a.ledger

@@ -29,7 +29,7 @@ func who() router.Principal {
 func fee(fees ...router.USD) func(*router.Endpoint) {
 	n := 0
 	return func(e *router.Endpoint) {
-		e.Pricing = router.Pricing{Request: fees[n%len(fees)]}
+		e.Pricing = router.Pricing{Request: fees[n%len(fees)].Price()}
 		n++
 	}
 }
@@ -184,7 +184,7 @@ func TestFreeIsNeverRefused(t *testing.T) {
 func TestOverrun(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant", 0)
-	catalog := l.catalog("ant", func(e *router.Endpoint) { e.Pricing = router.Pricing{Prompt: router.Dollar} })
+	catalog := l.catalog("ant", func(e *router.Endpoint) { e.Pricing = router.Pricing{Prompt: router.Dollars("1")} })
 	l.router.SetCatalog(catalog)
 	l.upstreams["ant"].will(reply(func(r *router.Reply) { r.Usage.InputTokens = 1_000_000 }))
 	assert.Empty(t, l.ask(l.call(keyLimit(cent, router.Lifetime))))
@@ -192,7 +192,7 @@ func TestOverrun(t *testing.T) {
 	count, amount := l.router.Overruns()
 	assert.EqualValues(t, 1, count)
 	prompt, completion := router.BoundOf(decision(""))
-	assert.Equal(t, router.Dollar-router.Pricing{Prompt: router.Dollar}.Bound(prompt, completion), amount)
+	assert.Equal(t, router.Dollar-router.Pricing{Prompt: router.Dollars("1")}.Bound(prompt, completion), amount)
 	assert.Equal(t, "Key limit exceeded", l.ask(l.call(keyLimit(cent, router.Lifetime))))
 }
 

@@ -42,6 +42,9 @@ type tracker struct {
 	day     ring[daily]
 	resting atomic.Pointer[rest]
 
+	failure atomic.Pointer[Class] // of the last attempt that counted for outages and failed
+	told    told
+
 	events  atomic.Uint64 // how often something was recorded
 	outage  atomic.Bool   // as the last snapshot has it
 	figures figures       // owned by whoever holds statistics.mu
@@ -80,6 +83,7 @@ type observation struct {
 	duration time.Duration
 	tokens   int64
 	rest     time.Duration // what the endpoint asked for; 0 is nothing
+	class    Class         // of a failure
 }
 
 func newTracker() *tracker {
@@ -95,6 +99,9 @@ func newTracker() *tracker {
 // record counts an attempt and reports whether the endpoint's outage is now
 // another than the last snapshot's.
 func (t *tracker) record(o observation) (changed bool) {
+	if class := o.class; o.failed || o.rest > 0 {
+		t.failure.Store(&class)
+	}
 	if o.rest > 0 {
 		t.rest(o.at, min(o.rest, maxRest))
 	}
@@ -113,6 +120,14 @@ func (t *tracker) record(o observation) (changed bool) {
 	}
 	t.events.Add(1)
 	return t.outageAt(o.at) != t.outage.Load()
+}
+
+// lastFailure is the class of the last failure that counted, "" before any.
+func (t *tracker) lastFailure() Class {
+	if class := t.failure.Load(); class != nil {
+		return *class
+	}
+	return ""
 }
 
 // rest makes the endpoint rest; of two wishes the later end counts.

@@ -12,6 +12,7 @@ import (
 type statistics struct {
 	mu      sync.Mutex    // held while statistics are read out
 	changes atomic.Uint64 // how often an outage began or ended
+	outages outages
 }
 
 // world is a catalog with everything that belongs to it. A request takes the
@@ -122,6 +123,9 @@ func (w *world) readOut(now time.Time) *view {
 		}
 		v.stats[i] = s.tracker.stats(now)
 		s.tracker.outage.Store(v.stats[i].Outage)
+		if s.tracker.told.out.Load() != v.stats[i].Outage {
+			w.statistics.outages.due.Store(true)
+		}
 	}
 	w.view.Store(v)
 	return v

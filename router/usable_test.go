@@ -12,7 +12,7 @@ import (
 
 func usableCatalog(t require.TestingT) *router.Catalog {
 	free := router.Pricing{}
-	priced := router.Pricing{Prompt: router.Dollar}
+	priced := router.Pricing{Prompt: router.Dollars("1")}
 	c, err := router.NewCatalog(
 		[]router.Model{
 			{ID: "acme/judge", Permaslug: "acme/judge-20260901", Aliases: []string{"judge-latest"}},

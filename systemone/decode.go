@@ -74,6 +74,10 @@ type decoder struct {
 	limits  Limits
 }
 
+// few is how many values a list has room for before it grows. Counting them first
+// would read the text of all of them once more.
+const few = 4
+
 func (d *decoder) body(body []byte) {
 	stated := false
 	for m := jsontext.Walk(body); m.Next(); {
@@ -119,7 +123,7 @@ func (d *decoder) questions(value []byte) {
 	if !d.isObject(value) {
 		return
 	}
-	d.request.Questions = make([]Question, 0, min(length(value), d.limits.Questions+1))
+	d.request.Questions = make([]Question, 0, few)
 	for m := jsontext.Walk(value); m.Next() && m.Index <= d.limits.Questions; {
 		name := string(m.Name)
 		d.enter(name)
@@ -174,7 +178,14 @@ func (d *decoder) noul(q *Question, criteria []byte) {
 	if criteria == nil || native && jsontext.IsNull(criteria) || !d.isObject(criteria) {
 		return
 	}
-	q.True, q.False = raw(member(criteria, "true")), raw(member(criteria, "false"))
+	for m := jsontext.Walk(criteria); m.Next(); {
+		switch string(m.Name) {
+		case "true":
+			q.True = raw(m.Value)
+		case "false":
+			q.False = raw(m.Value)
+		}
+	}
 	// A Request with neither has no criteria, which is a different thing.
 	if !native && q.True == nil {
 		d.failAt("true", mustBeGuidance)
@@ -189,7 +200,7 @@ func (d *decoder) options(q *Question, criteria []byte) {
 		d.fail("must be an object with at least one option")
 		return
 	}
-	q.Options = make([]Option, 0, min(length(criteria), d.limits.Options+1))
+	q.Options = make([]Option, 0, few)
 	for m := jsontext.Walk(criteria); m.Next() && m.Index <= d.limits.Options; {
 		q.Options = append(q.Options, Option{Name: string(m.Name), Guidance: raw(m.Value)})
 	}
@@ -200,7 +211,7 @@ func (d *decoder) levels(q *Question, criteria []byte) {
 		d.fail("must be an array with at least one level")
 		return
 	}
-	q.Levels = make([]json.RawMessage, 0, min(length(criteria), d.limits.Levels+1))
+	q.Levels = make([]json.RawMessage, 0, few)
 	for m := jsontext.Walk(criteria); m.Next() && m.Index <= d.limits.Levels; {
 		q.Levels = append(q.Levels, raw(m.Value))
 	}

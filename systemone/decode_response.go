@@ -196,7 +196,7 @@ func (d *responseDecoder) answers(value []byte) Answers {
 	if !d.object("answers", value) {
 		return nil
 	}
-	var list Answers
+	list := make(Answers, 0, few)
 	for m := jsontext.Walk(value); m.Next() && d.err == nil; {
 		d.question = string(m.Name)
 		if d.object("the answer", m.Value) {
@@ -209,7 +209,7 @@ func (d *responseDecoder) answers(value []byte) Answers {
 
 func (d *responseDecoder) answer(name string, value []byte) Answer {
 	a := Answer{Name: name}
-	var figure, distribution, confidence, legend []byte
+	var noul, choice, score, distribution, confidence, legend []byte
 	for m := jsontext.Walk(value); m.Next(); {
 		if jsontext.IsNull(m.Value) {
 			continue
@@ -217,6 +217,12 @@ func (d *responseDecoder) answer(name string, value []byte) Answer {
 		switch string(m.Name) {
 		case "type":
 			a.Kind = kind(m.Value)
+		case "noul":
+			noul = m.Value
+		case "choice":
+			choice = m.Value
+		case "score":
+			score = m.Value
 		case "probabilities":
 			distribution = m.Value
 		case "confidence":
@@ -225,9 +231,14 @@ func (d *responseDecoder) answer(name string, value []byte) Answer {
 			legend = m.Value
 		}
 	}
+	var figure []byte
 	switch a.Kind {
-	case Noul, Choice, Score:
-		figure = member(value, string(a.Kind))
+	case Noul:
+		figure = noul
+	case Choice:
+		figure = choice
+	case Score:
+		figure = score
 	default:
 		d.fail("type is not known")
 		return a
@@ -257,16 +268,6 @@ func (d *responseDecoder) answer(name string, value []byte) Answer {
 	return a
 }
 
-// member returns the value of an object's member, nil if it is null or absent.
-func member(object []byte, name string) []byte {
-	for m := jsontext.Walk(object); m.Next(); {
-		if string(m.Name) == name && !jsontext.IsNull(m.Value) {
-			return m.Value
-		}
-	}
-	return nil
-}
-
 // length returns how many values a container has.
 func length(container []byte) int {
 	w := jsontext.Walk(container)
@@ -279,7 +280,7 @@ func (d *responseDecoder) probabilities(value []byte) []Probability {
 	if !d.object("probabilities", value) {
 		return nil
 	}
-	list := make([]Probability, 0, length(value))
+	list := make([]Probability, 0, few)
 	for m := jsontext.Walk(value); m.Next() && d.err == nil; {
 		list = append(list, Probability{Label: string(m.Name), P: d.float("a probability", m.Value)})
 	}

@@ -118,7 +118,7 @@ func ExampleJSON() {
 	fmt.Println(err)
 	// Output:
 	// {"text":"I was charged twice.","seats":14} <nil>
-	// systemone: invalid request: a state must be a string, an object or an array
+	// systemone: invalid request: a state or guidance must be a string, an object or an array
 }
 
 func ExampleAnswers_Get() {

@@ -50,6 +50,6 @@ func checkState(raw json.RawMessage) error {
 	case '"', '{', '[':
 		return nil
 	default:
-		return &InvalidError{Issues: []Issue{{Message: "a state " + mustBeGuidance}}}
+		return &InvalidError{Issues: []Issue{{Message: "a state or guidance " + mustBeGuidance}}}
 	}
 }

@@ -130,7 +130,7 @@ func (s *syntax) object(depth int) bool {
 		}
 		name.hi, name.escaped = s.pos, s.escaped
 		if s.names == nil {
-			s.names = make([]span, 0, 32)
+			s.names = make([]span, 0, 16)
 		}
 		s.names = append(s.names, name)
 		s.place[depth] = within{name: name}

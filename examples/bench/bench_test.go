@@ -30,9 +30,18 @@ func TestTheTableHasARowForEveryMeasurement(t *testing.T) {
 	row := func(name, conns string) string {
 		return name + ` +` + conns + ` +\d+ +[\d.]+(µs|ms) +[\d.]+(µs|ms) +[\d.]+\n`
 	}
-	ratio := `(CPU per request, server / proxy: [\d.]+\n)?` // absent if 30 ms took less than a tick of processor time
+	ratio := `(CPU per request: server / floor [\d.]+, server / proxy [\d.]+\n)?` // absent if 30 ms took less than a tick of processor time
 	assert.Regexp(t, `^gateway +conns +req/s +p50 +p99 +CPU µs/req\n`+
-		row("proxy", "1")+row("server", "1")+ratio+row("proxy", "32")+row("server", "32")+ratio+`$`, out.String())
+		row("floor", "1")+row("proxy", "1")+row("server", "1")+ratio+
+		row("floor", "32")+row("proxy", "32")+row("server", "32")+ratio+`$`, out.String())
+}
+
+func TestMemoryIsMeasuredWithSlowCalls(t *testing.T) {
+	var out strings.Builder
+	require.NoError(t, crowd(t.Context(), 4, time.Millisecond, &out))
+	row := func(name string) string { return name + ` +4 +\d+ +\d+m?s +\d+m?s +\d+\n` }
+	assert.Regexp(t, `^gateway +in flight +req/s +p50 +p99 +resident MiB\n`+
+		row("floor")+row("proxy")+row("server")+`(resident: server / proxy [\d.]+\n)?$`, out.String())
 }
 
 func TestMemoryIsMeasuredWithLargeBodies(t *testing.T) {
@@ -50,7 +59,7 @@ func TestMemoryIsMeasuredWithLargeBodies(t *testing.T) {
 }
 
 func TestBadArgumentsMeasureNothing(t *testing.T) {
-	for _, args := range [][]string{{"-rounds", "0"}, {"-time", "0s"}, {"-time", "-1s"}, {"-bodies", "-1"}, {"-role", "other"}, {"more"}, {"-x"}, {"-rounds", "x"}} {
+	for _, args := range [][]string{{"-rounds", "0"}, {"-time", "0s"}, {"-time", "-1s"}, {"-bodies", "-1"}, {"-slow", "-1"}, {"-role", "other"}, {"more"}, {"-x"}, {"-rounds", "x"}} {
 		var out strings.Builder
 		err := run(t.Context(), args, &out)
 		require.ErrorContains(t, err, "bad arguments")

@@ -29,21 +29,6 @@ const (
 	room        = "256MiB" // of bodies in the server; one key may have all of it
 )
 
-// slow returns an upstream that answers late.
-func slow() http.Handler {
-	answer := upstream()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := io.Copy(io.Discard, r.Body); err != nil {
-			return
-		}
-		select {
-		case <-time.After(slowAnswer):
-			answer.ServeHTTP(w, r)
-		case <-r.Context().Done():
-		}
-	})
-}
-
 // largeRequest returns [request] with a state that makes it size bytes long.
 func largeRequest(size int) []byte {
 	small := request()
@@ -65,7 +50,7 @@ func memory(ctx context.Context, n int, quiet time.Duration, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	_, up, err := f.spawn(ctx, self, "-role", "slow")
+	_, up, err := f.spawn(ctx, self, "-role", "upstream", "-delay", slowAnswer.String())
 	if err != nil {
 		return err
 	}

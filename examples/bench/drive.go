@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -79,16 +80,24 @@ func caller(ctx context.Context, g gateway, end time.Time) ([]time.Duration, err
 			return nil, err
 		}
 	}
+	took, err := ask(conn, rawRequest(g), func(asked int) bool { return asked == 0 || time.Now().Before(end) && ctx.Err() == nil })
+	return took, cmp.Or(err, ctx.Err())
+}
+
+// rawRequest is [request] as it goes over the wire to a gateway.
+func rawRequest(g gateway) []byte {
 	body := request()
-	raw := []byte("POST " + g.path + " HTTP/1.1\r\nHost: " + g.addr + "\r\nContent-Type: application/json\r\nAuthorization: Bearer " +
+	return []byte("POST " + g.path + " HTTP/1.1\r\nHost: " + g.addr + "\r\nContent-Type: application/json\r\nAuthorization: Bearer " +
 		g.key + "\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
+}
+
+// ask sends raw over a connection again and again, as long as more says so, and
+// returns how long each reply took.
+func ask(conn net.Conn, raw []byte, more func(asked int) bool) ([]time.Duration, error) {
 	r := bufio.NewReader(conn)
 	var took []time.Duration
-	for {
+	for more(len(took)) {
 		asked := time.Now()
-		if len(took) > 0 && asked.After(end) || ctx.Err() != nil {
-			return took, ctx.Err()
-		}
 		if _, err := conn.Write(raw); err != nil {
 			return nil, err
 		}
@@ -97,6 +106,7 @@ func caller(ctx context.Context, g gateway, end time.Time) ([]time.Duration, err
 		}
 		took = append(took, time.Since(asked))
 	}
+	return took, nil
 }
 
 func readReply(r *bufio.Reader) error {

@@ -25,13 +25,14 @@ type gateway struct {
 
 // fleet is every process that a comparison needs.
 type fleet struct {
-	gateways []gateway // the proxy, then the server
+	gateways []gateway // the floor, the proxy and the server
 	dir      string
 	procs    []*exec.Cmd
 }
 
-// start builds the server and starts all processes.
-func start(ctx context.Context) (f *fleet, err error) {
+// start builds the server and starts all processes; the upstream answers after
+// delay.
+func start(ctx context.Context, delay time.Duration) (f *fleet, err error) {
 	f = &fleet{}
 	defer func() {
 		if err != nil {
@@ -45,15 +46,17 @@ func start(ctx context.Context) (f *fleet, err error) {
 	if err != nil {
 		return f, err
 	}
-	_, up, err := f.spawn(ctx, self, "-role", "upstream")
+	_, up, err := f.spawn(ctx, self, "-role", "upstream", "-delay", delay.String())
 	if err != nil {
 		return f, err
 	}
-	pid, addr, err := f.spawn(ctx, self, "-role", "proxy", "-target", up)
-	if err != nil {
-		return f, err
+	for _, role := range []string{"floor", "proxy"} {
+		pid, addr, err := f.spawn(ctx, self, "-role", role, "-target", up)
+		if err != nil {
+			return f, err
+		}
+		f.gateways = append(f.gateways, gateway{name: role, addr: addr, path: "/v1/systemone", pid: pid})
 	}
-	f.gateways = append(f.gateways, gateway{name: "proxy", addr: addr, path: "/v1/systemone", pid: pid})
 	server, err := f.server(ctx, up)
 	if err != nil {
 		return f, err

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +11,8 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
+	"sync"
 	"time"
 )
 
@@ -30,8 +34,109 @@ func upstream() http.Handler {
 	})
 }
 
-// proxy returns the gateway to compare with: the standard library's reverse proxy, with
-// an idle connection for every caller.
+// late returns an upstream that answers after delay.
+func late(delay time.Duration) http.Handler {
+	answer := upstream()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			return
+		}
+		select {
+		case <-time.After(delay):
+			answer.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	})
+}
+
+// floorGCPercent is that of examples/server.
+const floorGCPercent = 400
+
+// floor is the least work that a gateway on net/http can do: it reads the body,
+// asks the upstream over a connection that it keeps, and writes the reply. It
+// checks nothing and bounds nothing. It is safe for concurrent use.
+type floor struct {
+	target string
+
+	mu   sync.Mutex
+	idle []*floorConn // the connection used last is the last
+}
+
+// floorConn is a connection to the upstream.
+type floorConn struct {
+	net.Conn
+	in  *bufio.Reader
+	out bytes.Buffer
+}
+
+// ServeHTTP forwards one request.
+func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	answer, err := f.ask(r.Context(), body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	w.Header()["Content-Type"] = []string{"application/json"}
+	w.Header()["Content-Length"] = []string{strconv.Itoa(len(answer))}
+	_, _ = w.Write(answer)
+}
+
+func (f *floor) ask(ctx context.Context, body []byte) ([]byte, error) {
+	c, err := f.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.out.Reset()
+	_, _ = fmt.Fprintf(&c.out, "POST /v1/systemone HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		f.target, len(body))
+	c.out.Write(body)
+	answer, err := c.ask()
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.idle = append(f.idle, c)
+	return answer, nil
+}
+
+func (c *floorConn) ask() ([]byte, error) {
+	if _, err := c.Write(c.out.Bytes()); err != nil {
+		return nil, err
+	}
+	resp, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was read to its end, or the connection is closed
+	return io.ReadAll(resp.Body)
+}
+
+// take returns an idle connection, or a new one if there is none.
+func (f *floor) take(ctx context.Context) (*floorConn, error) {
+	f.mu.Lock()
+	if last := len(f.idle) - 1; last >= 0 {
+		c := f.idle[last]
+		f.idle = f.idle[:last]
+		f.mu.Unlock()
+		return c, nil
+	}
+	f.mu.Unlock()
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", f.target)
+	if err != nil {
+		return nil, err
+	}
+	return &floorConn{Conn: conn, in: bufio.NewReader(conn)}, nil
+}
+
+// proxy returns the standard library's reverse proxy, with an idle connection for every
+// caller.
 func proxy(target string) http.Handler {
 	transport := &http.Transport{MaxIdleConns: 100, MaxIdleConnsPerHost: 100, IdleConnTimeout: time.Minute}
 	to := &url.URL{Scheme: "http", Host: target}

@@ -26,11 +26,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	catalog, err := router.NewCatalog(
-		[]router.Model{{ID: similarity.Model, Permaslug: similarity.Permaslug}},
-		[]router.ProviderInfo{{Slug: "embedded", Client: model}},
-		[]router.Endpoint{model.Endpoint("embedded")},
-	)
+	catalog, err := router.Single(model, model.Endpoint("embedded"))
 	if err != nil {
 		return err
 	}

@@ -18,10 +18,11 @@ const (
 
 // upstream is a provider of the configuration with what its endpoints inherit.
 type upstream struct {
-	info     router.ProviderInfo
-	kind     string
-	off      bool            // its credential is missing
-	defaults router.Endpoint // for what its endpoints leave out
+	info router.ProviderInfo
+	kind string
+	off  bool // its credential is missing
+	// endpoint makes one of its endpoints with the defaults for what the configuration leaves out.
+	endpoint func(slug, model, upstreamModel string) router.Endpoint
 }
 
 // builder turns a configuration into a catalog. Credentials come from getenv;

@@ -183,7 +183,7 @@ func TestDefaultsAreTheSafeOnes(t *testing.T) {
 	assert.True(t, e.CollectsData, "not known to be safe")
 	assert.False(t, e.ZDR)
 	assert.False(t, catalog.Models()[0].Distillable)
-	assert.Equal(t, router.Pricing{Prompt: 42_000_000}, e.Pricing)
+	assert.Equal(t, router.Pricing{Prompt: router.Dollars("0.042")}, e.Pricing)
 
 	zdr, err := decodeConfig([]byte(strings.Replace(plainConfig, `"upstream_model"`, `"zdr": true, "distillable": true, "upstream_model"`, 1)))
 	require.NoError(t, err)

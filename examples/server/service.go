@@ -52,6 +52,9 @@ func newService(
 	if s.first, err = (&seeder{made, kept.set, now}).begin(ctx, kept.alone); err != nil {
 		return nil, err
 	}
+	if err := warnOfGuardrails(ctx, made, log); err != nil {
+		return nil, err
+	}
 	if s.first != nil {
 		s.access = access{management: s.first.management, inference: s.first.inference}
 	}

@@ -20,8 +20,13 @@ func (u *upstream) embed(place string) error {
 	if err != nil {
 		return at(place, "%s", plain(err))
 	}
-	u.info.Client, u.defaults = model, model.Endpoint(u.info.Slug)
+	u.info.Client = model
 	u.info.NoOwnCredentials = true // the embedded model takes none
+	u.endpoint = func(slug, id, _ string) router.Endpoint {
+		e := model.Endpoint(slug)
+		e.Model = id
+		return e
+	}
 	return nil
 }
 
@@ -35,16 +40,7 @@ func (u *upstream) systemOne(place string, p providerConfig, key router.Secret) 
 		return at(place+".profile", "must be one of %s", strings.Join(profileNames(), ", "))
 	}
 	u.info.NoOwnCredentials = profile.NoOwnKeys
-	u.defaults = router.Endpoint{
-		ContextLength: profile.ContextLength,
-		Parameters:    profile.Parameters(),
-		Limits:        profile.Limits,
-		Tolerance:     profile.Tolerance,
-		Counting:      profile.Counting,
-	}
-	if u.off {
-		return nil // without a credential there is no client
-	}
+	u.endpoint = profile.Endpoint // of the profile without the changes below
 	if profile.User == "" {
 		profile.User = "user" // sent only for endpoints that support the parameter
 	}
@@ -55,16 +51,10 @@ func (u *upstream) systemOne(place string, p providerConfig, key router.Secret) 
 }
 
 func (u *upstream) openAI(place, baseURL string, key router.Secret) error {
-	u.defaults = router.Endpoint{
-		Parameters: openaidecisions.Parameters(),
-		Limits:     openaidecisions.Limits(),
-		Tolerance:  openaidecisions.Tolerance(),
-	}
-	if u.off {
-		return nil
-	}
 	return u.connect(place, key, func(key router.Secret) (router.Provider, error) {
-		return openaidecisions.New(openaidecisions.Config{BaseURL: baseURL, APIKey: key, KeyOptional: true})
+		client, err := openaidecisions.New(openaidecisions.Config{BaseURL: baseURL, APIKey: key, KeyOptional: true})
+		u.endpoint = client.Endpoint
+		return client, err
 	})
 }
 
@@ -94,8 +84,8 @@ func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, er
 	if err != nil {
 		return router.Endpoint{}, err
 	}
-	out := u.defaults
-	out.Provider, out.Variant, out.Model = e.Provider, e.Variant, e.Model
+	out := u.endpoint(e.Provider, e.Model, e.UpstreamModel)
+	out.Variant = e.Variant
 	if u.kind == kindSimilarity {
 		if e.UpstreamModel != "" {
 			return out, at(place+".upstream_model", "does not belong to a %q provider", kindSimilarity)
@@ -103,8 +93,6 @@ func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, er
 		if len(e.SupportedParameters) > 0 {
 			return out, at(place+".supported_parameters", "a %q provider takes none", kindSimilarity)
 		}
-	} else {
-		out.UpstreamModel = e.UpstreamModel
 	}
 	if client, ok := u.info.Client.(*systemonehttp.Client); ok {
 		if err := client.CheckModel(cmp.Or(e.UpstreamModel, e.Model)); err != nil {
@@ -153,7 +141,7 @@ func (p pricingConfig) pricing(place string) (out router.Pricing, err error) {
 	for _, part := range []struct {
 		name string
 		text *string
-		to   *router.USD
+		to   *router.Price
 	}{{"prompt", p.Prompt, &out.Prompt}, {"completion", p.Completion, &out.Completion}, {"request", p.Request, &out.Request}} {
 		if part.text == nil {
 			continue
@@ -161,12 +149,14 @@ func (p pricingConfig) pricing(place string) (out router.Pricing, err error) {
 		if *part.text == "" { // perhaps from a variable that is not set: it must not mean free of charge
 			return out, at(place+"."+part.name, "is empty")
 		}
-		if *part.to, err = router.ParseUSD(*part.text); err != nil {
+		price, err := router.ParseUSD(*part.text)
+		if err != nil {
 			return out, at(place+"."+part.name, "%s", plain(err))
 		}
-		if *part.to < 0 {
+		if price < 0 {
 			return out, at(place+"."+part.name, "must not be negative")
 		}
+		*part.to = price.Price()
 	}
 	return out, nil
 }

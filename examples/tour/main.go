@@ -97,7 +97,7 @@ func catalog() (*router.Catalog, error) {
 		return nil, err
 	}
 	endpoint := model.Endpoint("cloud")
-	endpoint.Pricing = router.Pricing{Request: router.Dollar / 100}
+	endpoint.Pricing = router.Pricing{Request: router.Dollars("0.01")}
 	return router.NewCatalog(
 		[]router.Model{{ID: similarity.Model, Permaslug: similarity.Permaslug}},
 		[]router.ProviderInfo{{Slug: "cloud", Name: "Cloud", Client: model}},

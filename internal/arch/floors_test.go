@@ -15,10 +15,10 @@ import (
 // floors orders the packages: each imports packages of lower floors only. The
 // first pattern that covers a package gives its floor.
 var floors = [][]string{
-	{"internal/flight", "internal/jsonsize", "internal/jsontext", "internal/typednil"},
+	{"internal/jsonsize", "internal/jsontext", "internal/panics", "internal/typednil"},
 	{"systemone"},
 	{"router"},
-	{"guardrails/content", "internal/upstream", "internal/uselite", "internal/wordvec"},
+	{"guardrails/content", "internal/cache", "internal/upstream", "internal/uselite", "internal/wordvec"},
 	{"router/...", "keys", "organization", "presets", "activity", "guardrails"},
 	{"internal/sqldb", "store", "httpapi"},
 	{"internal/sqlledger"},

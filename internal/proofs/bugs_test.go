@@ -180,8 +180,8 @@ func (w *world) bug08() {
 }
 
 func (w *world) bug09() {
-	all := router.Pricing{Prompt: 3 * router.Dollar, Completion: 9 * router.Dollar, Request: cent}
-	dear := router.Pricing{Prompt: 30 * router.Dollar, Completion: 90 * router.Dollar, Request: 2 * cent}
+	all := router.Pricing{Prompt: router.Dollars("3"), Completion: router.Dollars("9"), Request: cent.Price()}
+	dear := router.Pricing{Prompt: router.Dollars("30"), Completion: router.Dollars("90"), Request: (2 * cent).Price()}
 	state := strings.Repeat("long context ", 10_000)
 	// A token for every byte of the state, which is the most that a tokenizer makes.
 	usage := systemone.Usage{InputTokens: int64(len(state)), OutputTokens: 500}

@@ -111,7 +111,7 @@ func (w *world) gateway(set store.Set, ant, bee router.Pricing, budgets ...route
 	return g
 }
 
-func fee(price router.USD) router.Pricing { return router.Pricing{Request: price} }
+func fee(price router.USD) router.Pricing { return router.Pricing{Request: price.Price()} }
 
 // The checks that the policies of this module name in their budgets.
 var (

@@ -108,7 +108,7 @@ func (g *gateway) catalog(t *testing.T) *router.Catalog {
 		endpoints = append(endpoints, e)
 	}
 	sound := router.Endpoint{
-		Pricing:      router.Pricing{Prompt: router.Dollar, Completion: 2 * router.Dollar, Request: router.Dollar / 1000},
+		Pricing:      router.Pricing{Prompt: router.Dollars("1"), Completion: router.Dollars("2"), Request: router.Dollars("0.001")},
 		Quantization: "fp8", ZDR: true, Parameters: []string{"user"}, ContextLength: 8192,
 	}
 	for name := range labScript {
@@ -131,7 +131,7 @@ func (g *gateway) catalog(t *testing.T) *router.Catalog {
 	add("lab", "broken", sound)
 	add("lab", "guarded", sound) // its author does not allow distillation
 	add("closed", "off", router.Endpoint{Off: true})
-	cheap := router.Endpoint{Pricing: router.Pricing{Prompt: router.Dollar / 2}, CollectsData: true}
+	cheap := router.Endpoint{Pricing: router.Pricing{Prompt: router.Dollars("0.5")}, CollectsData: true}
 	add("careless", "answer", cheap)
 	add("careless", "half", cheap)
 	catalog, err := router.NewCatalog(models, providers, endpoints)

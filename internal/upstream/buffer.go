@@ -38,19 +38,19 @@ func (p *pool) lend() *Buffer {
 	return &Buffer{B: make([]byte, 0, firstBytes), from: p}
 }
 
-// Grow makes place for the body of a request about a state of so many bytes. A
-// large state would be allocated twice otherwise, the second time with a quarter
-// to spare, which counts as in flight.
+// Grow makes room for the body of a request whose state has so many bytes. Appending a
+// large state would otherwise allocate twice, the second time with a quarter to
+// spare, which counts as in flight.
 func (b *Buffer) Grow(state int) {
 	if state > besideState {
 		b.B = slices.Grow(b.B, state+besideState)
 	}
 }
 
-// keep leaves the buffer to whoever reads it now: an http.Transport may read a
-// request body even after its RoundTrip has returned, and only of the standard
-// library's own readers does it know that they give their bytes at once, so that
-// head and body leave in one write.
+// keep makes sure that the buffer is never lent again, because an http.Transport may
+// read a request body even after its RoundTrip has returned. A reader that knew when
+// it is closed would not do: the transport sends head and body in one write only for
+// readers of the standard library.
 func (b *Buffer) keep() { b.kept = true }
 
 // hold counts the buffer's bytes as in flight; false when that is too many.
@@ -60,9 +60,9 @@ func (b *Buffer) hold() bool {
 	return b.from.flying.Add(more) <= b.from.limit
 }
 
-// done ends the buffer's use: its bytes count no more. Whoever it is lent to next
-// holds all of it from the first byte, so what is large for the limit is not lent
-// again: a body that was too much must not make the next one too much.
+// done ends the buffer's use: its bytes no longer count as in flight. A buffer that is
+// large for the limit is not lent again, because its next user would hold all of it
+// from the first byte, and be refused for the size of an earlier body.
 func (b *Buffer) done() {
 	b.from.flying.Add(-b.held)
 	b.held = 0

@@ -9,10 +9,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/signalbox/signalbox/internal/flight"
+	"github.com/signalbox/signalbox/internal/panics"
 	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 )
@@ -58,6 +60,8 @@ type Config struct {
 type Client struct {
 	base      *url.URL
 	header    http.Header // shared by all requests, never changed
+	fields    string      // of header, without the credential, as they go over the wire
+	shown     string      // the field of the credential; may be empty
 	auth      Auth
 	keyHeader string
 	requestID string
@@ -107,8 +111,12 @@ func New(cfg Config) (*Client, error) {
 		rules:     cfg.Rules,
 		now:       cfg.Now,
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.header)) {
+		c.fields += field(name, c.header.Get(name))
+	}
 	if name != "" {
 		c.header.Set(name, value)
+		c.shown = field(name, value)
 	}
 	if cfg.HTTP != nil && typednil.Is(cfg.HTTP.Transport) {
 		return nil, configError("the transport of HTTP holds a nil")
@@ -164,12 +172,13 @@ func (r Reply) Release() { r.buf.done() }
 // shown, and a request id that cannot, is a failure of this side, and nothing is
 // sent either: never is the credential replaced with the operator's.
 func (c *Client) Post(ctx context.Context, to Target, a *router.Attempt, body *Buffer) (Reply, error) {
-	defer body.done()
-	header, err := c.headerOf(a)
+	own, err := c.own(a)
 	if err != nil {
+		body.done()
 		return Reply{}, &router.UpstreamError{Class: router.ProviderUnavailable, Local: true, Err: err}
 	}
 	if !body.hold() {
+		body.done()
 		return Reply{}, &router.UpstreamError{Class: router.NoCapacity, Err: fmt.Errorf("%w: %w", router.ErrNotSent, errInFlight)}
 	}
 	if c.timeout > 0 {
@@ -177,7 +186,7 @@ func (c *Client) Post(ctx context.Context, to Target, a *router.Attempt, body *B
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
-	resp, err := c.send(ctx, to, header, body)
+	resp, err := c.send(ctx, to, own, body)
 	if err != nil {
 		return Reply{}, failure(ctx, err)
 	}
@@ -188,40 +197,85 @@ func (c *Client) Post(ctx context.Context, to Target, a *router.Attempt, body *B
 	return c.reply(ctx, resp)
 }
 
-// send posts body, by a connection of the client's own where that is enough.
-func (c *Client) send(ctx context.Context, to Target, header http.Header, body *Buffer) (*http.Response, error) {
+// send posts body, over a kept connection if it is small. It gives the body back as
+// soon as it is written, so a call that waits for a slow upstream holds no copy.
+func (c *Client) send(ctx context.Context, to Target, own own, body *Buffer) (*http.Response, error) {
 	if c.kept != nil && len(body.B) <= keptBytes && !c.kept.multiplexed.Load() {
-		resp, err := c.kept.post(ctx, to, header, body.B)
+		conn, err := c.kept.take(ctx)
+		if err == nil {
+			message := c.message(to, own, body)
+			body.done()
+			return conn.post(ctx, message)
+		}
 		if !errors.Is(err, errMultiplexed) {
-			return resp, err
+			body.done()
+			return nil, err
 		}
 	}
+	defer body.done()
 	body.keep()
-	return c.postAlone(ctx, to, header, body.B)
+	return c.postAlone(ctx, to, c.headerOf(own), body.B)
 }
 
-// headerOf returns the header of an attempt, the shared one where that will do.
-func (c *Client) headerOf(a *router.Attempt) (http.Header, error) {
-	named := a.RequestID != "" && c.requestID != ""
-	if !named && a.Credential == "" {
-		return c.header, nil
+// own is what the header of one attempt has besides the client's fields: a request
+// ID, and a credential in place of the client's. An empty text is absent.
+type own struct{ requestID, credential, value string }
+
+// own returns the attempt's own fields, or an error where one of them cannot stand in a
+// header.
+func (c *Client) own(a *router.Attempt) (own own, err error) {
+	if c.requestID != "" {
+		own.requestID = a.RequestID
 	}
-	header := maps.Clone(c.header)
-	if named {
-		if strings.ContainsFunc(a.RequestID, func(r rune) bool { return r < ' ' || r > '~' }) {
-			return nil, errRequestID
-		}
-		header[c.requestID] = []string{a.RequestID}
+	if strings.ContainsFunc(own.requestID, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return own, errRequestID
 	}
 	if a.Credential != "" {
-		name, value, err := credential(c.auth, c.keyHeader, a.Credential, false)
-		if err != nil {
-			return nil, errCredential
+		if own.credential, own.value, err = credential(c.auth, c.keyHeader, a.Credential, false); err != nil {
+			return own, errCredential
 		}
-		header.Set(name, value)
 	}
-	return header, nil
+	return own, nil
 }
+
+// headerOf returns the header of an attempt: the client's, which must not be changed,
+// where the attempt has no fields of its own.
+func (c *Client) headerOf(own own) http.Header {
+	if own.requestID == "" && own.credential == "" {
+		return c.header
+	}
+	header := maps.Clone(c.header)
+	if own.requestID != "" {
+		header[c.requestID] = []string{own.requestID}
+	}
+	if own.credential != "" {
+		header.Set(own.credential, own.value)
+	}
+	return header
+}
+
+// message returns a whole request as it goes over the wire, with the same fields as
+// headerOf.
+func (c *Client) message(to Target, own own, body *Buffer) *Buffer {
+	m := c.pool.lend()
+	m.B = append(append(m.B, to.head...), c.fields...)
+	if own.credential != "" {
+		m.B = append(m.B, field(own.credential, own.value)...)
+	} else {
+		m.B = append(m.B, c.shown...)
+	}
+	if own.requestID != "" {
+		m.B = append(m.B, field(c.requestID, own.requestID)...)
+	}
+	m.B = append(m.B, "Content-Length: "...)
+	m.B = strconv.AppendInt(m.B, int64(len(body.B)), 10)
+	m.B = append(m.B, "\r\n\r\n"...)
+	m.B = append(m.B, body.B...)
+	return m
+}
+
+// field returns a field of a header as it goes over the wire.
+func field(name, value string) string { return name + ": " + value + "\r\n" }
 
 // request builds what http.NewRequest would, without parsing the address
 // again. The transport may call GetBody when it finds that a kept connection
@@ -280,7 +334,7 @@ func (c *Client) refusal(resp *http.Response) *router.UpstreamError {
 	defer buf.done()
 	// The next candidate waits for this: a body that drips is given up. The body
 	// may be that of the embedding program's own transport.
-	defer time.AfterFunc(errorTime, func() { _ = flight.Guard(resp.Body.Close) }).Stop()
+	defer time.AfterFunc(errorTime, func() { _ = panics.Catch(resp.Body.Close) }).Stop()
 	// Whatever goes wrong here, the status is known and enough.
 	if buf.readAll(resp.Body, errorBytes) == nil {
 		if class, ok := Match(c.rules, resp.StatusCode, buf.B); ok {

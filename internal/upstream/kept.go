@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -15,9 +14,9 @@ import (
 	"time"
 )
 
-// keptBytes is the largest request that kept sends: what every socket takes at
-// once, so that writing never waits for an upstream that reads nothing, or that
-// refuses before it has read.
+// keptBytes is the largest body that is sent over a [kept] connection, in bytes.
+// Every socket buffer takes so much at once, so a write never waits for an upstream
+// that reads nothing, or that refuses before it has read.
 const keptBytes = 16 << 10
 
 // errMultiplexed says that nothing was sent because the upstream speaks HTTP/2.
@@ -25,16 +24,16 @@ var errMultiplexed = errors.New("upstream speaks HTTP/2")
 
 var errNotQuiet = errors.New("upstream closed the connection, or spoke unasked")
 
-// kept posts small bodies to one address by HTTP/1.1. It asks in the goroutine of the
-// caller: a write, then a read that waits. An [http.Transport] has two
-// goroutines for every connection, and between them and the caller a request
-// changes hands six times, which is most of what a small one costs.
+// kept is a pool of HTTP/1.1 connections to one address, for small requests. A
+// request runs in the goroutine of its caller: one write, then reads that wait. An
+// [http.Transport] has two goroutines for every connection. A request changes
+// hands six times between them and its caller, which is most of what a small
+// request costs.
 //
-// Nothing in HTTP/1.1 says which request a reply belongs to but the order of
-// both, so a connection is kept only where that order is beyond doubt: see
-// [keptBody]. Connections are used last in, first out. One that is idle
-// has no reader, so before it is used again it is asked whether anything has
-// come, its end most of all. Nothing is ever sent twice.
+// In HTTP/1.1 only the order of requests and replies says which belong together.
+// So a connection is kept only where that order is beyond doubt: see [keptBody].
+// The connection used last is used next. Nothing reads an idle connection, so
+// [kept.take] checks that it is still open and silent. No request is sent twice.
 type kept struct {
 	address     string // host and port
 	dialer      net.Dialer
@@ -65,21 +64,12 @@ func newKept(base *url.URL) *kept {
 	return k
 }
 
-// post sends a body of at most keptBytes and returns the head of the reply. It
-// is done with the body when it returns.
-func (k *kept) post(ctx context.Context, to Target, header http.Header, body []byte) (*http.Response, error) {
+// take returns a connection that is ready for a request: an idle one, or a new one.
+// The caller must post a request on it.
+func (k *kept) take(ctx context.Context) (*keptConn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c, err := k.take(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.post(ctx, to, header, body)
-}
-
-// take returns a connection that is ready for a request.
-func (k *kept) take(ctx context.Context) (*keptConn, error) {
 	for {
 		c := k.pop()
 		if c == nil {
@@ -107,8 +97,8 @@ func (k *kept) dial(ctx context.Context) (*keptConn, error) {
 	return newKeptConn(k, conn, look), nil
 }
 
-// secure begins TLS on a connection. What is there to see then is also what TLS
-// has read and not handed out.
+// secure begins TLS on a connection. The look that it returns also sees what TLS has
+// read from the connection and not yet returned.
 func (k *kept) secure(ctx context.Context, conn net.Conn, look func() error) (net.Conn, func() error, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
@@ -125,7 +115,7 @@ func (k *kept) secure(ctx context.Context, conn net.Conn, look func() error) (ne
 		if err := look(); err != nil {
 			return err
 		}
-		// A time that is over keeps TLS from reading the connection itself.
+		// A deadline in the past keeps TLS from reading the connection itself.
 		if err := secured.SetReadDeadline(time.Unix(1, 0)); err != nil {
 			return err
 		}
@@ -148,8 +138,8 @@ func (k *kept) pop() *keptConn {
 	return c
 }
 
-// put keeps a connection for the next request, or closes it where there are
-// enough.
+// put keeps a connection for the next request, or closes it where
+// idleConnsPerHost connections are idle already.
 func (k *kept) put(c *keptConn) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -165,8 +155,9 @@ func (k *kept) put(c *keptConn) {
 	}
 }
 
-// sweep closes what was not used since the last sweep. So nothing is idle for
-// longer than the time between three sweeps, and no request has to set a timer.
+// sweep closes the connections that were not used since the last sweep. So no
+// connection is idle for longer than two intervals between sweeps, and no request
+// sets a timer for it.
 func (k *kept) sweep() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -153,7 +153,7 @@ func FuzzKept(f *testing.F) {
 		c.in = bufio.NewReader(c)
 		k.idle = append(k.idle, c)
 		k.sweeping = true // no timer for each input
-		got := take(k.post(t.Context(), to, nil, []byte("{}")))
+		got := take(postOn(t.Context(), k, to, "{}"))
 
 		theirs := NewTransport()
 		theirs.DialContext = func(context.Context, string, string) (net.Conn, error) { return newCanned(data, step), nil }

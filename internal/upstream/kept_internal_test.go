@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -247,6 +248,33 @@ func TestRefusedBeforeRead(t *testing.T) {
 	assert.Equal(t, router.PayloadTooLarge, failed.Class)
 }
 
+// postOn posts a body on a connection of k.
+func postOn(ctx context.Context, k *kept, to Target, body string) (*http.Response, error) {
+	c, err := k.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	message := (&pool{}).lend()
+	message.B = append(message.B, to.head+"Content-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"+body...)
+	return c.post(ctx, message)
+}
+
+// TestNoBodyWaitsForTheReply: a body that was sent is given back before the reply
+// comes, so that calls that wait hold no copy of it.
+func TestNoBodyWaitsForTheReply(t *testing.T) {
+	var c *Client
+	held := int64(-1)
+	c, _ = script(t, func(conn net.Conn, r *bufio.Reader) {
+		_, _ = r.Peek(1)
+		held = c.pool.flying.Load()
+		answer(t, conn, r, reply("body"))
+	})
+	got, err := ask(t.Context(), c, "{}")
+	require.NoError(t, err)
+	assert.Equal(t, "body", got)
+	assert.Zero(t, held)
+}
+
 // TestEndedContextCondemns: a connection is not used again once the context of
 // its request has ended, even if the reply was read to its end: whoever closes
 // it for the context might do so later.
@@ -256,7 +284,7 @@ func TestEndedContextCondemns(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		to, err := c.Target("/x")
 		require.NoError(t, err)
-		resp, err := k.post(ctx, to, nil, []byte("{}"))
+		resp, err := postOn(ctx, k, to, "{}")
 		require.NoError(t, err)
 		if end {
 			cancel()
@@ -331,7 +359,7 @@ func TestNoDeadline(t *testing.T) {
 		k.idle = append(k.idle, c)
 		go func() { _, _ = io.Copy(io.Discard, far) }()
 		began := time.Now()
-		_, err := k.post(t.Context(), Target{}, nil, nil) //nolint:bodyclose // there is none
+		_, err := postOn(t.Context(), k, Target{}, "") //nolint:bodyclose // there is none
 		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
 		assert.True(t, timedOut(err))
 		assert.Equal(t, headerTimeout, time.Since(began))
@@ -401,7 +429,7 @@ func TestHeadInTime(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*headerTimeout)
 		defer cancel()
 		began := time.Now()
-		_, err := k.post(ctx, Target{}, nil, nil) //nolint:bodyclose // there is none
+		_, err := postOn(ctx, k, Target{}, "") //nolint:bodyclose // there is none
 		assert.True(t, timedOut(err), "%v", err)
 		assert.Equal(t, headerTimeout, time.Since(began))
 	})

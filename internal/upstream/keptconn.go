@@ -10,37 +10,40 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"sync/atomic"
 	"time"
 )
 
+// readAhead is the size of a connection's read buffer, in bytes. Every request that
+// waits for its reply holds one, and most replies fit.
+const readAhead = 2 << 10
+
 var errHead = errors.New("reply has too many headers")
 
-// keptConn is a connection of a [kept]. From take to put it belongs to one
-// request.
+// keptConn is a connection of a [kept]. Between [kept.take] and [kept.put] it belongs
+// to one request.
 type keptConn struct {
 	net.Conn
 	home  *kept
-	look  func() error // nil when nothing has come and nothing ended
+	look  func() error // returns nil if the connection is open and silent
 	in    *bufio.Reader
-	out   bytes.Buffer
-	head  int64 // bytes that a reply may still have before its body
-	plain bool  // the latest reply came first, and its end is told once
-	swept bool  // was idle at the last sweep; home.mu guards it
+	timer *time.Timer // ends the wait for a head; nil before the first request
+	head  int64       // bytes that a reply may still have before its body
+	plain bool        // the latest reply came first, and says once where it ends
+	swept bool        // was idle at the last sweep; guarded by home.mu
 }
 
 func newKeptConn(home *kept, conn net.Conn, look func() error) *keptConn {
 	c := &keptConn{Conn: conn, home: home, look: look}
-	c.in = bufio.NewReader(c)
+	c.in = bufio.NewReaderSize(c, readAhead)
 	return c
 }
 
-// quiet reports whether the connection can carry a request: an upstream that
-// closed it, or that says something unasked, is done with it.
+// quiet reports whether the connection can carry a request. It cannot if the
+// upstream has closed it, or has sent something unasked.
 func (c *keptConn) quiet() bool { return c.look() == nil }
 
-// Read is for c.in. It bounds what stands before a body.
+// Read is for c.in. It limits the bytes before a body to c.head.
 func (c *keptConn) Read(p []byte) (int, error) {
 	if c.head <= 0 {
 		return 0, errHead
@@ -50,11 +53,12 @@ func (c *keptConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// post sends a request and returns the head of its reply. The body of the reply
-// gives the connection back, or closes it. When ctx ends, the connection is closed under whatever waits for it.
-func (c *keptConn) post(ctx context.Context, to Target, header http.Header, body []byte) (*http.Response, error) {
+// post sends a request, gives its bytes back and returns the head of the reply.
+// The body of the reply gives the connection back, or closes it. When ctx ends,
+// the connection is closed under whatever waits for it.
+func (c *keptConn) post(ctx context.Context, message *Buffer) (*http.Response, error) {
 	stop := context.AfterFunc(ctx, c.hangUp)
-	resp, err := c.ask(to, header, body)
+	resp, err := c.ask(message)
 	if err != nil {
 		stop()
 		c.hangUp()
@@ -68,14 +72,20 @@ func (c *keptConn) hangUp() { _ = c.Close() }
 
 // ask writes a request at once and reads the head of its reply, which has its
 // own time, however far off the end of a context is.
-func (c *keptConn) ask(to Target, header http.Header, body []byte) (resp *http.Response, err error) {
-	timer := time.AfterFunc(headerTimeout, c.hangUp)
+func (c *keptConn) ask(message *Buffer) (resp *http.Response, err error) {
+	if c.timer == nil {
+		c.timer = time.AfterFunc(headerTimeout, c.hangUp)
+	} else {
+		c.timer.Reset(headerTimeout)
+	}
 	defer func() {
-		if !timer.Stop() {
+		if !c.timer.Stop() {
 			resp, err = nil, os.ErrDeadlineExceeded
 		}
 	}()
-	if err := c.write(to, header, body); err != nil {
+	_, err = c.Write(message.B)
+	message.done()
+	if err != nil {
 		return nil, err
 	}
 	c.head = headerBytes
@@ -85,7 +95,7 @@ func (c *keptConn) ask(to Target, header http.Header, body []byte) (resp *http.R
 		if err != nil {
 			return nil, err
 		}
-		// What comes before the reply proper is dropped; c.head bounds it.
+		// Interim replies are dropped; c.head limits their size.
 		if !interim(resp.StatusCode) {
 			c.head = math.MaxInt64
 			c.plain = first && (chunks || resp.ContentLength >= 0)
@@ -94,11 +104,11 @@ func (c *keptConn) ask(to Target, header http.Header, body []byte) (resp *http.R
 	}
 }
 
-// onlyChunks reports whether a head has come that has no Content-Length. Of one
-// with a Transfer-Encoding too net/http tells only that. A head that has not come
-// as a whole says nothing.
+// onlyChunks reports whether a head has arrived that has no Content-Length. Where a
+// head has a Transfer-Encoding as well, net/http drops the Content-Length. For a head
+// that has arrived only in part it returns false.
 func (c *keptConn) onlyChunks() bool {
-	_, _ = c.in.Peek(1) // whoever reads next has its error
+	_, _ = c.in.Peek(1) // the next read returns its error
 	come, _ := c.in.Peek(c.in.Buffered())
 	for line := range bytes.Lines(come) {
 		if len(bytes.TrimRight(line, "\r\n")) == 0 {
@@ -112,34 +122,19 @@ func (c *keptConn) onlyChunks() bool {
 	return false
 }
 
-// interim reports whether the reply proper is still to come. A status below is
-// none that HTTP knows, and its reply has a body: taken for interim, that body
-// would be taken for a reply.
+// interim reports whether the final reply is still to come. A status below 100 is not
+// interim: HTTP does not define it, so its reply has a body, which would be read as
+// the next reply.
 func interim(status int) bool {
 	return status >= http.StatusContinue && status < http.StatusOK && status != http.StatusSwitchingProtocols
 }
 
-func (c *keptConn) write(to Target, header http.Header, body []byte) error {
-	c.out.Reset()
-	c.out.WriteString(to.head)
-	c.out.WriteString("Content-Length: ")
-	c.out.Write(strconv.AppendInt(c.out.AvailableBuffer(), int64(len(body)), 10))
-	c.out.WriteString("\r\n")
-	if err := header.Write(&c.out); err != nil {
-		return err
-	}
-	c.out.WriteString("\r\n")
-	c.out.Write(body)
-	_, err := c.Write(c.out.Bytes())
-	return err
-}
-
-// keptBody is the body of a reply. It may be closed while it is read.
+// keptBody is the body of a reply. Close may be called while Read runs.
 type keptBody struct {
 	body  io.Reader // ends where the reply does
 	resp  *http.Response
 	conn  *keptConn
-	stop  func() bool // forgets the context; false when that has ended
+	stop  func() bool // stops watching the context; false if the context has ended
 	ended atomic.Bool
 }
 
@@ -151,7 +146,7 @@ func (b *keptBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close gives up what has not been read.
+// Close closes the connection, unless the body was read to its end.
 func (b *keptBody) Close() error {
 	b.end(false)
 	return nil
@@ -167,11 +162,14 @@ func (b *keptBody) end(whole bool) {
 	}
 }
 
-// sound reports whether the next thing to come can only be the reply to the next
-// request. It is not after a reply that is no 200: a proxy that has given up on
-// the upstream behind it may still pass on that one's answer. Nor is it after one
-// that interim replies or trailers belong to, whose end is told twice, by an old
-// server, or behind which anything has come.
+// sound reports whether only the reply to the next request can come next. That is
+// not certain
+//   - after a reply other than 200, because a proxy that has given up on the upstream
+//     behind it may still pass on its answer;
+//   - after a reply with interim replies, with trailers, or with both a length and
+//     chunks;
+//   - after a reply of HTTP/1.0;
+//   - where anything has arrived behind the reply.
 func (b *keptBody) sound() bool {
 	r := b.resp
 	return r.StatusCode == http.StatusOK && r.ProtoAtLeast(1, 1) && !r.Close && len(r.Trailer) == 0 &&

@@ -14,20 +14,19 @@ import (
 // protocolHTTP2 is the name of HTTP/2 in TLS.
 const protocolHTTP2 = "h2"
 
-// sharesPlain reports whether what a transport opens to a plain address is HTTP/2.
+// sharesPlain reports whether a transport speaks HTTP/2 to a plain address.
 func sharesPlain(rt http.RoundTripper, base *url.URL) bool {
 	t, ok := rt.(*http.Transport)
 	return ok && base.Scheme == "http" && t.Protocols != nil && t.Protocols.UnencryptedHTTP2() && !t.Protocols.HTTP1()
 }
 
-// postAlone sends a request by the transport on a connection of HTTP/1 that has
-// carried no other, and carries none afterwards. An http.Transport takes what
-// comes unasked for the reply to the next request where it has handed the
-// connection on first, and that it does after a reply of any status. The streams
-// of HTTP/2 are numbered: its connections are shared.
+// postAlone sends a request by the transport, on an HTTP/1 connection that carries no
+// other request before or after it. An http.Transport reuses a connection after a
+// reply of any status, and takes bytes that arrive unasked for the next reply. The
+// streams of HTTP/2 are numbered, so its connections are shared.
 //
-// A connection that was used is closed before the request is written, so that the
-// transport takes another one. What was heard of it all the same is dropped.
+// A reused connection is closed before the request is written, so that the transport
+// opens another one. A reply that comes over it all the same is dropped.
 func (c *Client) postAlone(ctx context.Context, to Target, header http.Header, body []byte) (*http.Response, error) {
 	if c.shared {
 		return c.transport.RoundTrip(request(ctx, to, header, body))

@@ -15,8 +15,8 @@ type Answer struct {
 	// probabilities, and for a default.
 	Confidence float64
 	// Probabilities are those of the options in their order, of the levels from the
-	// lowest, or of yes and no. Nil where there are none. They may be shared with the
-	// result: do not change them.
+	// lowest, or of a Noul's sides, whose labels are "yes" and "no". Nil where there
+	// are none. They may be shared with the result: do not change them.
 	Probabilities []systemone.Probability
 	// Err says why no model has answered this question; nil where one has. It is for
 	// the operator's log, so JSON leaves it out.

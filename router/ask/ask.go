@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/signalbox/signalbox/internal/typednil"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -17,7 +18,8 @@ import (
 // answered in a way that does not fit it.
 var ErrUnanswered = errors.New("ask: the question is not answered")
 
-// Decider decides a call: a [router.Router], or what a test puts in its place.
+// Decider decides a call: a [router.Router], a Service of the root package, or what
+// a test puts in its place.
 type Decider interface {
 	Decide(ctx context.Context, c *router.Call) (*router.Result, error)
 }
@@ -38,26 +40,40 @@ func Ask[T any](ctx context.Context, d Decider, model string, state any, set ...
 // that [systemone.JSON] takes, and returns the answers. Each set may change the
 // call before it is decided: its principal, its idempotency key, and in its
 // request preferences, session and user. It may keep the call, to read its report
-// afterwards.
+// afterwards. A nil set is skipped.
 //
 // Where d fails, or the reply lacks an answer, the questions concerned have their
 // default as value. If each of them has one the error is nil; the answers say that
 // they are defaults, and why (Defaulted, Err), and the result is empty if d
-// returned none. If one has no default the error is that of d, or
-// [ErrUnanswered] with the field; what was answered stands in the T all the same.
-// A state that cannot be sent is always an error.
+// returned none. If one has no default the error is that of d, and the result nil,
+// or [ErrUnanswered] with the field. The T has the other answers and defaults all
+// the same.
+//
+// Defaults hide no mistake. These are errors whatever the defaults: a state that
+// cannot be sent, a request that the router itself refuses ([router.InvalidRequest],
+// for an unknown model, say), and any failure of d after ctx was cancelled. A
+// deadline that has passed is no mistake, nor is a state that an upstream refuses.
 //
 // Of a dry run, which has no answers, the error is nil, and Err of each answer is
 // [ErrUnanswered].
 func (s *Sheet[T]) Ask(ctx context.Context, d Decider, model string, state any, set ...func(*router.Call)) (T, *router.Result, error) {
-	v := s.template
+	var v T
+	switch {
+	case s == nil || len(s.entries) == 0:
+		return v, nil, fmt.Errorf("%w: the Sheet was not made by NewSheet", ErrSheet)
+	case d == nil || typednil.Is(d):
+		return v, nil, errors.New("ask: the Decider is nil")
+	}
+	v = s.template
 	raw, err := systemone.JSON(state)
 	if err != nil {
 		return v, nil, fmt.Errorf("ask: the state: %w", err)
 	}
 	call := &router.Call{Request: &systemone.Request{Model: model, State: raw, Questions: s.questions}}
 	for _, f := range set {
-		f(call)
+		if f != nil {
+			f(call)
+		}
 	}
 	res, failed := d.Decide(ctx, call)
 	if res == nil {
@@ -67,10 +83,20 @@ func (s *Sheet[T]) Ask(ctx context.Context, d Decider, model string, state any, 
 	switch {
 	case failed == nil && call.DryRun:
 		return v, res, nil
-	case failed != nil && err != nil:
+	case failed != nil && (err != nil || refused(failed) || errors.Is(ctx.Err(), context.Canceled)):
 		return v, nil, failed
 	}
 	return v, res, err
+}
+
+// refused reports whether the router itself refused the request. It would refuse
+// the next one of the same sheet and model too.
+func refused(err error) bool {
+	if _, upstream := errors.AsType[*router.UpstreamError](err); upstream {
+		return false
+	}
+	e, ok := errors.AsType[*router.Error](err)
+	return ok && e.Class == router.InvalidRequest || errors.Is(err, systemone.ErrInvalid)
 }
 
 // fill puts answers and defaults into v. The error names the questions that have
@@ -118,13 +144,13 @@ func (s *spec) fits(a *systemone.Answer) bool {
 		return false
 	}
 	if a.Kind == systemone.Noul {
-		return a.Noul >= 0 && a.Noul <= 1
+		return isProbability(a.Noul)
 	}
-	if len(a.Probabilities) != 0 && len(a.Probabilities) != len(s.labels) {
+	if n := len(a.Probabilities); n != 0 && (n != len(s.labels) || !isProbability(a.Confidence)) {
 		return false
 	}
 	for i, p := range a.Probabilities {
-		if p.Label != s.wireLabel(i) {
+		if p.Label != s.wireLabel(i) || !isProbability(p.P) {
 			return false
 		}
 	}
@@ -133,6 +159,8 @@ func (s *spec) fits(a *systemone.Answer) bool {
 	}
 	return slices.Contains(s.labels, a.Choice)
 }
+
+func isProbability(p float64) bool { return p >= 0 && p <= 1 } // NaN is none
 
 // wireLabel is the label of an option or level in a reply.
 func (s *spec) wireLabel(i int) string {

@@ -268,7 +268,7 @@ func TestStateOfAnyValue(t *testing.T) {
 
 // TestJSONOfAnAnswerHasNoCause: the cause is for the operator's log.
 func TestJSONOfAnAnswerHasNoCause(t *testing.T) {
-	v, _, err := ask.Ask[Careful](t.Context(), fails(errors.New("hunter2")), "m", "x")
+	v, _, err := ask.Ask[Careful](t.Context(), fails(&router.Error{Class: router.NoCapacity, Message: "hunter2"}), "m", "x")
 	require.NoError(t, err)
 	text, err := json.Marshal(v)
 	require.NoError(t, err)

@@ -18,15 +18,15 @@
 //
 //   - ask is the name of the question, q its instructions. Both are required.
 //   - options are those of a [Choice], as name=guidance|name=guidance, levels those
-//     of a [Score] from the lowest, in the same form. The guidance can be left out,
-//     and space around either does not count.
+//     of a [Score] from the lowest, in the same form: two or more. The guidance can
+//     be left out, and space around either does not count.
 //   - yes and no describe the sides of a [Noul], both or neither.
 //   - default is the value where no model answers: the name of an option or level, or
 //     yes or no.
 //
 // In options and levels a backslash before |, = or \ takes away their meaning;
 // within a tag, which is a string in quotes, it is written twice: options:"a\\|b".
-// An = after the first is an ordinary character.
+// An = after the first is an ordinary character. Tags of other packages are ignored.
 //
 // Questions with options that are known only at run time, with structured guidance
 // or in several languages are built by [NewChoice], [NewNoul] and [NewScore] and put

@@ -85,8 +85,10 @@ func (q *Question) check(kind systemone.Kind) (*spec, error) {
 // misplaced returns an error for what questions of this kind do not have.
 func (q *Question) misplaced(kind systemone.Kind) error {
 	switch {
-	case kind != systemone.Choice && len(q.Options) > 0:
-		return errors.New("only a Choice has options")
+	case kind == systemone.Score && len(q.Options) > 0:
+		return errors.New("only a Choice has options; a Score has levels")
+	case kind == systemone.Noul && len(q.Options) > 0:
+		return errors.New("only a Choice has options; a Noul has yes and no")
 	case kind != systemone.Noul && (q.Yes != nil || q.No != nil):
 		return errors.New("only a Noul has yes and no")
 	case kind != systemone.Score && len(q.Levels) > 0:
@@ -99,8 +101,9 @@ func (s *spec) options(list []Option) error {
 	if len(list) == 0 {
 		return errors.New("a Choice needs options")
 	}
+	names := make(map[string]bool, len(list))
 	for _, o := range list {
-		guidance, err := s.label("option", o)
+		guidance, err := s.label("option", o, names)
 		if err != nil {
 			return err
 		}
@@ -113,8 +116,9 @@ func (s *spec) levels(list []Option) error {
 	if len(list) == 0 {
 		return errors.New("a Score needs levels")
 	}
+	names := make(map[string]bool, len(list))
 	for _, o := range list {
-		level, err := s.label("level", o)
+		level, err := s.label("level", o, names)
 		if err != nil {
 			return err
 		}
@@ -128,16 +132,18 @@ func (s *spec) levels(list []Option) error {
 	return nil
 }
 
-// label notes the name of an option or level and returns its guidance.
-func (s *spec) label(what string, o Option) (guidance []byte, err error) {
+// label notes the name of an option or level, which is not among names, and
+// returns its guidance.
+func (s *spec) label(what string, o Option, names map[string]bool) (guidance []byte, err error) {
 	switch {
 	case o.Name == "":
 		return nil, fmt.Errorf("%s %d has no name", what, len(s.labels)+1)
-	case slices.Contains(s.labels, o.Name):
+	case names[o.Name]:
 		return nil, fmt.Errorf("the %s %q is given more than once", what, o.Name)
 	case o.Guidance == "":
 		return nil, fmt.Errorf("the guidance of the %s %q is empty", what, o.Name)
 	}
+	names[o.Name] = true
 	s.labels = append(s.labels, o.Name)
 	if o.Guidance == nil {
 		return nil, nil

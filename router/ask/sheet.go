@@ -45,18 +45,18 @@ func NewSheet[T any](template T) (*Sheet[T], error) {
 	if len(c.entries) == 0 && len(c.mistakes) == 0 {
 		c.mistake(typeName(v.Type()), errors.New("there is no field that is a Choice, a Noul or a Score"))
 	}
-	if len(c.mistakes) == 0 {
-		c.validate()
-	}
-	if len(c.mistakes) > 0 {
-		return nil, errors.Join(c.mistakes...)
-	}
-	s := &Sheet[T]{template: template, entries: c.entries}
-	for _, e := range c.entries {
-		s.questions = append(s.questions, e.wire)
+	s := &Sheet[T]{template: template, entries: c.entries, questions: make([]systemone.Question, len(c.entries))}
+	for i, e := range c.entries {
+		s.questions[i] = e.wire // with no room behind, because calls share the array
 		if e.wire.Kind != systemone.Choice {
 			s.room += len(e.labels)
 		}
+	}
+	if len(c.mistakes) == 0 && validate(s.questions) != nil {
+		c.blame()
+	}
+	if len(c.mistakes) > 0 {
+		return nil, errors.Join(c.mistakes...)
 	}
 	return s, nil
 }
@@ -81,8 +81,8 @@ func (c *compiler) value(v reflect.Value, field string, index []int, tag reflect
 		c.mistake(field, fmt.Errorf("%s is no Choice, Noul or Score", t))
 	case t.Kind() == reflect.Struct:
 		c.fields(v, field, index)
-	case holdsQuestions(t, nil):
-		c.mistake(field, fmt.Errorf("questions cannot stand in a %s", t.Kind()))
+	case holdsQuestions(t, map[reflect.Type]bool{}):
+		c.mistake(field, fmt.Errorf("questions must be fields of a struct, by value; this is of kind %s", t.Kind()))
 	}
 }
 
@@ -90,9 +90,9 @@ func (c *compiler) fields(v reflect.Value, parent string, index []int) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		field := parent + "." + f.Name
-		settable := f.IsExported() || f.Anonymous && f.Type.Kind() == reflect.Struct
+		settable := f.IsExported() || f.Anonymous && f.Type.Kind() == reflect.Struct && questionKind(f.Type) == ""
 		if !settable {
-			if holdsQuestions(f.Type, nil) {
+			if holdsQuestions(f.Type, map[reflect.Type]bool{}) {
 				c.mistake(field, errors.New("the field of a question must be exported"))
 			}
 			continue
@@ -101,12 +101,13 @@ func (c *compiler) fields(v reflect.Value, parent string, index []int) {
 	}
 }
 
-// holdsQuestions reports whether a question can be reached from type t.
-func holdsQuestions(t reflect.Type, seen []reflect.Type) bool {
-	if slices.Contains(seen, t) {
+// holdsQuestions reports whether a question can be reached from type t by types
+// that are not in seen, to which it adds them.
+func holdsQuestions(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] {
 		return false
 	}
-	seen = append(seen, t)
+	seen[t] = true
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 		return holdsQuestions(t.Elem(), seen)
@@ -159,13 +160,17 @@ func (c *compiler) question(v reflect.Value, field string, index []int, tag stri
 	c.entries = append(c.entries, entry{spec: s, field: field, index: index})
 }
 
-// validate holds each question to the rules of a request. How many there may be
-// is for the router to say.
-func (c *compiler) validate() {
+// validate holds questions to the rules of a request. How many there may be is for
+// the router to say.
+func validate(questions []systemone.Question) error {
+	r := systemone.Request{Model: "any", State: systemone.Text(""), Questions: questions}
+	return r.Validate(systemone.Limits{Questions: math.MaxInt, Options: math.MaxInt, Levels: math.MaxInt})
+}
+
+// blame notes the field of each question that is not valid.
+func (c *compiler) blame() {
 	for _, e := range c.entries {
-		r := systemone.Request{Model: "any", State: systemone.Text(""), Questions: []systemone.Question{e.wire}}
-		err := r.Validate(systemone.Limits{Options: math.MaxInt, Levels: math.MaxInt})
-		if err != nil {
+		if err := validate([]systemone.Question{e.wire}); err != nil {
 			c.mistake(e.field, err)
 		}
 	}

@@ -93,6 +93,8 @@ type node struct {
 	ask.Answer
 }
 
+type private = ask.Noul
+
 type common struct {
 	Safe ask.Noul `ask:"safe" q:"Is it safe?"`
 }
@@ -144,8 +146,8 @@ func TestMistakesNameTheField(t *testing.T) {
 		{mistake(struct{ A int }{}), "struct: there is no field that is a Choice, a Noul or a Score"},
 		{mistake(5), "int: there is no field"},
 		{mistake[any](nil), "interface: there is no field"},
-		{mistake(&Verdict{}), "ptr: questions cannot stand in a ptr"},
-		{mistake([]ask.Noul{}), "slice: questions cannot stand in a slice"},
+		{mistake(&Verdict{}), "ptr: questions must be fields of a struct, by value; this is of kind ptr"},
+		{mistake([]ask.Noul{}), "slice: questions must be fields of a struct, by value; this is of kind slice"},
 		{mistake(struct {
 			A ask.Noul
 		}{}), "struct.A: the field has no tag ask with the name of the question, and no question built by NewNoul"},
@@ -163,10 +165,10 @@ func TestMistakesNameTheField(t *testing.T) {
 		}{}), "struct.A: yes and no are given together or not at all"},
 		{mistake(struct {
 			A ask.Noul `ask:"a" q:"?" options:"x|y"`
-		}{}), "struct.A: only a Choice has options"},
+		}{}), "struct.A: only a Choice has options; a Noul has yes and no"},
 		{mistake(struct {
 			A ask.Score `ask:"a" q:"?" options:"x|y"`
-		}{}), "struct.A: only a Choice has options"},
+		}{}), "struct.A: only a Choice has options; a Score has levels"},
 		{mistake(struct {
 			A ask.Choice[Desk] `ask:"a" q:"?" options:"x|y" levels:"x|y"`
 		}{}), "struct.A: only a Score has levels"},
@@ -195,6 +197,15 @@ func TestMistakesNameTheField(t *testing.T) {
 			A ask.Choice[Desk] `ask:"a" q:"?" options:"x\\y"`
 		}{}), `struct.A: the tag options: a backslash is followed by none of`},
 		{mistake(struct {
+			A ask.Choice[Desk] `ask:"a" q:"?" options:"x,y"`
+		}{}), "struct.A: the tag options: there is one entry only; entries are separated by |"},
+		{mistake(struct {
+			A ask.Choice[Desk] `ask:"a" q:"?" option:"x|y"`
+		}{}), "struct.A: the tag option: there is no such tag: use options, levels, yes, no or q"},
+		{mistake(struct {
+			A ask.Noul `ask:"a" q:"?" true:"x" false:"y"`
+		}{}), "struct.A: the tag true: there is no such tag: use options, levels, yes, no or q"},
+		{mistake(struct {
 			A ask.Noul `ask:"a" q:"?" default:"true"`
 		}{}), `struct.A: the default "true" is none of yes, no`},
 		{mistake(struct {
@@ -213,14 +224,20 @@ func TestMistakesNameTheField(t *testing.T) {
 			a common
 		}{}), "struct.a: the field of a question must be exported"},
 		{mistake(struct {
+			private `ask:"a" q:"?"`
+		}{}), "struct.private: the field of a question must be exported"},
+		{mistake(struct {
+			A [2]ask.Noul
+		}{}), "this is of kind array"},
+		{mistake(struct {
 			A *ask.Noul `q:"?"`
-		}{}), "struct.A: questions cannot stand in a ptr"},
+		}{}), "struct.A: questions must be fields of a struct, by value; this is of kind ptr"},
 		{mistake(struct {
 			*Shared
-		}{}), "struct.Shared: questions cannot stand in a ptr"},
+		}{}), "struct.Shared: questions must be fields of a struct, by value; this is of kind ptr"},
 		{mistake(struct {
 			A map[string]ask.Noul
-		}{}), "struct.A: questions cannot stand in a map"},
+		}{}), "struct.A: questions must be fields of a struct, by value; this is of kind map"},
 		{mistake(struct {
 			A ask.Noul `ask:"a" q:"?"`
 			B struct {
@@ -233,7 +250,10 @@ func TestMistakesNameTheField(t *testing.T) {
 		{mistake(ask.NewChoice[Desk](ask.Question{})), "Choice: the question has no name"},
 		{mistake(ask.NewScore(ask.Question{Name: "a"})), "Score: the question has no instructions"},
 		{mistake(ask.Noul{}), "Noul: the field has no tag ask"},
-		{noul(ask.Question{Name: "a", Instructions: 5}), "Noul: instructions: systemone: "},
+		{noul(ask.Question{Name: "a", Instructions: ""}), "Noul: the question has no instructions"},
+		{noul(ask.Question{Name: "a", Instructions: "?", Yes: "", No: "n"}), "neither is empty"},
+		{noul(ask.Question{Name: "a", Instructions: "?", Yes: "y", No: ""}), "neither is empty"},
+		{noul(ask.Question{Name: "a", Instructions: 5}), "Noul: instructions: systemone: invalid request: a state or guidance must be"},
 		{noul(ask.Question{Name: "a", Instructions: "?", Yes: 5, No: "n"}), "Noul: yes: systemone: "},
 		{noul(ask.Question{Name: "a", Instructions: "?", Yes: "y", No: 5}), "Noul: no: systemone: "},
 		{mistake(ask.NewScore(ask.Question{Name: "a", Instructions: "?", Levels: []ask.Option{{Name: "x", Guidance: 5}}})), `Score: the guidance of the level "x": systemone: `},
@@ -263,11 +283,45 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	require.ErrorIs(t, err, ask.ErrSheet)
 }
 
+// wide has two ways to each level below it, so 2¹⁶ paths lead through sixteen levels.
+type wide[T any] struct{ L, R *T }
+
+type wide4[T any] = wide[wide[wide[wide[T]]]]
+
+// TestTypesWithManyPaths: each type is looked at once, however many fields lead to it.
+func TestTypesWithManyPaths(t *testing.T) {
+	type sheet struct {
+		Other *wide4[wide4[wide4[wide4[wide4[wide4[int]]]]]]
+		Safe  ask.Noul `ask:"safe" q:"Is it safe?"`
+	}
+	require.Len(t, asked(t, sheet{}), 1)
+	type hidden struct {
+		Other *wide4[wide4[wide4[ask.Noul]]]
+	}
+	require.ErrorContains(t, mistake(hidden{}), "hidden.Other: questions must be fields of a struct")
+}
+
 // TestMoreOptionsThanTheUsual: how many a router takes is for its limits to say.
 func TestMoreOptionsThanTheUsual(t *testing.T) {
 	q := ask.Question{Name: "desk", Instructions: "Which team?"}
-	for i := range 300 {
+	for i := range 10_000 {
 		q.Options = append(q.Options, ask.Option{Name: time.Duration(i).String()})
 	}
-	require.Len(t, asked(t, ask.NewChoice[string](q))[0].Options, 300)
+	require.Len(t, asked(t, ask.NewChoice[string](q))[0].Options, 10_000)
+}
+
+// TestSetCannotReachTheSheet: a set that appends questions to its call must not write
+// into the array that concurrent calls share.
+func TestSetCannotReachTheSheet(t *testing.T) {
+	sheet, err := ask.NewSheet(Careful{})
+	require.NoError(t, err)
+	var calls []*router.Call
+	for _, name := range []string{"first", "second"} {
+		_, _, err := sheet.Ask(t.Context(), replies(), "m", "x", func(c *router.Call) {
+			c.Request.Questions = append(c.Request.Questions, systemone.Question{Name: name})
+			calls = append(calls, c)
+		})
+		require.NoError(t, err)
+	}
+	assert.Equal(t, "first", calls[0].Request.Questions[3].Name)
 }

@@ -19,7 +19,7 @@ func parseTag(tag string) (Question, error) {
 		quoted, err := strconv.QuotedPrefix(after)
 		value, broken := strconv.Unquote(quoted)
 		if !ok || err != nil || broken != nil || quoted[0] != '"' || key == "" || strings.ContainsAny(key, " \"\t\n") {
-			return q, fmt.Errorf("the struct tag is malformed at %.40q", rest)
+			return q, fmt.Errorf(`the struct tag is malformed at %.40q: it consists of key:"value" pairs, where the value is a Go string`, rest)
 		}
 		rest = after[len(quoted):]
 		known, err := q.set(key, value)
@@ -50,13 +50,25 @@ func (q *Question) set(key, value string) (known bool, err error) {
 	case "default":
 		q.Default = value
 	case "options":
-		q.Options, err = parseOptions(value)
+		q.Options, err = parseList(value)
 	case "levels":
-		q.Levels, err = parseOptions(value)
+		q.Levels, err = parseList(value)
+	case "option", "level", "true", "false", "question":
+		return false, errors.New("there is no such tag: use options, levels, yes, no or q")
 	default:
 		return false, nil
 	}
 	return true, err
+}
+
+// parseList reads the options or levels of a tag. One alone is a mistake, such as
+// commas in place of |, because a model could only be certain of it.
+func parseList(text string) ([]Option, error) {
+	list, err := parseOptions(text)
+	if len(list) == 1 && text != "" {
+		return nil, errors.New("there is one entry only; entries are separated by |")
+	}
+	return list, err
 }
 
 // parseOptions reads name=guidance|name=guidance, where =guidance can be left
@@ -91,16 +103,17 @@ func parseOptions(text string) ([]Option, error) {
 // It returns what it read, without escapes and the space around it, and where
 // it stopped.
 func scan(text, marks string) (value string, end int, err error) {
-	var b strings.Builder
-	for end < len(text) && !strings.ContainsRune(marks, rune(text[end])) {
+	for ; end < len(text) && !strings.ContainsRune(marks, rune(text[end])); end++ {
 		if text[end] == '\\' {
 			end++
 			if end == len(text) || !strings.ContainsRune(`|=\`, rune(text[end])) {
 				return "", 0, errors.New(`a backslash is followed by none of | = \`)
 			}
 		}
-		b.WriteByte(text[end])
-		end++
 	}
-	return strings.Trim(b.String(), " \t\n"), end, nil
+	value = strings.Trim(text[:end], " \t\n")
+	if strings.Contains(value, `\`) {
+		value = strings.NewReplacer(`\\`, `\`, `\|`, "|", `\=`, "=").Replace(value)
+	}
+	return value, end, nil
 }

@@ -54,7 +54,7 @@ func TestOptionsRoundTrip(t *testing.T) {
 	word := rapid.Map(rapid.StringOf(rapid.RuneFrom([]rune{'a', 'é', '|', '=', '\\', ' ', '"'})), func(s string) string { return strings.Trim(s, " ") })
 	rapid.Check(t, func(t *rapid.T) {
 		var want []Option
-		for range rapid.IntRange(1, 4).Draw(t, "options") {
+		for range rapid.IntRange(2, 5).Draw(t, "options") {
 			o := Option{Name: word.Draw(t, "name")}
 			if rapid.Bool().Draw(t, "guided") {
 				o.Guidance = word.Draw(t, "guidance")
@@ -75,7 +75,9 @@ func TestParseTagIsStrict(t *testing.T) {
 		_, err := parseTag(tag)
 		require.ErrorContains(t, err, "malformed", tag)
 	}
-	_, err := parseTag(`ask:"a" q:"b" ask:"c"`)
+	_, err := parseTag(`ask:"a" q:"b\c"`)
+	require.EqualError(t, err, `the struct tag is malformed at "q:\"b\\c\"": it consists of key:"value" pairs, where the value is a Go string`)
+	_, err = parseTag(`ask:"a" q:"b" ask:"c"`)
 	require.EqualError(t, err, "the tag ask is given more than once")
 	q, err := parseTag(` ask:"a"q:"b"  json:"c,omitempty" json:"d" `)
 	require.NoError(t, err)

@@ -67,18 +67,21 @@ func New(cfg Config) (*Client, error) {
 	return &Client{http: h, target: target}, nil
 }
 
-// Tolerance is how exact the dialect's answers are: two decimals. It is for the
-// endpoints of a catalog.
-func Tolerance() systemone.Tolerance { return systemone.Tolerance{Rounding: 0.01} }
-
-// Limits are what the dialect takes. They are for the endpoints of a catalog.
-func Limits() router.EndpointLimits {
-	return router.EndpointLimits{Questions: 400, Options: 255, Levels: 10}
+// Endpoint describes this upstream for a catalog in which its provider has the
+// slug: it serves the catalog's model under its own name upstreamModel, "" for the
+// same. Limits, tolerance and parameters are those of the dialect: its answers have
+// two decimals. What the client cannot know is for the caller to set: the price, the
+// context length, the quantization, and what becomes of the data.
+func (*Client) Endpoint(slug, model, upstreamModel string) router.Endpoint {
+	return router.Endpoint{
+		Provider:      slug,
+		Model:         model,
+		UpstreamModel: upstreamModel,
+		Parameters:    []string{"user"},
+		Limits:        router.EndpointLimits{Questions: 400, Options: 255, Levels: 10},
+		Tolerance:     systemone.Tolerance{Rounding: 0.01},
+	}
 }
-
-// Parameters are the optional parameters that an endpoint takes, as
-// [router.Endpoint] wants them.
-func Parameters() []string { return []string{"user"} }
 
 // Decide asks the upstream once.
 func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {

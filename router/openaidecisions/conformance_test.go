@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 				},
 				Encode:    encode,
 				Model:     "gpt-6-luna",
-				Tolerance: openaidecisions.Tolerance(),
+				Tolerance: twoDecimals(),
 				Refusals:  true,
 				TooLarge:  2 << 20,
 				// Names are the caller's business: nothing of the dialect needs them.

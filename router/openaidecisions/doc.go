@@ -26,7 +26,9 @@
 // On the way back a refusal becomes [router.Reply.Refused]. What is lost there:
 // nothing that a System One answer has a place for. Boolean choice values,
 // which are no strings in this dialect, cannot come back, because they are
-// never sent. Answers have two decimals: see [Tolerance].
+// never sent. Answers have two decimals: see [Client.Endpoint].
+//
+// [Client.Endpoint] describes the upstream for a catalog.
 //
 // Wire facts are those of openai-go v3.95.0, openai-node 7.55.0 and the
 // provider package of the AI SDK, of November 2026.

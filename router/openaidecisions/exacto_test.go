@@ -32,7 +32,7 @@ func TestWrongAnswersLowerTheQuality(t *testing.T) {
 		[]router.ProviderInfo{{Slug: "ant", Client: client(t, trip)}, {Slug: "bee", Client: &routertest.Script{}}},
 		[]router.Endpoint{
 			{Provider: "ant", Model: "acme/judge", Tolerance: systemone.Tolerance{Rounding: 0.01}},
-			{Provider: "bee", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollar}},
+			{Provider: "bee", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("1")}},
 		},
 	)
 	require.NoError(t, err)

@@ -42,3 +42,23 @@ func ExampleNew() {
 	// /v1/decisions {"model":"gpt-6-luna","input":"Paid twice for May.","questions":[{"type":"predicate","instructions":"Is money asked back?\n\nCriteria for true:\nan explicit wish\n\nCriteria for false:\n{\"or\":\"nothing of the kind\"}"}]}
 	// refund 0.97 <nil>
 }
+
+// A catalog of one upstream: the client states what its endpoint can take and how
+// exact it is, the program what it costs.
+func ExampleClient_Endpoint() {
+	client, err := openaidecisions.New(openaidecisions.Config{BaseURL: "https://api.openai.com/v1", APIKey: "sk-1"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	endpoint := client.Endpoint("openai", "openai/gpt-6-luna", "gpt-6-luna")
+	endpoint.Pricing = router.Pricing{Prompt: router.Dollars("0.25"), Completion: router.Dollars("2")} // per million tokens
+	catalog, err := router.Single(client, endpoint)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	e := catalog.Endpoints()[0]
+	fmt.Println(e.Limits.Questions, "questions, rounded to", e.Tolerance.Rounding)
+	// Output: 400 questions, rounded to 0.01
+}

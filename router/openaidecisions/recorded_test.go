@@ -83,7 +83,7 @@ func TestRecordedAnswers(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			got, err := decide(t, file)
 			require.NoError(t, err)
-			require.NoError(t, systemone.Check(request(), got.Answers, openaidecisions.Tolerance()))
+			require.NoError(t, systemone.Check(request(), got.Answers, twoDecimals()))
 			assert.Empty(t, got.Refused)
 			assert.InDelta(t, 0.97, got.Answers[0].Noul, 1e-9)
 			assert.Equal(t, "billing", got.Answers[1].Choice)

@@ -167,6 +167,22 @@ func TestNewRefuses(t *testing.T) {
 	}
 	_, err := openaidecisions.New(openaidecisions.Config{BaseURL: "http://127.0.0.1:8000/v1", KeyOptional: true})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"user"}, openaidecisions.Parameters())
-	assert.Equal(t, 400, openaidecisions.Limits().Questions)
+}
+
+// twoDecimals is the tolerance that endpoints of the dialect get.
+func twoDecimals() systemone.Tolerance {
+	return new(openaidecisions.Client).Endpoint("openai", "openai/luna", "").Tolerance
+}
+
+// TestEndpoint: what the dialect takes is in its endpoints.
+func TestEndpoint(t *testing.T) {
+	c, err := openaidecisions.New(openaidecisions.Config{BaseURL: "https://api.openai.com/v1", APIKey: "sk-1"})
+	require.NoError(t, err)
+	catalog, err := router.Single(c, c.Endpoint("openai", "openai/luna", "gpt-6-luna"))
+	require.NoError(t, err)
+	e := catalog.Endpoints()[0]
+	assert.Equal(t, "gpt-6-luna", e.UpstreamModel)
+	assert.Equal(t, []string{"user"}, e.Parameters)
+	assert.Equal(t, router.EndpointLimits{Questions: 400, Options: 255, Levels: 10}, e.Limits)
+	assert.InDelta(t, 0.01, e.Tolerance.Rounding, 0)
 }

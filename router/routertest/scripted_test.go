@@ -100,7 +100,7 @@ func TestBrokenScriptFailsItsTest(t *testing.T) {
 			script, next := routertest.NewScript(test, c.step), &routertest.Script{}
 			catalog, err := router.NewCatalog([]router.Model{{ID: routertest.Model, Permaslug: routertest.Model + "-1"}},
 				[]router.ProviderInfo{{Slug: "ant", Client: script}, {Slug: "bee", Client: next}},
-				[]router.Endpoint{{Provider: "ant", Model: routertest.Model}, {Provider: "bee", Model: routertest.Model, Pricing: router.Pricing{Prompt: router.Dollar}}})
+				[]router.Endpoint{{Provider: "ant", Model: routertest.Model}, {Provider: "bee", Model: routertest.Model, Pricing: router.Pricing{Prompt: router.Dollars("1")}}})
 			require.NoError(t, err)
 			r, err := router.New(router.Config{Catalog: catalog})
 			require.NoError(t, err)

@@ -23,7 +23,7 @@ func ExampleNew() {
 			{Name: "team", Kind: systemone.Choice, Options: []systemone.Option{
 				{Name: "billing", Guidance: json.RawMessage(`["charges, invoices and payments", "I want a refund"]`)},
 				{Name: "shipping", Guidance: json.RawMessage(`"where is my parcel, late delivery"`)},
-				{Name: "technical_problem"}, // no guidance: its name
+				{Name: "technical_problem"}, // no guidance, so its name describes it
 			}},
 			{
 				Name: "refund", Kind: systemone.Noul,
@@ -59,4 +59,21 @@ func ExampleNew() {
 	// parcel: 0.4
 	// honest: 0.5
 	// urgency: 1.6
+}
+
+// The embedded model can be the only model of a router.
+func ExampleProvider_Endpoint() {
+	model, err := similarity.New(similarity.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	catalog, err := router.Single(model, model.Endpoint("embedded"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	e := catalog.Endpoints()[0]
+	fmt.Println(e.Model, e.ContextLength, "tokens,", e.Limits.Questions, "questions, last resort:", e.LastResort)
+	// Output: signalbox/similarity-en-1 2048 tokens, 64 questions, last resort: true
 }

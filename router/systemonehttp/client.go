@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -22,8 +23,8 @@ type Config struct {
 	// APIKey goes to that scheme, host and port only. Required unless the
 	// profile says otherwise.
 	APIKey router.Secret
-	// Profile says what is special about the upstream. The zero value is the
-	// canonical form.
+	// Profile says what is special about the upstream. The zero value is
+	// [Canonical] with a key that is required.
 	Profile Profile
 	// HTTP gives its Transport and its Timeout; redirects are never followed
 	// and cookies never kept. Nil is a transport of the client's own: no proxy
@@ -57,6 +58,10 @@ const modelInPath = "{model}"
 // New checks cfg. Its errors wrap [router.ErrConfig] and hold no secret.
 func New(cfg Config) (*Client, error) {
 	p := cfg.Profile
+	if reflect.ValueOf(p).IsZero() {
+		p = Canonical()
+		p.KeyOptional = false
+	}
 	if p.Path == "" {
 		p.Path = "/systemone"
 	}
@@ -125,6 +130,15 @@ func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 	c.restore(&reply, a.Request, sent)
 	reply.Answers = append(reply.Answers, sole...)
 	return reply, nil
+}
+
+// Endpoint describes this upstream for a catalog in which its provider has the
+// slug: it serves the catalog's model under its own name upstreamModel, "" for the
+// same. Limits, context length, tolerance, counting and parameters are those of the
+// client's profile. What the client cannot know is for the caller to set: the price,
+// the quantization, and what becomes of the data.
+func (c *Client) Endpoint(slug, model, upstreamModel string) router.Endpoint {
+	return c.profile.Endpoint(slug, model, upstreamModel)
 }
 
 // CheckModel says whether the upstream can be asked for a model of this name:

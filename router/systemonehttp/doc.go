@@ -3,7 +3,8 @@
 //
 // The one thing to know first: what differs between those upstreams is data, a
 // [Profile], not code. [Profiles] lists the ready ones; for an upstream that is
-// not among them start from the one called systemone and change what differs.
+// not among them start from [Canonical] and change what differs. [Client.Endpoint]
+// describes the upstream for a catalog.
 //
 // The client sends the model, the state and the questions in the order of the
 // request, and beyond that only what its profile knows: options of the caller

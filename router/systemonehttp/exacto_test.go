@@ -11,6 +11,7 @@ import (
 
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/router/routertest"
+	"github.com/signalbox/signalbox/router/systemonehttp"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -27,12 +28,13 @@ func TestWrongAnswersLowerTheQuality(t *testing.T) {
 		}
 		return resp, err
 	}}
+	ant := client(t, systemonehttp.TypeSafe(), trip)
 	catalog, err := router.NewCatalog(
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-20260901"}},
-		[]router.ProviderInfo{{Slug: "ant", Client: client(t, profile(t, "typesafe"), trip)}, {Slug: "bee", Client: &routertest.Script{}}},
+		[]router.ProviderInfo{{Slug: "ant", Client: ant}, {Slug: "bee", Client: &routertest.Script{}}},
 		[]router.Endpoint{
-			{Provider: "ant", Model: "acme/judge", Tolerance: systemone.Tolerance{Rounding: 0.01}},
-			{Provider: "bee", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollar}},
+			ant.Endpoint("ant", "acme/judge", ""),
+			{Provider: "bee", Model: "acme/judge", Pricing: router.Pricing{Prompt: router.Dollars("1")}},
 		},
 	)
 	require.NoError(t, err)

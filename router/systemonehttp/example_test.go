@@ -21,8 +21,7 @@ func ExampleNew() {
 	}))
 	defer server.Close()
 
-	profile, _ := systemonehttp.ProfileByName("ollama")
-	client, err := systemonehttp.New(systemonehttp.Config{BaseURL: server.URL + "/v1", Profile: profile})
+	client, err := systemonehttp.New(systemonehttp.Config{BaseURL: server.URL + "/v1", Profile: systemonehttp.Ollama()})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -51,7 +50,7 @@ func ExampleProfile() {
 	}))
 	defer server.Close()
 
-	profile, _ := systemonehttp.ProfileByName("systemone")
+	profile := systemonehttp.Canonical()
 	profile.Path = "/decide/{model}"
 	profile.Auth, profile.KeyHeader = systemonehttp.KeyInHeader, "X-Api-Key"
 	profile.Envelope = systemonehttp.Envelope{Result: "data", Success: "ok"}
@@ -71,6 +70,28 @@ func ExampleProfile() {
 	// Output:
 	// /decide/judge-1 key-1
 	// 0.9 <nil>
+}
+
+// A catalog of one upstream: the client states what its endpoint can take and how
+// exact it is, the program what it costs.
+func ExampleClient_Endpoint() {
+	client, err := systemonehttp.New(systemonehttp.Config{
+		BaseURL: "https://api.typesafe.ai/v1", APIKey: "sk-1", Profile: systemonehttp.TypeSafe(),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	endpoint := client.Endpoint("typesafe", "typesafe/tev", "tev-1")
+	endpoint.Pricing = router.Pricing{Prompt: router.Dollars("0.042")} // per million tokens
+	catalog, err := router.Single(client, endpoint)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	e := catalog.Endpoints()[0]
+	fmt.Println(e.Limits.Options, "options,", e.ContextLength, "tokens, rounded to", e.Tolerance.Rounding)
+	// Output: 255 options, 32000 tokens, rounded to 0.01
 }
 
 func ExampleProfileByName() {

@@ -45,7 +45,7 @@ func TestNullsFindWhoTakesThem(t *testing.T) {
 	local, err := similarity.New(similarity.Config{})
 	require.NoError(t, err)
 	embedded := local.Endpoint("embedded")
-	embedded.Pricing.Prompt = router.Dollar // so that it comes second
+	embedded.Pricing.Prompt = router.Dollars("1") // so that it comes second
 	signalbox := routertest.NewScript(t)
 	catalog, err := router.NewCatalog(
 		[]router.Model{{ID: similarity.Model, Permaslug: similarity.Permaslug}},

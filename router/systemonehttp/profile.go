@@ -9,8 +9,8 @@ import (
 )
 
 // Profile says how one upstream's System One differs from the others. It is
-// plain data: copy a ready one and change it. The zero value speaks the
-// canonical form at BaseURL + "/systemone" with a Bearer key.
+// plain data: take a ready one, such as [TypeSafe] or [Canonical], and change it.
+// The zero value is Canonical with a key that is required.
 type Profile struct {
 	Name string // for configuration, e.g. typesafe
 
@@ -62,8 +62,8 @@ type Profile struct {
 	Errors []ErrorRule
 
 	// The rest is for catalogs: what an endpoint of this upstream can take and
-	// how exact it is, unless the operator states otherwise. The client itself
-	// does not look at it.
+	// how exact it is. [Client.Endpoint] hands it on; the client itself does not
+	// look at it.
 	Limits        router.EndpointLimits
 	ContextLength int
 	Counting      router.Counting
@@ -100,13 +100,22 @@ type ErrorRule struct {
 	Class   router.Class // one of the classes of attempts
 }
 
-// Parameters are the optional parameters that an endpoint of this upstream
-// takes, as [router.Endpoint] wants them.
-func (p Profile) Parameters() []string {
-	if p.User == "" {
-		return nil
+// Endpoint is [Client.Endpoint] for an upstream that has no client, as where its
+// key is missing and the endpoint is switched off.
+func (p Profile) Endpoint(slug, model, upstreamModel string) router.Endpoint {
+	e := router.Endpoint{
+		Provider:      slug,
+		Model:         model,
+		UpstreamModel: upstreamModel,
+		ContextLength: p.ContextLength,
+		Limits:        p.Limits,
+		Tolerance:     p.Tolerance,
+		Counting:      p.Counting,
 	}
-	return []string{"user"}
+	if p.User != "" {
+		e.Parameters = []string{"user"}
+	}
+	return e
 }
 
 // ProfileByName returns the ready profile of that name.

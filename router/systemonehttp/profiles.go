@@ -23,13 +23,13 @@ const twoDecimals = 0.01
 // state once for each question.
 func Profiles() []Profile {
 	return []Profile{
-		canonical(), typesafe(), openrouter(), fireworks(), perplexity(), upstage(), clef(), ollama(), signalbox(),
+		Canonical(), TypeSafe(), OpenRouter(), Fireworks(), Perplexity(), Upstage(), Clef(), Ollama(), Signalbox(),
 	}
 }
 
-// canonical is the published form with nothing special, for servers such as
+// Canonical is the published form with nothing special, for servers such as
 // llama.cpp, SGLang or colibri: a key if there is one, two decimals.
-func canonical() Profile {
+func Canonical() Profile {
 	return Profile{
 		Name:        "systemone",
 		KeyOptional: true,
@@ -40,14 +40,14 @@ func canonical() Profile {
 	}
 }
 
-// typesafe is https://api.typesafe.ai/v1.
+// TypeSafe is https://api.typesafe.ai/v1.
 //
 // Source: the vendor's SDK and API pages. Missing key 403, wrong key 401;
 // validation 422; an unknown model and token ceilings are a 400 whose detail
 // has an error_type (max_tokens_exceeded, formerly tokens_exceeded, comes
 // without a message). Up to 255 options and 10 levels, null guidance taken,
 // 32,000 tokens for the state and its longest question, 64,000 for a request.
-func typesafe() Profile {
+func TypeSafe() Profile {
 	return Profile{
 		Name:    "typesafe",
 		ReplyID: []string{"X-Typesafe-Request-Id"},
@@ -61,13 +61,13 @@ func typesafe() Profile {
 	}
 }
 
-// openrouter is https://openrouter.ai/api/v1.
+// OpenRouter is https://openrouter.ai/api/v1.
 //
 // Source: its OpenAPI description and SDKs. Null levels and one-sided criteria
 // are refused; a refused question has no answer; 200 questions are seen for one
 // model; its own routing preferences may be set as the option provider. Never
 // sent: session_id, trace.
-func openrouter() Profile {
+func OpenRouter() Profile {
 	return Profile{
 		Name:           "openrouter",
 		SilenceRefuses: true,
@@ -83,11 +83,11 @@ func openrouter() Profile {
 	}
 }
 
-// fireworks is https://api.fireworks.ai/inference/v1; models are account paths.
+// Fireworks is https://api.fireworks.ai/inference/v1; models are account paths.
 //
 // Source: docs.fireworks.ai. 208 options; guidance is text; an unsupported
 // model is a 400; decimals are not stated.
-func fireworks() Profile {
+func Fireworks() Profile {
 	return Profile{
 		Name: "fireworks",
 		Errors: []ErrorRule{
@@ -100,13 +100,13 @@ func fireworks() Profile {
 	}
 }
 
-// perplexity is https://api.perplexity.ai/v1: System One at a path that looks
+// Perplexity is https://api.perplexity.ai/v1: System One at a path that looks
 // like another dialect's.
 //
 // Source: measurements published by client projects. 128 questions, 255
 // options, 10 levels; unknown members are refused; 262,144 tokens with a 400
 // above; two to four decimals.
-func perplexity() Profile {
+func Perplexity() Profile {
 	return Profile{
 		Name:    "perplexity",
 		Path:    "/decisions",
@@ -123,11 +123,11 @@ func perplexity() Profile {
 	}
 }
 
-// upstage is https://api.upstage.ai/v1.
+// Upstage is https://api.upstage.ai/v1.
 //
 // Source: console.upstage.ai. The canonical form in beta; 512,000 tokens; the
 // other limits are not published.
-func upstage() Profile {
+func Upstage() Profile {
 	return Profile{
 		Name:          "upstage",
 		ContextLength: 512_000,
@@ -136,7 +136,7 @@ func upstage() Profile {
 	}
 }
 
-// clef is https://api.cloudflare.com/client/v4/accounts/ACCOUNT with models
+// Clef is https://api.cloudflare.com/client/v4/accounts/ACCOUNT with models
 // @cf/cloudflare/clef and @cf/cloudflare/clef-flash.
 //
 // Source: published probes. 64 questions, 2 to 255 options, 10 levels, names
@@ -144,7 +144,7 @@ func upstage() Profile {
 // even with 200; four decimals. Code 5021 is a body that is too large. Text
 // beyond about 2,048 tokens of state is ignored silently although far more is
 // documented: hence the context length.
-func clef() Profile {
+func Clef() Profile {
 	return Profile{
 		Name:         "cloudflare-clef",
 		Path:         "/ai/run/{model}",
@@ -163,13 +163,13 @@ func clef() Profile {
 	}
 }
 
-// ollama is http://127.0.0.1:11434/v1, version 0.35 or newer.
+// Ollama is http://127.0.0.1:11434/v1, version 0.35 or newer.
 //
 // Source: its code. 64 questions; the default encoder takes 26 options or
 // levels; a body of more than 64 KiB is a 413, of which a
 // quarter is taken as the largest state in tokens; full precision, of single
 // floats. A model that cannot decide is a 400, an unknown one a 404.
-func ollama() Profile {
+func Ollama() Profile {
 	return Profile{
 		Name:         "ollama",
 		KeyOptional:  true,
@@ -186,9 +186,9 @@ func ollama() Profile {
 	}
 }
 
-// signalbox is another Signalbox, at its base URL that ends in /api/v1, whose
+// Signalbox is another Signalbox, at its base URL that ends in /api/v1, whose
 // documented form has no nulls but an option's guidance.
-func signalbox() Profile {
+func Signalbox() Profile {
 	return Profile{
 		Name:      "signalbox",
 		User:      "user",

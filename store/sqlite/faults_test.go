@@ -77,8 +77,8 @@ func (b *burning) service(set store.Set) *signalbox.Service {
 		[]router.Model{{ID: routertest.Model, Permaslug: routertest.Model + "-1"}},
 		[]router.ProviderInfo{{Slug: "ant", Client: ant}, {Slug: "bee", Client: &routertest.Script{}}},
 		[]router.Endpoint{
-			{Provider: "ant", Model: routertest.Model, UpstreamModel: "1", Pricing: router.Pricing{Request: cent}},
-			{Provider: "bee", Model: routertest.Model, UpstreamModel: "2", Pricing: router.Pricing{Request: 2 * cent}},
+			{Provider: "ant", Model: routertest.Model, UpstreamModel: "1", Pricing: router.Pricing{Request: cent.Price()}},
+			{Provider: "bee", Model: routertest.Model, UpstreamModel: "2", Pricing: router.Pricing{Request: (2 * cent).Price()}},
 		},
 	)
 	require.NoError(b.t, err)

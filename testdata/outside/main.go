@@ -45,11 +45,7 @@ func main() {
 func embed() *signalbox.Service {
 	model, err := similarity.New(similarity.Config{})
 	must(err)
-	catalog, err := router.NewCatalog(
-		[]router.Model{{ID: similarity.Model, Permaslug: similarity.Permaslug}},
-		[]router.ProviderInfo{{Slug: "embedded", Client: model}},
-		[]router.Endpoint{model.Endpoint("embedded")},
-	)
+	catalog, err := router.Single(model, model.Endpoint("embedded"))
 	must(err)
 	service, err := signalbox.New(signalbox.Config{Catalog: catalog})
 	must(err)

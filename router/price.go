@@ -1,0 +1,84 @@
+package router
+
+import "strings"
+
+// Price is what an endpoint charges for a unit: [Pricing] says for which. The zero
+// Price is free.
+//
+// It is a struct so that a bare number is no price: as a [USD], the 10 in
+// Pricing{Prompt: 10} would silently be ten nano-dollars. Write it as
+// Dollars("10") or as (10 * Dollar).Price().
+type Price struct {
+	usd   USD
+	wrong string // why the text is no price; "" for a price
+}
+
+// Dollars returns the price that a text such as "0.042" states in dollars, as
+// [ParseUSD] reads it. A text that is no amount makes a Price that [NewCatalog]
+// refuses with an error that quotes the text; until then it counts as zero. So
+// prices can stand inside the literal of an endpoint.
+func Dollars(text string) Price {
+	usd, err := ParseUSD(text)
+	if err != nil {
+		return Price{wrong: strings.TrimPrefix(err.Error(), "router: ")}
+	}
+	return Price{usd: usd}
+}
+
+// Price returns the amount as a price.
+func (u USD) Price() Price { return Price{usd: u} }
+
+// USD returns the price as an amount.
+func (p Price) USD() USD { return p.usd }
+
+// String returns the price in dollars, as [USD.String] does.
+func (p Price) String() string { return p.usd.String() }
+
+// MarshalJSON writes the price in dollars, as [USD.MarshalJSON] does.
+func (p Price) MarshalJSON() ([]byte, error) { return p.usd.MarshalJSON() }
+
+// Pricing is what an endpoint charges. All three prices are exact to a billionth of
+// a dollar; the zero value is free.
+type Pricing struct {
+	Prompt     Price // per million input tokens
+	Completion Price // per million output tokens
+	Request    Price // per request
+}
+
+// Cost returns what an attempt with these token counts costs: the exact sum,
+// rounded once to the nearest nano-dollar, halves to even. It never overflows:
+// an amount beyond USD is the largest USD. Negative counts and prices count as
+// zero.
+func (p Pricing) Cost(prompt, completion int64) USD {
+	return p.amount(prompt, completion).round(false)
+}
+
+// Bound returns the least USD that is not below the exact cost of an attempt
+// with these token counts, for holds. It is the cost rounded up instead of to
+// nearest.
+func (p Pricing) Bound(prompt, completion int64) USD {
+	return p.amount(prompt, completion).round(true)
+}
+
+// free says that nothing is charged for anything.
+func (p Pricing) free() bool { return p == Pricing{} }
+
+// problem says why an endpoint cannot have these prices; "" where it can.
+func (p Pricing) problem() string {
+	for _, part := range []struct {
+		name string
+		Price
+	}{{"prompt", p.Prompt}, {"completion", p.Completion}, {"request", p.Request}} {
+		switch {
+		case part.wrong != "":
+			return part.name + " price: " + part.wrong
+		case part.usd < 0:
+			return "negative price"
+		}
+	}
+	return ""
+}
+
+func (p Pricing) amount(prompt, completion int64) amount {
+	return amount{}.plus(tokensPerUSD, count(p.Request.usd)).plus(count(prompt), count(p.Prompt.usd)).plus(count(completion), count(p.Completion.usd))
+}
