@@ -112,13 +112,15 @@ func New(cfg Config) (*Service, error) {
 //     presets or guardrails apply, and no account is charged.
 //   - With a Principal, it is a call of that account. The budgets, presets and
 //     guardrails of the account, workspace and member apply, and those of the key
-//     if KeyHash is set. An empty Workspace means the account's default one.
-//   - With a Secret, it is a call with that key.
+//     if KeyHash is set. An empty Workspace means the key's or else the account's
+//     default one.
+//   - With a Secret, it is a call with that key, and the Principal is ignored.
 //
-// Decide does not check whether the program may act for a Principal. Send requests
-// from outside through Handler, which authenticates them first. Rates apply to calls
-// with a Secret, not to those with a Principal. For errors see
-// [router.Router.Decide].
+// Decide refuses a Principal with neither Account nor KeyHash, and one whose KeyHash
+// belongs to another account or workspace than it names. It does not check whether the
+// program may act for a Principal. Send requests from outside through Handler, which
+// authenticates them first. Rates apply to calls with a Secret, not to those with a
+// Principal. For errors see [router.Router.Decide].
 func (s *Service) Decide(ctx context.Context, c *router.Call) (*router.Result, error) {
 	return s.Router.Decide(ctx, c)
 }

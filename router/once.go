@@ -72,13 +72,14 @@ func (r *Router) once(ctx context.Context, c *Call) (res *Result, err error) {
 	return r.answer(ctx, c)
 }
 
-// callerOf tells the callers of an account apart, so that they do not get each other's
-// replies: by key, or by member where there is no key.
+// callerOf names a caller within an account, so that no caller gets the reply of another:
+// by the key or, where there is none, by the workspace and the member.
 func callerOf(p Principal) string {
 	if p.KeyHash != "" {
 		return p.KeyHash
 	}
-	return string(OwnerMember.append(nil, p))
+	caller := appendAccount([]byte("workspace:"), p.Workspace) // a slash in it is escaped
+	return string(append(append(caller, '/'), p.Member...))
 }
 
 // claim gets the claim, or the reply that is kept. While another call is at work it

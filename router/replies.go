@@ -26,9 +26,9 @@ type Idempotency struct {
 	Digest [sha256.Size]byte
 }
 
-// ReplyKey names a reply: that of a caller's call with an idempotency key. KeyHash is
-// that of the caller's API key, or where there is none the owner of its member's line
-// ("member:acme/ann").
+// ReplyKey names the reply to a caller's call with an idempotency key. KeyHash is that of
+// the caller's API key. A caller without one has its workspace and member there
+// ("workspace:ws/ann").
 type ReplyKey struct{ Account, KeyHash, Key string }
 
 // Claim asks for a reply, or for the right to make it.

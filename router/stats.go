@@ -99,8 +99,8 @@ func newTracker() *tracker {
 // record counts an attempt and reports whether the endpoint's outage is now
 // another than the last snapshot's.
 func (t *tracker) record(o observation) (changed bool) {
-	if class := o.class; o.failed || o.rest > 0 {
-		t.failure.Store(&class)
+	if o.failed || o.rest > 0 {
+		t.failure.Store(new(o.class))
 	}
 	if o.rest > 0 {
 		t.rest(o.at, min(o.rest, maxRest))

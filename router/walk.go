@@ -18,6 +18,7 @@ type walk struct {
 	counted    int     // attempts that the limit counts
 	limited    bool    // a candidate was left out because of it
 	refused    *Budget // the first that had no room for a candidate
+	turned     *served // an outage began or ended here, which no observer was told yet
 }
 
 // Stop says why a walk from candidate to candidate ended without an answer.
@@ -83,6 +84,10 @@ func (w *walk) ask(ctx context.Context, i int) (res *Result, stop Stop, err erro
 		err = w.money.settle(ctx, w.call, res)
 	case rec.Abandoned:
 		err = w.abandon(ctx, rec)
+	}
+	if s := w.turned; s != nil { // after the charge, because an observer may panic
+		w.turned = nil
+		w.router.tellOutages(ctx, w.call, s)
 	}
 	return res, stop, err
 }

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// The load of -bodies: bodies of the largest size that the server accepts, many at
-// once, to a slow upstream, so that they pile up. Afterwards the server's memory is
-// watched for a while.
+// What -bodies sends: bodies of the largest accepted size, many at once, to a slow
+// upstream, so that they pile up in the server. Afterwards the server's memory is
+// watched for watchQuiet.
 const (
 	bodySize    = 4 << 20
 	bodiesAt    = 100
@@ -26,7 +26,7 @@ const (
 	watchQuiet  = time.Minute
 	watchEvery  = 10 * time.Second
 	bodyTimeout = 2 * time.Minute
-	room        = "256MiB" // of bodies in the server; one key may have all of it
+	room        = "256MiB" // limit of the server's body memory; the one key of the test may use all of it
 )
 
 // largeRequest returns [request] with a state that makes it size bytes long.
@@ -37,8 +37,8 @@ func largeRequest(size int) []byte {
 	return []byte(small[:at] + fill + small[at:])
 }
 
-// memory sends n large bodies and prints the server's memory: the largest value, and
-// the values during the quiet time that follows.
+// memory sends n large bodies and prints the greatest memory of the server, and its
+// memory during the quiet time afterwards.
 func memory(ctx context.Context, n int, quiet time.Duration, out io.Writer) error {
 	f := &fleet{}
 	defer func() { f.stop() }()
@@ -81,7 +81,7 @@ func memory(ctx context.Context, n int, quiet time.Duration, out io.Writer) erro
 	}
 }
 
-// flood sends n bodies over bodiesAt connections.
+// flood sends n bodies over bodiesAt connections and counts the replies.
 func flood(ctx context.Context, g gateway, n int) (answered, refused int64, err error) {
 	body := largeRequest(bodySize)
 	client := &http.Client{Timeout: bodyTimeout, Transport: &http.Transport{
@@ -121,8 +121,8 @@ func flood(ctx context.Context, g gateway, n int) (answered, refused int64, err 
 	return served.Load(), full.Load(), err
 }
 
-// resident returns a figure of a process's memory in bytes, from /proc/PID/status on
-// Linux, and 0 elsewhere. The name is VmRSS, or VmHWM for the maximum so far.
+// resident returns a figure of Linux's /proc/PID/status in bytes: VmRSS, the resident
+// memory, or VmHWM, its maximum. On other systems it returns 0.
 func resident(pid int, name string) int64 {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
