@@ -14,9 +14,10 @@
 //		routertest.Choose("desk", "billing", 0.9), routertest.Yes("refund", 0.8), routertest.Rate("heat", 2, 0.7),
 //	}})
 //
-// [Catalog] serves one model, [Model]. Code that names a model of its own gets
-// a catalog of its own: router.NewCatalog with that model, an endpoint of it and
-// router.ProviderInfo{Slug: "acme", Client: script}.
+// [Catalog] serves one model, [Model]. A test of code that names another model
+// makes the catalog with router.Single:
+//
+//	catalog, err := router.Single(script, router.Endpoint{Provider: "acme", Model: "typesafe/jev-1.13"})
 //
 // The package imports testing and testify, and brings them into whatever imports
 // it: keep it in tests.
@@ -27,7 +28,7 @@
 // suite is the specification of router.Provider: each of its tests is named
 // for the promise that it holds a provider to. What [Run] expects of a client:
 //
-//   - The class is that of the status, as in [Fail], which has the table.
+//   - The class is that of the status, by the table of [Fail].
 //     RetryAfter comes from Retry-After-Ms, else from Retry-After in seconds or
 //     as a date, and is cut at an hour.
 //   - A 200 that is no answer is a BadReply; one that could be read and answers
