@@ -69,8 +69,8 @@ func New(cfg Config) (*Client, error) {
 	return &Client{http: h, target: target}, nil
 }
 
-// rules tell apart what the service answers with status 400: a key that it does not
-// know or that may not be used, a prompt that is too long, and a request that is wrong.
+// rules distinguish the errors of status 400: a key that is unknown or may not be used,
+// and a prompt that is too long. Any other 400 is an invalid request.
 func rules() []upstream.Rule {
 	return append([]upstream.Rule{
 		{Status: http.StatusBadRequest, Message: "API key not valid", Class: router.ProviderUnavailable},
@@ -90,10 +90,10 @@ const (
 
 // Endpoint describes this upstream for a catalog in which its provider has the
 // slug: it serves the catalog's model under its own name upstreamModel, "" for the
-// same. Limits and the context length, which the state shares with the questions, are
-// those of the service, and so the largest count of input tokens that is believed. It
-// takes no parameter, and no null but that of an option without guidance. How it rounds
-// is not published: two decimals are assumed, as of every upstream that does not say.
+// same. Limits and the context length, which state and questions share, are
+// those of the service. The context length is also the largest count of input tokens
+// that is accepted. The endpoint takes no parameter, and no null except an option without
+// guidance. The service does not publish how it rounds: two decimals are assumed.
 // What the client cannot know is for the caller to set: the price, the quantization,
 // and what becomes of the data.
 func (*Client) Endpoint(slug, model, upstreamModel string) router.Endpoint {
@@ -107,9 +107,9 @@ func (*Client) Endpoint(slug, model, upstreamModel string) router.Endpoint {
 	}
 }
 
-// errUnsayable is for what [Client.Endpoint] declares and for empty levels, which
+// errUnsupported is for what [Client.Endpoint] declares and for empty levels, which
 // limits cannot express.
-var errUnsayable = errors.New("the request lacks a state, instructions or the text of a level, without which the dialect cannot ask")
+var errUnsupported = errors.New("the request lacks a state, instructions or the text of a level, without which the dialect cannot ask")
 
 // Decide asks the upstream once.
 func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {
@@ -117,15 +117,15 @@ func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 	if len(asked) == 0 {
 		return router.Reply{Answers: sole}, nil
 	}
-	if !sayable(a.Request.State, asked) {
-		return router.Reply{}, &router.UpstreamError{Class: router.ProviderUnavailable, Local: true, Err: errUnsayable}
+	if !supported(a.Request.State, asked) {
+		return router.Reply{}, &router.UpstreamError{Class: router.ProviderUnavailable, Local: true, Err: errUnsupported}
 	}
 	body := c.http.Buffer()
 	body.Grow(len(a.Request.State))
 	body.B = appendRequest(body.B, a, asked)
 	raw, err := c.http.Post(ctx, c.target, &a, body)
 	if err != nil {
-		return router.Reply{}, acquit(err, a.Credential)
+		return router.Reply{}, keepLocal(err, a.Credential)
 	}
 	defer raw.Release()
 	reply, err := decode(raw.Data, asked)
@@ -136,9 +136,10 @@ func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 	return reply, nil
 }
 
-// acquit holds a caller's own key against nothing that is known of the endpoint. The
-// router knows a refused key by its status, and this service answers 400.
-func acquit(err error, own router.Secret) error {
+// keepLocal marks the refusal of a caller's own key as Local, so that it does not
+// count against the endpoint. The router recognises a refused key by its status, but
+// this service answers 400.
+func keepLocal(err error, own router.Secret) error {
 	failed, ok := errors.AsType[*router.UpstreamError](err)
 	if ok && own != "" && failed.Status == http.StatusBadRequest && failed.Class == router.ProviderUnavailable {
 		failed.Local = true

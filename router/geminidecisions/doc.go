@@ -2,9 +2,9 @@
 // dialect, POST {base}/decisions, and translates both ways.
 //
 // The one thing to know first: the dialect looks like System One and takes less.
-// What can be said in words is said so. What cannot be said is declared by
-// [Client.Endpoint], or fails before anything is sent. Nothing is invented. On the
-// way there:
+// Where it can express something in words, the client does so. What it cannot express is
+// declared by [Client.Endpoint], or fails before anything is sent. Nothing is made up.
+// In requests:
 //
 //   - The state is one text part: a string is itself, an object or array its JSON
 //     text. The dialect's images, audio, video and documents have no counterpart in a
@@ -18,21 +18,21 @@
 //     all of them are sent as "o0", "o1", …, and each description begins with the name.
 //   - A choice with one option and a score with one level, which the dialect does not
 //     take, have one possible answer, which the client gives itself.
-//   - A missing state, missing instructions, a null level and an empty one cannot be
-//     said. Endpoints have OptionNullsOnly, which keeps all of them away but the empty
-//     level. An attempt with one fails on this side: nothing is sent, and it counts
-//     against nothing that is known of the endpoint.
-//   - Lost are the order of a choice's options, which the service sorts by name, and
-//     the user and the request ID, for which the dialect has no place. No option of the
-//     caller is known to the service, so none is sent.
+//   - A missing state, missing instructions, a null level and an empty level cannot be
+//     expressed. Endpoints have OptionNullsOnly, which excludes all of these except the
+//     empty level. An attempt with one of them fails with a [router.UpstreamError] that
+//     is Local: nothing is sent, and it does not count against the endpoint.
+//   - The order of a choice's options is lost, because the service sorts them by name.
+//     The user, the request ID and the caller's options are not sent, because the dialect
+//     has no members for them.
 //
-// On the way back:
+// In replies:
 //
 //   - A blocked request is a refusal of every question that was sent. The dialect cannot
-//     refuse one question alone.
-//   - The confidence that is reported is the probability of what won, and not the
-//     published formula. The router computes that from the distribution.
-//   - A reply names neither itself nor what answered, so [router.Reply.ID] and
+//     refuse a single question.
+//   - The reported confidence is the probability of the most probable answer, not the
+//     published formula. The router computes the formula from the distribution.
+//   - A reply has neither an ID nor the name of its model, so [router.Reply.ID] and
 //     [router.Reply.Model] are empty. Counts by modality are not passed on.
 //
 // All three kinds of question are taken. A noul is between 0.01 and 0.99.

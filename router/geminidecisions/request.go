@@ -8,8 +8,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// sayable reports whether the dialect has words for all of a request.
-func sayable(state json.RawMessage, questions []systemone.Question) bool {
+// supported reports whether the dialect can express a state and questions.
+func supported(state json.RawMessage, questions []systemone.Question) bool {
 	if isNull(state) {
 		return false
 	}

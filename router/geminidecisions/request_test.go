@@ -161,9 +161,8 @@ func TestSoleOption(t *testing.T) {
 	assert.Nil(t, trip.last, "nothing is left to ask")
 }
 
-// TestWhatCannotBeSaidIsNotSent, and counts against nothing that is known of the
-// endpoint.
-func TestWhatCannotBeSaidIsNotSent(t *testing.T) {
+// TestWhatCannotBeExpressedIsNotSent, and does not count against the endpoint.
+func TestWhatCannotBeExpressedIsNotSent(t *testing.T) {
 	for name, change := range map[string]func(*systemone.Request){
 		"no state":        func(r *systemone.Request) { r.State = nil },
 		"null state":      func(r *systemone.Request) { r.State = raw(`null`) },
@@ -184,9 +183,9 @@ func TestWhatCannotBeSaidIsNotSent(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeSaidGoesElsewhere: what limits express is not planned here, and what
-// they cannot express is asked of the next endpoint.
-func TestWhatCannotBeSaidGoesElsewhere(t *testing.T) {
+// TestWhatCannotBeExpressedGoesElsewhere: the plan excludes what limits can
+// express, and anything else is asked of the next endpoint.
+func TestWhatCannotBeExpressedGoesElsewhere(t *testing.T) {
 	good := replay(t, "testdata/answer.http")
 	gemini := client(t, good).Endpoint("google", "acme/judge", "gemini-decision-1")
 	catalog, err := router.NewCatalog(
@@ -201,7 +200,7 @@ func TestWhatCannotBeSaidGoesElsewhere(t *testing.T) {
 		change func(*systemone.Request)
 		asked  []string
 	}{
-		"all of it can be":   {func(*systemone.Request) {}, []string{"google"}},
+		"nothing missing":    {func(*systemone.Request) {}, []string{"google"}},
 		"no instructions":    {func(r *systemone.Request) { r.Questions[0].Instructions = nil }, []string{"other"}},
 		"null level":         {func(r *systemone.Request) { r.Questions[2].Levels[1] = nil }, []string{"other"}},
 		"one-sided criteria": {func(r *systemone.Request) { r.Questions[0].True = raw(`"yes"`) }, []string{"other"}},
