@@ -60,7 +60,9 @@ type Config struct {
 	// decisions. The limits are those of the account, the workspace and the member.
 	// Nothing checks that the Member belongs to the account, or may administer it. The
 	// zero Principal means that Keys decides. Any other Principal without an Account,
-	// and one with a KeyHash, is answered with 500.
+	// and one with a KeyHash, is answered with 500. In a signalbox.Service the account
+	// must exist (organization.Service.CreateAccount), otherwise the answer is 401 with
+	// the message for an invalid key.
 	//
 	// An error is answered with 401, with 503 if it wraps router.ErrUnavailable, and with
 	// 500 if it is a router.Error of the class router.Server. Its text is never in a reply,
