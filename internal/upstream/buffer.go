@@ -62,8 +62,8 @@ func (b *Buffer) hold() bool {
 }
 
 // done ends the buffer's use: its bytes no longer count as in flight. A buffer that
-// is large for the limit is not pooled, because its next user would count all of it
-// from the first byte, and be refused for the size of an earlier body.
+// is large for the limit is not pooled. Its next user would count all of it from
+// the first byte, and be refused for the size of an earlier body.
 func (b *Buffer) done() {
 	b.from.flying.Add(-b.held)
 	b.held = 0

@@ -18,7 +18,7 @@ type Rule struct {
 }
 
 // CommonRules returns the rules for errors that mean the same at every upstream: a
-// model that the upstream does not know, which is the operator's mistake, and a
+// model that the upstream does not know, which is the operator's mistake, or a
 // request that is too large.
 func CommonRules() []Rule {
 	return []Rule{
