@@ -68,10 +68,10 @@ func ChoiceConfidence(p []float64) float64 {
 }
 
 // ScoreConfidence returns how closely the distribution p over n ordered levels
-// concentrates at its mode, the most probable level: max(0, 1 − E|i − mode| / M),
-// where M = Σ|i − (n−1)/2| / n is the mean distance from the middle of a uniform
-// distribution. Of several modes the lowest counts. It is 1 when n = 1 and 0 when p
-// is empty, and always in [0, 1].
+// concentrates at its mode, the most probable level. It is max(0, 1 − E|i − mode| /
+// M), where M = Σ|i − (n−1)/2| / n is the mean distance from the middle of a
+// uniform distribution. Of several modes the lowest counts. It is 1 when n = 1 and
+// 0 when p is empty, and always in [0, 1].
 //
 // This is the formula of the native System One API and its published adapter.
 func ScoreConfidence(p []float64) float64 {
