@@ -48,11 +48,14 @@ func Ask[T any](ctx context.Context, d Decider, model string, state any, set ...
 // d, or [ErrUnanswered] with the field. The returned T has the other answers and
 // defaults even then.
 //
-// Defaults hide no mistake. Some failures are errors whatever the defaults: a state
-// that cannot be sent, a request that the router itself refuses
-// ([router.InvalidRequest], as for an unknown model), and any failure of d after
-// ctx was cancelled. A deadline that passed and a state that an upstream refuses
-// are not among them.
+// Defaults hide no mistake. These failures are errors whatever the defaults:
+//
+//   - a state that cannot be sent
+//   - a request that the router itself refuses ([router.InvalidRequest], as for an
+//     unknown model)
+//   - any failure of d after ctx was cancelled
+//
+// A deadline that passed and a state that an upstream refuses are not among them.
 //
 // A dry run has no answers: its error is nil, and Err of each answer is
 // [ErrUnanswered].
