@@ -19,9 +19,9 @@ import (
 // everything, with [Answers]. It is safe for concurrent use once its fields are
 // set.
 //
-// The answers of a step must pass [systemone.Check]. A script whose answers do not
-// is a mistake in the test: it fails TB with the reason, and the call ends with an
-// error of class InvalidRequest, so that no other endpoint hides the mistake. Use
+// The answers of a step must pass [systemone.Check]. Other answers are a mistake in
+// the test: the Script fails TB with the reason. The call then ends with an error
+// of class InvalidRequest, so that no other endpoint hides the mistake. Use
 // [Step.Do] to script wrong answers of an upstream.
 type Script struct {
 	// TB is the test that a broken script fails; [NewScript] sets it. Where it is
@@ -172,8 +172,17 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Fail returns a provider's error for an upstream's HTTP status, with the class of
-// that status. RetryAfter is the upstream's hint, 0 for none.
+// Fail returns a provider's error for an upstream's HTTP status. RetryAfter is the
+// upstream's hint, 0 for none. The class is that of the status, which a provider
+// must report unless it knows better:
+//
+//   - 400, 422: InvalidRequest
+//   - 408, 504, 524: Timeout
+//   - 413: PayloadTooLarge
+//   - 429: RateLimitExceeded
+//   - 503: NoCapacity
+//   - 529: ProviderOverloaded
+//   - any other: ProviderUnavailable
 func Fail(status int, retryAfter time.Duration) error {
 	return &router.UpstreamError{Status: status, Class: class(status), RetryAfter: retryAfter}
 }
