@@ -46,8 +46,8 @@ type UpstreamError struct {
 	// label. The reply then counts in the endpoint's share of passed checks
 	// ([Stats]).
 	Checked bool
-	// Local says that this side caused the failure, such as a lack of local ports.
-	// It does not count against the endpoint.
+	// Local says that this side caused the failure, such as too many reply bytes in
+	// flight. It does not count against the endpoint.
 	Local bool
 	// Err is for the operator's log. It must hold neither secrets nor the
 	// upstream's text.
@@ -70,10 +70,10 @@ func (e *UpstreamError) Unwrap() error { return e.Err }
 // over, like one at its concurrency limit.
 var ErrNotSent = errors.New("router: the attempt was not sent")
 
-// ErrUnavailable must be wrapped by the error of a store that cannot be reached or
-// cannot work at the moment: no connection, a broken connection, a server that
-// starts or stops, a full disk. The caller gets a 503 and may retry. Any other
-// error of a store is a 500.
+// ErrUnavailable must be wrapped by the error of a store that cannot work at the
+// moment. Reasons are a missing or broken connection, a server that starts or
+// stops, a full disk. The caller gets a 503 and may retry. Any other error of a
+// store is a 500.
 var ErrUnavailable = errors.New("router: the storage is unavailable")
 
 // unavailableFor is the RetryAfter of a refusal while the storage is unavailable.

@@ -27,9 +27,9 @@ func Restrict(rule Rule) Interceptor {
 	}
 }
 
-// Log writes one line for every call: at Info for an answer, at Warn for a refusal
-// or an upstream's failure, at Error for a failure of the program or its storage,
-// with its cause. A nil logger is slog.Default at the time of the call.
+// Log writes one line for every call. The level is Info for an answer and Warn for
+// a refusal or an upstream's failure. It is Error, with the cause, for a failure of
+// the program or its storage. A nil logger is slog.Default at the time of the call.
 //
 // Before it comes a line at Warn for each failed attempt, with its cause, even
 // where another endpoint answered. Otherwise fallbacks would hide an expired

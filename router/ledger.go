@@ -164,10 +164,9 @@ type Ledger interface {
 	Reserve(ctx context.Context, h Hold) error
 
 	// Settle turns a hold into spending of cost. The money is spent, so Settle
-	// records it even when it exceeds the hold or a limit. It also does after the
-	// hold was voided or has expired; what expiry charged is then corrected. Twice
-	// with one cost is a no-op, with two is ErrConflict; an unknown hold is
-	// ErrNoHold.
+	// records it even when it exceeds the hold or a limit, and even after the hold
+	// was voided or has expired. What expiry charged is then corrected. Twice with
+	// one cost is a no-op, with two is ErrConflict; an unknown hold is ErrNoHold.
 	Settle(ctx context.Context, hold uuid.UUID, cost Amount) error
 
 	// Void gives an open hold back. It also takes back what expiry charged, because

@@ -65,9 +65,9 @@ func (a amount) float() float64 {
 }
 
 // ParseUSD reads an amount as JSON writes numbers: "12", "0.000000001", "-3.5",
-// "1e-6". It is exact. An error that wraps [ErrAmount] is returned for anything
-// else: an amount that is not a whole number of nano-dollars or exceeds USD,
-// another text, and a text of more than 64 bytes.
+// "1e-6". It is exact. An amount that is not a whole number of nano-dollars or
+// exceeds USD is an error, and so are any other text and a text of more than 64
+// bytes. Every error wraps [ErrAmount].
 func ParseUSD(text string) (USD, error) {
 	d, ok := scanDecimal(text)
 	if !ok {

@@ -97,10 +97,16 @@ type mark struct {
 	balanced bool // load balancing, and not pinned: takes part in a draw
 }
 
-// layout holds the positions of the fields of a lead. From the most significant one
-// they are: the part of the plan, a bit for a last resort, the tier, the place of
-// the model, whose credential pays, the rank within these, and a bit for an unknown
-// figure.
+// layout holds the positions of the fields of a lead, the most significant one
+// first:
+//
+//   - the part of the plan
+//   - a bit for a last resort
+//   - the tier
+//   - the place of the model
+//   - whose credential pays
+//   - the rank within these
+//   - a bit for an unknown figure
 //
 // Models with last resorts divide a plan into parts. Each part ends with the last
 // resorts of one model, and holds that model and the models since the previous

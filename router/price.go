@@ -14,8 +14,8 @@ type Price struct {
 }
 
 // Dollars returns the price that a text such as "0.042" states in dollars, as
-// [ParseUSD] reads it. It returns no error, so that prices can stand in the literal
-// of an endpoint: [NewCatalog] refuses the Price of a text that is no amount, with
+// [ParseUSD] reads it. It returns no error, so that the literal of an endpoint can
+// contain prices. [NewCatalog] refuses the Price of a text that is no amount, with
 // an error that quotes the text. Elsewhere such a Price counts as zero.
 func Dollars(text string) Price {
 	usd, err := ParseUSD(text)
