@@ -13,17 +13,18 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// maxSubjects is how many keys or members one action may name.
+// maxSubjects is how many keys or members one call of Assign or Unassign may name.
 const maxSubjects = 10_000
 
-// maxSubject is the longest hash or user id, in bytes.
+// maxSubject is the maximum length of a key hash or user id, in bytes.
 const maxSubject = 256
 
-// Assign makes a guardrail cover keys or members of the account, in place of
-// those that covered them, and returns for how many of them that is new. A
-// subject that the account does not have is a [*systemone.InvalidError], and
-// nothing happens then; so is a workspace's default guardrail, which covers
-// its workspace.
+// Assign assigns a guardrail to keys or members of the account and returns how many
+// assignments are new. It replaces the earlier assignment of each subject.
+//
+// A subject that the account does not have is reported as a [*systemone.InvalidError],
+// and no assignment is made. So is the default guardrail of a workspace, because it
+// covers its workspace already. A guardrail that does not exist is [ErrNotFound].
 func (s *Service) Assign(ctx context.Context, by router.Actor, id uuid.UUID, kind Kind, subjects []string) (int, error) {
 	account := by.Principal.Account
 	g, err := s.find(ctx, account, id)
@@ -49,7 +50,7 @@ func (s *Service) Assign(ctx context.Context, by router.Actor, id uuid.UUID, kin
 	return count, nil
 }
 
-// rows makes an assignment for each subject, once.
+// rows builds one assignment for each subject, without duplicates.
 func (s *Service) rows(ctx context.Context, by router.Actor, id uuid.UUID, kind Kind, subjects []string) ([]Assignment, error) {
 	var (
 		rows   = make([]Assignment, 0, len(subjects))
@@ -79,8 +80,8 @@ func (s *Service) rows(ctx context.Context, by router.Actor, id uuid.UUID, kind 
 	return rows, nil
 }
 
-// describe gives a row the name and label that its key has now, and says
-// whether the account has the key or member at all.
+// describe sets the row's name and label from its key. It reports whether the account has
+// the row's key or member.
 func (s *Service) describe(ctx context.Context, row *Assignment) (bool, error) {
 	if row.Kind == MemberKind {
 		return s.cfg.IsMember(ctx, row.Account, row.Subject)
@@ -92,9 +93,10 @@ func (s *Service) describe(ctx context.Context, row *Assignment) (bool, error) {
 	return ok, err
 }
 
-// Unassign ends the cover of keys or members by a guardrail and returns how
-// many there were. Those that it does not cover are passed over, and are in no
-// record: their names may be anything.
+// Unassign removes the assignments of a guardrail to keys or members and returns how many
+// there were. Subjects that the guardrail is not assigned to are ignored. They do not
+// appear in the audit record either, because they are unchecked text. A guardrail that
+// does not exist is [ErrNotFound].
 func (s *Service) Unassign(ctx context.Context, by router.Actor, id uuid.UUID, kind Kind, subjects []string) (int, error) {
 	if err := checkSubjects(kind, subjects); err != nil {
 		return 0, err
@@ -115,7 +117,7 @@ func (s *Service) Unassign(ctx context.Context, by router.Actor, id uuid.UUID, k
 	return count, nil
 }
 
-// covered returns those of the subjects that a guardrail covers, once each.
+// covered returns the subjects that the guardrail is assigned to, without duplicates.
 func (s *Service) covered(ctx context.Context, account string, id uuid.UUID, kind Kind, subjects []string) ([]string, error) {
 	rows, _, err := s.cfg.Store.Assignments(ctx, account, id, kind, 0, noLimit)
 	if err != nil {
@@ -134,10 +136,13 @@ func (s *Service) covered(ctx context.Context, account string, id uuid.UUID, kin
 	return list, nil
 }
 
-// Assignments returns at most limit assignments of a guardrail, or of all with
-// uuid.Nil, after the first offset, the latest first, and how many there are in
-// all. Names and labels are those of today. What there is no key, member or
-// guardrail for any more is left out, which takes a look at each of them.
+// Assignments returns at most limit assignments of a guardrail, latest first, after
+// skipping offset. It also returns the total number. With uuid.Nil it lists those of all
+// guardrails of the account.
+//
+// Names and labels are the current ones of the keys. Assignments whose key, member or
+// guardrail no longer exists are left out and not counted. This costs one lookup for each
+// assignment and each guardrail.
 func (s *Service) Assignments(ctx context.Context, by router.Actor, id uuid.UUID, kind Kind, offset, limit int) ([]Assignment, int, error) {
 	account := by.Principal.Account
 	if id != uuid.Nil {
@@ -184,7 +189,7 @@ func (s *Service) standing(ctx context.Context, all []Assignment) ([]Assignment,
 	return rows, nil
 }
 
-// member is the name of the kind's list in the interface.
+// member is the JSON name of the list of such subjects in the HTTP interface.
 func (k Kind) member() string {
 	if k == MemberKind {
 		return "member_user_ids"

@@ -11,10 +11,10 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// record is an object as auditors read it.
+// record is the JSON object of a guardrail or of an assignment in the audit log.
 type record map[string]any
 
-// change is the record of a management action.
+// change builds the audit record of a management action.
 func (s *Service) change(by router.Actor, action string, id uuid.UUID, before, after record) router.Change {
 	return router.Change{
 		ID: s.cfg.NewID(), At: s.now(), Actor: by, Action: action, Kind: "guardrail", Object: id.String(),
@@ -22,8 +22,8 @@ func (s *Service) change(by router.Actor, action string, id uuid.UUID, before, a
 	}
 }
 
-// json writes a record; nil where there is none. Records hold nothing that
-// could not be written.
+// json encodes a record, or returns nil for a nil record. Encoding cannot fail, because
+// records hold only strings, numbers, booleans and lists of them.
 func (r record) json() json.RawMessage {
 	if r == nil {
 		return nil
@@ -35,7 +35,8 @@ func (r record) json() json.RawMessage {
 	return raw
 }
 
-// record has every field that a patch can change, under the interface's names.
+// record returns every field that a patch can change, under its name in the HTTP
+// interface.
 func (g *Guardrail) record() record {
 	return record{
 		"name": g.Name, "description": g.Description, "workspace_id": g.Workspace,
@@ -50,8 +51,8 @@ func (g *Guardrail) record() record {
 	}
 }
 
-// recordOf is the record of a guardrail after p, with what p's caller is warned
-// of.
+// recordOf returns the record of a guardrail to which p was applied, including the
+// warnings about p.
 func (s *Service) recordOf(g Guardrail, p Patch) record {
 	r := g.record()
 	if warnings := s.Warnings(p); warnings != nil {
@@ -60,8 +61,8 @@ func (s *Service) recordOf(g Guardrail, p Patch) record {
 	return r
 }
 
-// Warnings tells of names in p's lists that the catalog in force does not know.
-// They are kept: a catalog may have them later.
+// Warnings lists the names in p's lists that the current catalog does not know. Such
+// names are stored all the same, because a later catalog may know them.
 func (s *Service) Warnings(p Patch) []systemone.Issue {
 	return slices.Concat(
 		router.Unknown("allowed_models", given(p.AllowedModels), s.cfg.Model),

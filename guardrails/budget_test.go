@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// spend makes a principal have spent an amount at the rig's time, on every line
-// that a call counts on.
+// spend records a spending of the principal, at the time of the rig, on every line of a
+// call.
 func (r *rig) spend(t *testing.T, p router.Principal, amount router.USD) {
 	t.Helper()
 	h := router.Hold{ID: uuid.New(), Deadline: r.now}
@@ -30,8 +30,8 @@ func (r *rig) spend(t *testing.T, p router.Principal, amount router.USD) {
 	require.NoError(t, r.set.Ledger.Settle(t.Context(), h.ID, router.Amount{Credit: amount, Total: amount}))
 }
 
-// refusal is what a principal is told when a candidate may cost an amount, or
-// "" where it is admitted.
+// refusal returns the message of the error for a principal whose candidate may cost up to
+// worst, or "" if the call is admitted.
 func (r *rig) refusal(t *testing.T, p router.Principal, worst router.USD) string {
 	t.Helper()
 	call := &router.Call{Principal: p}

@@ -12,18 +12,18 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// maxBytes is about how much memory the kept policies may take. A single policy may
+// maxBytes is about how many bytes the compiled policies may take. A single policy may
 // take more.
 const maxBytes = 64 << 20
 
-// policy is a merged one, ready for use. nil restricts nothing.
+// policy is a merged policy with its compiled filters. A nil policy restricts nothing.
 type policy struct {
 	Policy
 	scanner  *content.Scanner // nil without filters
-	tooLarge bool             // it has patterns that cannot be run: every request is refused
+	tooLarge bool             // its patterns exceed the limits, so every request is refused
 }
 
-// bytes is about how much memory p takes.
+// bytes returns about how many bytes p takes.
 func (p *policy) bytes() int {
 	n := 0
 	for _, r := range p.Rules {
@@ -42,13 +42,13 @@ func (p *policy) bytes() int {
 	return n
 }
 
-// covered is what applies to a principal. Many principals share a policy.
+// covered is what covers a principal. Many principals share a policy.
 type covered struct {
 	by     *keptPolicy    // nil: nothing restricts the principal
-	limits *router.Limits // of the principal
+	limits *router.Limits // budgets of the principal
 }
 
-// newCache returns the cache of [Service.load].
+// newCache returns a cache of the results of load.
 func (s *Service) newCache() *cache.Cache[router.Principal, covered] {
 	return cache.New(cache.Config[router.Principal, covered]{
 		Load: func(ctx context.Context, p router.Principal) (covered, error) {
@@ -59,12 +59,13 @@ func (s *Service) newCache() *cache.Cache[router.Principal, covered] {
 	})
 }
 
-// forget makes a change of an account act on the next call.
+// forget removes the principals of an account from the cache, so that a change applies to
+// the next call.
 func (s *Service) forget(account string) {
 	s.cache.ForgetFunc(func(p router.Principal) bool { return p.Account == account })
 }
 
-// combination names up to three guardrails as they were at some time.
+// combination identifies up to three guardrails and their revisions.
 type combination [3]struct {
 	id       uuid.UUID
 	revision int64
@@ -81,11 +82,11 @@ func combine(a Applied) combination {
 	return c
 }
 
-// keptPolicy holds a policy until others need its memory, and nil then.
+// keptPolicy holds a policy, or nil after the policy was evicted.
 type keptPolicy struct{ policy atomic.Pointer[policy] }
 
-// policies keeps the policies of combinations, which never change, in at most
-// maxBytes. It is safe for concurrent use.
+// policies stores the policies of combinations in at most max entries and maxBytes bytes.
+// The policy of a combination never changes. It is safe for concurrent use.
 type policies struct {
 	mu    sync.Mutex
 	max   int
@@ -93,7 +94,7 @@ type policies struct {
 	bytes int
 }
 
-// get returns the policy of a combination, or nil and nil.
+// get returns the policy of a combination, or nil and nil if there is none.
 func (s *policies) get(of combination) (*keptPolicy, *policy) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,11 +105,11 @@ func (s *policies) get(of combination) (*keptPolicy, *policy) {
 	return c, c.policy.Load()
 }
 
-// put keeps a policy and removes others to make room. It returns nil for nil.
+// put stores a policy and evicts others to make room. It returns nil for a nil policy.
 func (s *policies) put(of combination, pol *policy) *keptPolicy {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.of[of]; c != nil || pol == nil { // another call made it too
+	if c := s.of[of]; c != nil || pol == nil { // a concurrent call compiled it, too
 		return c
 	}
 	size := pol.bytes()

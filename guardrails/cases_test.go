@@ -21,7 +21,7 @@ const (
 	modelN = "acme/judge-mini"
 )
 
-// endpoint is an endpoint of M, or of N, at a price for a million tokens.
+// endpoint is an endpoint of model M, or of N, with a price for a million tokens.
 func endpoint(tag, model string, price router.USD, more func(*router.Endpoint)) router.Endpoint {
 	provider, variant, _ := strings.Cut(tag, "/")
 	e := router.Endpoint{Provider: provider, Variant: variant, Model: model, Pricing: router.Pricing{Prompt: (price * router.Dollar).Price()}}
@@ -65,8 +65,8 @@ func newRouter(t testing.TB, endpoints []router.Endpoint, interceptors ...router
 	return r, client.state
 }
 
-// outcome writes a plan as "bee 4/5, dog" by slug, with what was excluded as
-// " - ant data_policy:zdr", or "404 [reasons]".
+// outcome formats a plan as "bee 4/5, dog" by slug, followed by each excluded endpoint as
+// " - ant data_policy:zdr", or as "404 [reasons]".
 func outcome(c *router.Call, err error) string {
 	if e, ok := errors.AsType[*router.Error](err); ok && e.ExcludedBy != nil {
 		return "404 [" + strings.Join(e.ExcludedBy, ", ") + "]"
@@ -93,8 +93,8 @@ func outcome(c *router.Call, err error) string {
 	return s
 }
 
-// draw writes the probabilities of a draw among candidates given as slug and
-// price, as the load balancing has them: by the inverse square of the price.
+// draw formats the probabilities of load balancing among candidates, given as slug and
+// price: proportional to the inverse square of the price.
 func draw(candidates ...any) string {
 	var sum float64
 	for i := 1; i < len(candidates); i += 2 {
@@ -178,7 +178,7 @@ func TestMemberRulesHoldInEveryWorkspace(t *testing.T) {
 	r := newRig(t)
 	r.put(t, router.SourceMember, guardrails.Patch{IgnoredProviders: router.To([]string{"ant"})})
 	r.put(t, router.SourceWorkspace, guardrails.Patch{IgnoredProviders: router.To([]string{"bee"})})
-	r.create(t, guardrails.Patch{IgnoredProviders: router.To([]string{"cat"})}) // assigned to nobody
+	r.create(t, guardrails.Patch{IgnoredProviders: router.To([]string{"cat"})}) // never assigned
 	engine, _ := newRouter(t, catalogs()["K1"], r.Intercept)
 	away := key("a")
 	away.Workspace = elsewhere

@@ -1,13 +1,14 @@
-// Package guardrails restricts what requests may use, spend and say.
+// Package guardrails restricts which models requests may use, what they may spend and
+// what they may contain.
 //
-// A [Guardrail] enforces nothing until it is assigned to a key or to a member; only the
-// default guardrail of a workspace covers its traffic from the start. On a request
-// those of its workspace, its member and its key all apply, the strictest of each rule:
-// see [Merge].
+// A [Guardrail] enforces nothing until it is assigned to a key or to a member. Only the
+// default guardrail of a workspace covers all traffic of that workspace from the start.
+// The guardrails of a request's workspace, member and key all apply, and the strictest
+// rule of each kind wins: see [Merge].
 //
-// Rules restrict models, providers and data policies. A budget limits the spending of
-// the workspace, member or key that its guardrail covers. Content filters flag, redact
-// or block what they find: package content describes what they scan, what they find
-// and what they do not find. [Service.Intercept] applies all of it to a call, and gives
-// the answers the names of questions and options as the caller sent them.
+// Rules restrict models, providers and data policies. A budget limits the spending of the
+// workspace, member or key that its guardrail covers. Content filters flag, redact or
+// block what they find; package content describes what they scan and what they miss.
+// [Service.Intercept] applies all three to a call. It also restores redacted names of
+// questions and options in the answers.
 package guardrails

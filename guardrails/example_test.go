@@ -69,7 +69,7 @@ func Example() {
 	// Email address: 1 redacted
 }
 
-// echo prints the state that goes upstream, and answers yes.
+// echo prints the state that is sent upstream, and answers yes.
 type echo struct{}
 
 func (echo) Decide(_ context.Context, a router.Attempt) (router.Reply, error) {
@@ -77,7 +77,7 @@ func (echo) Decide(_ context.Context, a router.Attempt) (router.Reply, error) {
 	return router.Reply{Answers: systemone.Answers{{Name: a.Request.Questions[0].Name, Kind: systemone.Noul, Noul: 1}}}, nil
 }
 
-// The strictest of each rule applies, whatever guardrail it stands in.
+// The strictest rule of each kind applies, whichever guardrail has it.
 func ExampleMerge() {
 	policy := guardrails.Merge(
 		&guardrails.Guardrail{AllowedModels: []string{"typesafe/typesafe-one-mini"}, Limit: new(50 * router.Dollar), Reset: router.Monthly},

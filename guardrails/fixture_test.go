@@ -34,10 +34,10 @@ type rig struct {
 	set   store.Set
 	by    router.Actor
 	now   time.Time
-	reads *atomic.Int64 // of what applies
+	reads *atomic.Int64 // number of calls of Store.Applied
 }
 
-// counting counts how often the store is asked what applies.
+// counting counts the calls of Applied.
 type counting struct {
 	guardrails.Store
 	reads *atomic.Int64
@@ -99,7 +99,7 @@ func (r *rig) config() guardrails.Config {
 	}
 }
 
-// key is the principal of key a or b: a was made by ann, b by nobody.
+// key is the principal of key a, which ann created, or of key b, which has no creator.
 func key(hash string) router.Principal {
 	p := router.Principal{Account: "acme", Workspace: workspace, KeyHash: hash}
 	if hash == "a" {
@@ -124,7 +124,8 @@ func (r *rig) assign(t testing.TB, g guardrails.Guardrail, kind guardrails.Kind,
 	require.NoError(t, err)
 }
 
-// put makes p the guardrail of key a, of its member or of the workspace.
+// put creates a guardrail from p and assigns it to key a or its member, or makes it the
+// default of the workspace.
 func (r *rig) put(t testing.TB, scope router.Source, p guardrails.Patch) guardrails.Guardrail {
 	t.Helper()
 	switch scope {
@@ -155,7 +156,7 @@ func (u upstream) Decide(_ context.Context, a router.Attempt) (router.Reply, err
 	return reply, nil
 }
 
-// ask is a request about a state for a model.
+// ask returns a request with one question about a state.
 func ask(state string, models ...string) *systemone.Request {
 	return &systemone.Request{
 		Models: models, State: json.RawMessage(state),

@@ -12,8 +12,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// shrinking is a rig whose second workspace, second key and second member can
-// be taken away.
+// shrinking is a rig that can lose its second workspace, second key and second member.
 func shrinking(t *testing.T) (r *rig, gone *bool) {
 	t.Helper()
 	r, gone = newRig(t), new(bool)
@@ -74,7 +73,7 @@ func TestAGuardrailIsGoneWithItsWorkspace(t *testing.T) {
 		},
 	} {
 		require.ErrorIs(t, act(g.ID), guardrails.ErrNotFound, name)
-		if name != "update" { // made by it, so the program says whether there is one
+		if name != "update" { // it would create the default guardrail, so DefaultOf decides
 			require.ErrorIs(t, act(elsewhereID), guardrails.ErrNotFound, name)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Errors of [Service] and of [Store].
+// Errors of [Service] and [Store]. They come wrapped: compare with [errors.Is].
 var (
 	ErrNotFound = errors.New("guardrails: no such guardrail")
 	ErrExists   = errors.New("guardrails: the guardrail exists already")
@@ -19,35 +19,36 @@ var (
 	ErrConfig   = errors.New("guardrails: invalid configuration")
 )
 
-// Guardrail is a set of rules for requests. It enforces nothing by itself: it
-// must be assigned to a key or to a member, or be the default of a workspace.
-// Its slices are never changed in place.
+// Guardrail is a set of rules for requests. It enforces nothing by itself: it must be
+// assigned to a key or to a member, or be the default of a workspace. A slice in a
+// Guardrail is never modified, only replaced.
 type Guardrail struct {
 	ID          uuid.UUID
 	Account     string
-	Workspace   string // a UUID: where it is listed, which is not the traffic that it covers
-	Default     bool   // it covers all traffic of its workspace
+	Workspace   string // a UUID: the workspace that lists it, not the traffic that it covers
+	Default     bool   // covers all traffic of its workspace
 	Name        string
 	Description *string
-	// Lists of ids, dated ids or aliases, and of slugs or display names. Nil is
-	// no rule; none of them is empty.
+	// Models by id, dated id or alias, and providers by slug or display name. A nil list
+	// is no rule; a list is never empty.
 	AllowedModels, IgnoredModels       []string
 	AllowedProviders, IgnoredProviders []string
 	Limit                              *router.USD     // nil: no budget
-	Reset                              router.Interval // of Limit
-	BYOK                               bool            // spending on own provider credentials counts too
+	Reset                              router.Interval // of the spending that Limit bounds
+	BYOK                               bool            // calls on the caller's own provider credentials count against Limit, too
 	ZDR                                ZDR
-	// What may collect data: false removes endpoints that do, nil and true
-	// remove none.
+	// Data policies: false excludes the paid or free endpoints that collect data. Nil and
+	// true exclude none.
 	PaidTraining, FreeTraining, FreePublication *bool
-	Builtins                                    []content.Filter // with a Slug; nil where never given
-	Filters                                     []content.Filter // with a Pattern; nil where never given
+	Builtins                                    []content.Filter // each with a Slug; nil if never set
+	Filters                                     []content.Filter // each with a Pattern; nil if never set
 	CreatedAt, UpdatedAt                        time.Time
-	Revision                                    int64 // 1, and 1 more with each update
+	Revision                                    int64 // 1 at creation, raised by 1 with each update
 }
 
-// ZDR says for which vendors a guardrail asks zero data retention. Nil is as
-// good as false. General is what was asked for all; only the others act.
+// ZDR says for which vendors a guardrail requires endpoints with zero data retention. Nil
+// means false. Only the switches of vendors have an effect: General records the value
+// that a client sent for all vendors.
 type ZDR struct {
 	General, Anthropic, OpenAI, Google, XAI, Other *bool
 }

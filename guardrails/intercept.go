@@ -10,17 +10,18 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Intercept applies the guardrails of a call's workspace, member and key: it
-// adds their rules and budgets, and has the request scanned. It stands behind
-// what names the models, such as presets, because a model that does not exist
-// is told before anything about the content. What it redacts stays redacted in
-// c.Request, for the interceptors behind it and those before. The answer has the
-// names of questions and options as they came.
+// Intercept applies the guardrails of a call's workspace, member and key: it adds their
+// rules and budgets to the call and scans the request. List it after the interceptors
+// that choose the models, such as presets, because an unknown model is reported before
+// anything about the content.
 //
-// A budget that another process changes acts on the next call that something is
-// set aside for, where store and ledger keep versions; rules and filters act within
-// Config.Staleness. A call whose guardrails cannot be read fails. One without an account, of the
-// embedding program itself, has none.
+// Redacted text stays redacted in c.Request, for every interceptor. Answers carry the
+// original names of questions and options.
+//
+// Changes of budgets in another process apply to the next call that reserves money, if
+// store and ledger keep versions. Rules and filters, and budgets without versions, may be
+// up to Config.Staleness old. A call whose guardrails cannot be read fails. A call
+// without an account comes from the embedding program itself and has no guardrails.
 func (s *Service) Intercept(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		pol, limits, err := s.policy(ctx, c.Principal)
@@ -50,8 +51,8 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 	}
 }
 
-// refusal is the error of a call whose guardrails could not be read. The error of a
-// context is returned as it is, because the router handles it.
+// refusal returns the error of a call whose request could not be scanned. It returns
+// errors of a context unchanged, because the router classifies them.
 func refusal(err error) error {
 	_, known := errors.AsType[*router.Error](err)
 	if known || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
@@ -60,8 +61,8 @@ func refusal(err error) error {
 	return router.Failure(err)
 }
 
-// extend appends without writing into either list, and without copying where one
-// is empty.
+// extend returns the concatenation of two lists and modifies neither. It copies only if
+// both have elements.
 func extend[T any](have, more []T) []T {
 	switch {
 	case len(more) == 0:
@@ -72,8 +73,9 @@ func extend[T any](have, more []T) []T {
 	return append(slices.Clip(have), more...)
 }
 
-// scan refuses the request or puts a redacted one in its place, and reports what was
-// found. It returns the names that the answers must get back, if any.
+// scan scans the request of a call, replaces it by its redacted copy and adds the
+// findings to the report. It returns an error if a filter blocks the request. The names
+// restore the answers; they are nil if no name was redacted.
 func scan(ctx context.Context, c *router.Call, with *content.Scanner) (*content.Names, error) {
 	if _, err := c.Resolve(); err != nil {
 		return nil, err
@@ -90,8 +92,8 @@ func scan(ctx context.Context, c *router.Call, with *content.Scanner) (*content.
 	return verdict.Names, nil
 }
 
-// restore gives the answers of a call their names back. What the call's report and
-// res hold is replaced, not changed: an observer may have kept it.
+// restore puts the original names into the answers of a call's report and result. It
+// copies what it changes, because an observer may hold the original.
 func restore(names *content.Names, c *router.Call, res *router.Result) *router.Result {
 	if slices.ContainsFunc(c.Report.Attempts, func(a router.AttemptRecord) bool { return len(a.Answers) > 0 }) {
 		c.Report.Attempts = slices.Clone(c.Report.Attempts)
@@ -108,8 +110,8 @@ func restore(names *content.Names, c *router.Call, res *router.Result) *router.R
 	return &out
 }
 
-// Policy returns the rules that the guardrails of a principal come to, for
-// listing the models that it can use.
+// Policy returns the rules of all guardrails of a principal. It is for listing the models
+// that the principal can use.
 func (s *Service) Policy(ctx context.Context, p router.Principal) ([]router.Rule, error) {
 	pol, _, err := s.policy(ctx, p)
 	if err != nil || pol == nil {
@@ -118,8 +120,8 @@ func (s *Service) Policy(ctx context.Context, p router.Principal) ([]router.Rule
 	return slices.Clone(pol.Rules), nil
 }
 
-// policy returns what applies to p, from the cache while that is fresh, or nil if
-// nothing restricts p. The limits have the versions that were read in either case.
+// policy returns the policy and the budgets of p, from the cache while they are fresh.
+// The policy is nil if nothing restricts p.
 func (s *Service) policy(ctx context.Context, p router.Principal) (*policy, *router.Limits, error) {
 	if p.Account == "" {
 		return nil, nil, nil
@@ -129,15 +131,15 @@ func (s *Service) policy(ctx context.Context, p router.Principal) (*policy, *rou
 		return nil, c.limits, err
 	}
 	pol := c.by.policy.Load()
-	if pol == nil { // removed to make room for others
+	if pol == nil { // the policy was evicted
 		s.cache.Forget(p)
 		pol, c, err = s.load(ctx, p)
 	}
 	return pol, c.limits, err
 }
 
-// load reads the guardrails of p and makes a policy of them, unless there is
-// one of the same guardrails. The policy is nil where nothing restricts p.
+// load reads the guardrails of p and compiles their policy, unless the policy of the same
+// guardrails is stored. The policy is nil if nothing restricts p.
 func (s *Service) load(ctx context.Context, p router.Principal) (*policy, covered, error) {
 	applied, err := s.cfg.Store.Applied(ctx, p)
 	if err != nil {
@@ -157,7 +159,7 @@ func (s *Service) load(ctx context.Context, p router.Principal) (*policy, covere
 	return pol, covered{by, s.limits(p, pol, applied.Versions)}, nil
 }
 
-// limits are the budgets of p's guardrails.
+// limits returns the budgets of p's guardrails, with a function that reads them again.
 func (s *Service) limits(p router.Principal, pol *policy, versions []router.Version) *router.Limits {
 	l := &router.Limits{Versions: versions}
 	if pol != nil {
@@ -173,8 +175,8 @@ func (s *Service) limits(p router.Principal, pol *policy, versions []router.Vers
 	return l
 }
 
-// leaveOutGone takes out the guardrails of workspaces that were deleted. That
-// of p itself is there, or p's key would not be.
+// leaveOutGone removes the guardrails whose workspace was deleted. It does not check p's
+// own workspace, because p's key is deleted with it.
 func (s *Service) leaveOutGone(ctx context.Context, p router.Principal, a *Applied) error {
 	for _, g := range []**Guardrail{&a.Member, &a.Key} {
 		if *g == nil || (*g).Workspace == p.Workspace {
@@ -190,7 +192,7 @@ func (s *Service) leaveOutGone(ctx context.Context, p router.Principal, a *Appli
 	return nil
 }
 
-// compile makes a policy of guardrails.
+// compile builds the policy of some guardrails. It is nil if they restrict nothing.
 func (s *Service) compile(a Applied) (*policy, error) {
 	merged := Merge(a.Workspace, a.Member, a.Key)
 	if merged.Rules == nil && merged.Budgets == nil && merged.Filters == nil {
@@ -202,8 +204,8 @@ func (s *Service) compile(a Applied) (*policy, error) {
 		pol.scanner, err = s.content.Scanner(merged.Filters)
 		switch {
 		case errors.Is(err, content.ErrPattern):
-			// It was stored before today's bounds. Requests are refused rather than
-			// let through unscanned.
+			// The patterns were stored before the current limits. Refusing every request
+			// is safer than letting one through unscanned.
 			pol.tooLarge = true
 		case err != nil:
 			return nil, fmt.Errorf("guardrails: %w", err)

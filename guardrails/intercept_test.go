@@ -28,7 +28,7 @@ func TestContentCases(t *testing.T) {
 		name       string
 		guardrails patches
 		model      string
-		sent       string // upstream; "" where nothing is
+		sent       string // the state that reaches the upstream; "" if none does
 		class      router.Class
 		message    string
 		stages     []string
@@ -93,7 +93,7 @@ func TestContentCases(t *testing.T) {
 	}
 }
 
-// passed runs a call through the interceptor alone.
+// passed runs a call through the interceptor alone and returns its error.
 func passed(t testing.TB, s *guardrails.Service, c *router.Call) error {
 	t.Helper()
 	_, err := s.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return &router.Result{}, nil })(t.Context(), c)
@@ -184,7 +184,7 @@ func TestWhatCannotBeReadRefuses(t *testing.T) {
 	require.NoError(t, passed(t, s, &router.Call{}), "the program itself has no guardrails")
 }
 
-// slow makes reads wait.
+// slow blocks reads until open is closed.
 type slow struct {
 	counting
 
@@ -239,11 +239,11 @@ func TestCallsDoNotShareLists(t *testing.T) {
 	assert.Len(t, rules, 1)
 }
 
-// What a call's guardrails cost when they hold no filters is a look at a map.
+// Without content filters the interceptor costs one map lookup, so it must not allocate.
 func TestInterceptDoesNotAllocate(t *testing.T) {
 	r := newRig(t)
 	r.put(t, router.SourceKey, guardrails.Patch{IgnoredProviders: router.To([]string{"cat"}), Limit: router.To(new(router.Dollar))})
-	decide := r.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return nil, nil }) //nolint:nilnil // nobody looks at it
+	decide := r.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return nil, nil }) //nolint:nilnil // the test ignores the result
 	for _, hash := range []string{"a", "b"} {
 		call := &router.Call{Principal: key(hash)}
 		assert.Zero(t, testing.AllocsPerRun(100, func() {
@@ -258,7 +258,7 @@ func TestInterceptDoesNotAllocate(t *testing.T) {
 func BenchmarkIntercept(b *testing.B) {
 	r := newRig(b)
 	r.put(b, router.SourceKey, guardrails.Patch{IgnoredProviders: router.To([]string{"cat"}), Limit: router.To(new(router.Dollar))})
-	decide := r.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return nil, nil }) //nolint:nilnil // nobody looks at it
+	decide := r.Intercept(func(context.Context, *router.Call) (*router.Result, error) { return nil, nil }) //nolint:nilnil // the test ignores the result
 	call := &router.Call{Principal: key("a")}
 	b.ReportAllocs()
 	for b.Loop() {

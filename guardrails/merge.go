@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Policy is what the guardrails on a request come to. The zero value restricts
+// Policy is the combined effect of the guardrails of a request. The zero value restricts
 // nothing.
 type Policy struct {
 	Rules   []router.Rule
@@ -16,17 +16,18 @@ type Policy struct {
 	Filters []content.Filter
 }
 
-// Merge returns what the default guardrail of a request's workspace, that of
-// its member and that of its key come to; each may be nil. It is a pure
-// function and keeps parts of its arguments.
+// Merge combines the default guardrail of a request's workspace with those of its member
+// and its key. Each may be nil. Merge is a pure function; the result shares slices with
+// its arguments.
 //
-//   - Every guardrail that restricts models, providers or data policies is a
-//     rule of its own, so allow-lists intersect, ignore-lists unite and
-//     switches add up.
-//   - Every budget is one of its own, on the spending of what its guardrail
-//     stands on: the workspace, the member or the key.
-//   - Of filters that look for the same in the same texts the strongest action
-//     stays, of equal ones the first.
+//   - Each guardrail that restricts models, providers or data policies adds a rule. All
+//     rules apply, so allow-lists intersect, ignore-lists unite, and a data policy that
+//     one guardrail excludes stays excluded.
+//   - Each budget stays separate and bounds the spending of the workspace, member or key
+//     that its guardrail covers.
+//   - Filters are equal if they search the same texts for the same thing. Of equal
+//     filters the one with the strongest action is kept, or the first if the actions are
+//     equal.
 //
 // The order is always workspace, member, key.
 func Merge(workspace, member, key *Guardrail) Policy {
@@ -57,7 +58,7 @@ func Merge(workspace, member, key *Guardrail) Policy {
 	return p
 }
 
-// rule is what g allows, and whether it restricts anything.
+// rule returns what g allows, and whether that restricts anything.
 func (g *Guardrail) rule(source router.Source) (router.Rule, bool) {
 	rule := router.Rule{
 		Source:           source,
@@ -67,7 +68,8 @@ func (g *Guardrail) rule(source router.Source) (router.Rule, bool) {
 		IgnoredProviders: g.IgnoredProviders,
 		ZDRGroups:        g.ZDR.groups(),
 		NoPaidTraining:   isFalse(g.PaidTraining),
-		// The catalog knows one data policy: to collect is to train and to publish.
+		// The catalog has one flag for both: an endpoint that collects data may train on
+		// it and publish it.
 		NoFreeTraining: isFalse(g.FreeTraining) || isFalse(g.FreePublication),
 	}
 	restricts := rule.AllowedModels != nil || rule.IgnoredModels != nil ||
@@ -76,7 +78,7 @@ func (g *Guardrail) rule(source router.Source) (router.Rule, bool) {
 	return rule, restricts
 }
 
-// groups lists the vendor groups that must not retain data.
+// groups lists the groups of vendors that must not retain data.
 func (z ZDR) groups() []string {
 	var groups []string
 	for _, g := range []struct {
@@ -98,7 +100,7 @@ func (z ZDR) groups() []string {
 
 func isFalse(b *bool) bool { return b != nil && !*b }
 
-// budget is g's limit on the spending of owner.
+// budget returns g's limit as a budget on the spending of owner.
 func (g *Guardrail) budget(owner router.Owner) router.Budget {
 	return router.Budget{
 		Check:    router.Check{Order: 40, Word: "guardrail_budget"},
@@ -113,8 +115,8 @@ func (g *Guardrail) budget(owner router.Owner) router.Budget {
 	}
 }
 
-// unite adds a filter, unless one that looks for the same is there: then the
-// stronger action wins.
+// unite adds a filter. If an equal one is in the list, the stronger of the two takes its
+// place.
 func unite(filters []content.Filter, f content.Filter) []content.Filter {
 	for i, have := range filters {
 		if have.Slug == f.Slug && have.Pattern == f.Pattern && have.UserOnly == f.UserOnly {

@@ -93,8 +93,8 @@ func TestFiltersUnite(t *testing.T) {
 	}, got.Filters, "block over redact over flag; the first of equals; other texts are another filter")
 }
 
-// Merging never weakens: whoever sets a filter, the merged action is at least
-// as strong, and there is one of a kind.
+// Merging never weakens: whichever guardrail has a filter, the merged action is at least
+// as strong. No two merged filters are equal.
 func TestMergedFiltersAreAtLeastAsStrong(t *testing.T) {
 	filter := rapid.Custom(func(t *rapid.T) content.Filter {
 		return content.Filter{

@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestNamesComeBack asks a router: names that are redacted are in the answer and
-// in the report as they came, a legend is as it was sent.
+// TestNamesComeBack sends a request through a router. Redacted names have their original
+// form in the answers and in the report, and a legend is as it was sent upstream.
 func TestNamesComeBack(t *testing.T) {
 	r := newRig(t)
 	r.put(t, router.SourceKey, filtering(content.Email, content.Redact))

@@ -17,17 +17,17 @@ import (
 const (
 	maxName        = 200
 	maxDescription = 1000
-	maxEntries     = 10_000 // of a list of models or providers
-	maxEntry       = 256    // of such a list
-	maxFilters     = 100    // of each of the two lists
+	maxEntries     = 10_000 // in a list of models or providers
+	maxEntry       = 256    // length of an entry
+	maxFilters     = 100    // in each of the two lists
 	maxLabel       = 100
 	maxLimit       = 9_000_000_000 * router.Dollar
-	maxSize        = 640 << 10 // bytes of all texts, as a reply writes them: a pattern of 100,000 control characters fits
-	maxIssues      = 101       // one more than are shown
+	maxSize        = 640 << 10 // bytes of all texts as JSON, where 100,000 control characters take 600,000
+	maxIssues      = 101       // one more than a reply shows, so that it can say that there are more
 )
 
-// Patch says what becomes of a guardrail's fields. The zero value of a member
-// leaves the field as it is, which for a new guardrail is nothing at all.
+// Patch is a change of a guardrail's fields, or the fields of a new one. A field that is
+// not set keeps its value, or is zero in a new guardrail. The zero Patch changes nothing.
 type Patch struct {
 	Name                               router.Update[string] // 1 to 200 characters
 	Description                        router.Update[*string]
@@ -36,8 +36,8 @@ type Patch struct {
 	Limit                              router.Update[*router.USD] // 0 to 9,000,000,000 dollars
 	Reset                              router.Update[router.Interval]
 	BYOK                               router.Update[bool]
-	// ZDR is copied into those of the five switches that are not given, or nil
-	// where it is not.
+	// ZDR sets the general switch and each of the five switches of vendors below. A
+	// switch below that is set wins, except a nil beside a ZDR that is not nil.
 	ZDR                                         router.Update[*bool]
 	Anthropic, OpenAI, Google, XAI, Other       router.Update[*bool]
 	PaidTraining, FreeTraining, FreePublication router.Update[*bool]
@@ -45,24 +45,26 @@ type Patch struct {
 	Filters                                     router.Update[[]content.Filter] // with a Pattern of 1 to 100,000 characters and a Label up to 100
 }
 
-// PatternError is a patch with a pattern that cannot be used. It is a
-// [content.ErrPattern], and wraps a [*systemone.InvalidError] with all problems.
+// PatternError reports a patch with a pattern that cannot be used. It wraps
+// [content.ErrPattern] and a [*systemone.InvalidError] with all problems found.
 type PatternError struct{ Issues []systemone.Issue }
 
-// Error tells how many problems there are.
+// Error returns the number of problems.
 func (e *PatternError) Error() string {
 	return fmt.Sprintf("%v: %d problems", content.ErrPattern, len(e.Issues))
 }
 
-// Unwrap returns what the error also is.
+// Unwrap returns content.ErrPattern and a *systemone.InvalidError.
 func (e *PatternError) Unwrap() []error {
 	return []error{content.ErrPattern, &systemone.InvalidError{Issues: e.Issues}}
 }
 
-// Check finds everything that is wrong with p, under the names of the
-// interface: nil, a [*systemone.InvalidError], or a [*PatternError] when a
-// pattern is among it. All patterns may have 7,600 instructions together; the
-// first one above is named with the figure, and those after it are not read.
+// Check validates p and names each problem by its field in the HTTP interface, up to 101
+// problems. It returns nil, a [*systemone.InvalidError], or a [*PatternError] if a
+// pattern is among the problems.
+//
+// All patterns together may have 7,600 instructions. The pattern that exceeds this limit
+// is reported with both figures; the patterns after it are not read.
 func (p Patch) Check() error {
 	var c checker
 	if p.Name.Set {
@@ -92,7 +94,7 @@ func (p Patch) Check() error {
 	return nil
 }
 
-// given is what an update sets, or the zero value, with which nothing is wrong.
+// given returns the value that an update sets, or the zero value, which is always valid.
 func given[T any](u router.Update[T]) T {
 	if !u.Set {
 		var none T
@@ -101,10 +103,10 @@ func given[T any](u router.Update[T]) T {
 	return u.To
 }
 
-// checker gathers what is wrong with a patch.
+// checker collects the problems of a patch.
 type checker struct {
 	issues  []systemone.Issue
-	pattern bool // among them a pattern
+	pattern bool // one of the issues is about a pattern
 }
 
 func (c *checker) wrong(path, message string) {
@@ -125,8 +127,8 @@ func (c *checker) length(path, text string, from, most int) {
 	}
 }
 
-// list notes what is wrong with a list of names. One that can name nothing would
-// look like a rule and be none.
+// list checks a list of names. It refuses a name that can match nothing, because such an
+// entry looks like a rule and has no effect.
 func (c *checker) list(path string, list []string, canBe func(name string) bool) {
 	if list != nil && (len(list) == 0 || len(list) > maxEntries) {
 		c.wrong(path, "must be null or have 1 to "+strconv.Itoa(maxEntries)+" entries")
@@ -140,7 +142,7 @@ func (c *checker) list(path string, list []string, canBe func(name string) bool)
 	}
 }
 
-// filterList notes a list that is too long.
+// filterList reports whether a list of filters has an allowed length.
 func (c *checker) filterList(path string, list []content.Filter) bool {
 	if len(list) > maxFilters {
 		c.wrong(path, "must have at most "+strconv.Itoa(maxFilters)+" entries")
@@ -159,7 +161,7 @@ func (c *checker) builtins(list []content.Filter) {
 		if content.BuiltinLabel(f.Slug) == "" {
 			c.wrong(at+".slug", "is no builtin filter")
 		}
-		if f.UserOnly && f.Slug != content.PromptInjection { // it would change nothing
+		if f.UserOnly && f.Slug != content.PromptInjection { // the other filters ignore it
 			c.wrong(at+".scan_scope", "must be all_messages for every filter but "+content.PromptInjection)
 		}
 		c.action(at, f.Action)
@@ -189,7 +191,7 @@ func (c *checker) filters(list []content.Filter) {
 			c.pattern = true
 		}
 		if errors.Is(err, content.ErrTooLarge) {
-			return // reading those that follow is work, too
+			return // compiling further patterns costs time, too
 		}
 	}
 }
@@ -200,8 +202,8 @@ func (c *checker) action(at string, a content.Action) {
 	}
 }
 
-// checkSize finds a guardrail whose texts are too large together, and names the
-// member that takes the most room.
+// checkSize refuses a guardrail whose texts are too large in total. The error names the
+// field that takes the most bytes.
 func (g *Guardrail) checkSize() error {
 	filters := 0
 	for _, f := range g.Filters {
@@ -229,12 +231,12 @@ func (g *Guardrail) checkSize() error {
 		" bytes as JSON and have "+strconv.Itoa(sum))
 }
 
-// grows says whether p sets anything that checkSize counts.
+// grows reports whether p sets a field that checkSize counts.
 func (p Patch) grows() bool {
 	return p.AllowedModels.Set || p.IgnoredModels.Set || p.AllowedProviders.Set || p.IgnoredProviders.Set || p.Filters.Set
 }
 
-// empty says whether p changes nothing.
+// empty reports whether p sets no field.
 func (p Patch) empty() bool {
 	return !slices.Contains([]bool{
 		p.Name.Set, p.Description.Set,
@@ -273,8 +275,8 @@ func (p Patch) apply(g Guardrail) Guardrail {
 	return g
 }
 
-// setVendor sets a vendor's switch. Null beside a general switch that says yes or
-// no is what clients write for one that they do not set.
+// setVendor sets the switch of a vendor. It ignores null if the general switch is true or
+// false, because clients write null for a switch that they do not set.
 func (p Patch) setVendor(field **bool, u router.Update[*bool]) {
 	if u.To != nil || given(p.ZDR) == nil {
 		set(field, u)

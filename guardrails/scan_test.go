@@ -17,8 +17,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// hungry is a pattern of 8 instructions for each of n alternatives, every one
-// of which reads to the end of the line.
+// hungry returns a pattern of n alternatives with 8 instructions each, all of which read
+// to the end of the line.
 func hungry(n int) string {
 	list := make([]string, n)
 	for i := range list {
@@ -42,8 +42,8 @@ func quoted(tb testing.TB, text string) json.RawMessage {
 	return state
 }
 
-// TestBudgetIsSharedByTheGuardrailsOfARequest holds that it is the request's,
-// not one for each guardrail, each pattern or each part of the request.
+// TestBudgetIsSharedByTheGuardrailsOfARequest holds that one budget serves the whole
+// request: guardrails, patterns and parts of the request share it.
 func TestBudgetIsSharedByTheGuardrailsOfARequest(t *testing.T) {
 	r := newRig(t)
 	for i, scope := range []router.Source{router.SourceWorkspace, router.SourceMember, router.SourceKey} {
@@ -63,9 +63,9 @@ func TestBudgetIsSharedByTheGuardrailsOfARequest(t *testing.T) {
 	assert.Nil(t, *sent, "nothing was let through")
 }
 
-// stops is a context that ends when it was asked so many times.
+// stops is a context that ends after a number of calls of Err.
 type stops struct {
-	context.Context //nolint:containedctx // it is one
+	context.Context //nolint:containedctx // stops is a context itself
 
 	after *int
 	with  error
@@ -78,8 +78,8 @@ func (s stops) Err() error {
 	return nil
 }
 
-// TestADeadlineInAScanIsATimeout holds that the end of a context is not taken
-// for a fault of the service.
+// TestADeadlineInAScanIsATimeout holds that the end of a context during a scan is not
+// reported as a fault of the service.
 func TestADeadlineInAScanIsATimeout(t *testing.T) {
 	r := newRig(t)
 	r.put(t, router.SourceKey, guardrails.Patch{Filters: router.To(patterns(content.Flag, hungry(500)))})
@@ -87,7 +87,7 @@ func TestADeadlineInAScanIsATimeout(t *testing.T) {
 		after := 5
 		ends := func(next router.Decider) router.Decider {
 			return func(ctx context.Context, c *router.Call) (*router.Result, error) {
-				return next(stops{ctx, &after, end}, c) //nolint:contextcheck // it is ctx, but ends
+				return next(stops{ctx, &after, end}, c) //nolint:contextcheck // stops wraps ctx
 			}
 		}
 		engine, sent := newRouter(t, catalogs()["K1"], ends, r.Intercept)
@@ -102,8 +102,8 @@ func TestADeadlineInAScanIsATimeout(t *testing.T) {
 	}
 }
 
-// TestStoredPatternsAboveTheBoundRefuse holds that what was stored before there
-// were bounds lets nothing through unseen.
+// TestStoredPatternsAboveTheBoundRefuse holds that a guardrail stored before the limits
+// existed lets no request through unscanned.
 func TestStoredPatternsAboveTheBoundRefuse(t *testing.T) {
 	r := newRig(t)
 	g := r.put(t, router.SourceKey, guardrails.Patch{})
@@ -122,9 +122,8 @@ func TestStoredPatternsAboveTheBoundRefuse(t *testing.T) {
 	require.NoError(t, decide(`b`))
 }
 
-// TestWritesRefuseWhatIsTooExpensive holds that what a guardrail may have is
-// counted over all its patterns, and that the refusal names the one that is too
-// much and says by how much.
+// TestWritesRefuseWhatIsTooExpensive holds that the limit counts all patterns of a
+// guardrail. The refusal names the pattern that exceeds it, and both figures.
 func TestWritesRefuseWhatIsTooExpensive(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -18,47 +18,46 @@ import (
 // DefaultName is the name of every workspace's default guardrail.
 const DefaultName = "Workspace default"
 
-// noLimit is a limit that no list reaches.
+// noLimit is a limit above the length of every list.
 const noLimit = 1<<31 - 1
 
-// maxTries is how often an update that loses to others is tried again.
+// maxTries is how often Update tries again after concurrent updates of the same
+// guardrail.
 const maxTries = 64
 
-// Config sets up a [Service]. What it does not know of does not exist: without
-// Key nothing can be assigned to keys, for example.
+// Config configures a [Service]. Store is required. A nil lookup finds nothing: without
+// Key, for example, no guardrail can be assigned to a key.
 type Config struct {
 	Store Store // required
-	// Workspace returns the id of an account's workspace that has the given id,
-	// and of its default workspace for ""; ErrNotFound where there is none. nil
-	// is for programs without workspaces, where "" is the only one. The
-	// guardrails of a workspace that there is not are neither found nor enforced.
+	// Workspace returns the id of an account's workspace, given that id, or "" for the
+	// default workspace. It returns ErrNotFound if there is none. Guardrails of a
+	// workspace that does not exist are neither found nor enforced. Nil is for programs
+	// without workspaces: then "" is the only workspace.
 	Workspace func(ctx context.Context, account, id string) (string, error)
-	// DefaultOf returns the id of the workspace whose default guardrail has the
-	// id, or ErrNotFound. A workspace has the same one for good.
+	// DefaultOf returns the id of the workspace whose default guardrail has the given id,
+	// or ErrNotFound. The id of a workspace's default guardrail must never change.
 	DefaultOf func(ctx context.Context, account string, guardrail uuid.UUID) (string, error)
-	// Key returns the name and the label of a key, and whether the account has
-	// it.
+	// Key returns the name and the label of a key, and whether the account has that key.
 	Key func(ctx context.Context, account, hash string) (name, label string, ok bool, err error)
-	// IsMember says whether the account has a member.
+	// IsMember reports whether the account has a member with the user id.
 	IsMember func(ctx context.Context, account, user string) (bool, error)
-	// Model and Provider say whether the catalog in force knows a name in a list
-	// of models or providers; one that it does not know is warned of. Nil knows
-	// all.
+	// Model and Provider report whether the current catalog knows a name in a list of
+	// models or providers. Unknown names become warnings. A nil function knows every
+	// name.
 	Model, Provider func(name string) bool
-	Scan            content.Config
-	// Staleness is for how long a change that another process makes may go
-	// unseen; default 5 s. Changes of this process act at once.
+	Scan            content.Config // configures the content filters
+	// Staleness is how long a change by another process may stay unseen; default 5 s.
+	// Changes by this process apply at once.
 	Staleness time.Duration
-	// MaxCached is for how many principals the guardrails are remembered;
-	// default 10,000.
+	// MaxCached is the number of principals whose guardrails are cached; default 10,000.
 	MaxCached int
 	Now       func() time.Time // default time.Now
-	NewID     func() uuid.UUID // makes ids that were never used; default UUIDv7
+	NewID     func() uuid.UUID // returns a new unique id; default UUIDv7
 }
 
-// Service manages guardrails and applies them to requests. It is safe for
-// concurrent use. Its methods for management act within the account of the
-// actor; what belongs to another is [ErrNotFound].
+// Service manages guardrails and applies them to requests. It is safe for concurrent use.
+// Management methods act on the account of the actor; an object of another account is
+// [ErrNotFound].
 type Service struct {
 	cfg      Config
 	content  *content.Engine
@@ -66,7 +65,7 @@ type Service struct {
 	policies policies
 }
 
-// New checks cfg and fills in its defaults. A mistake is [ErrConfig].
+// New checks cfg and fills in its defaults. A mistake in cfg is reported as [ErrConfig].
 func New(cfg Config) (*Service, error) {
 	if name := typednil.Field(cfg); name != "" {
 		return nil, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)
@@ -88,7 +87,7 @@ func New(cfg Config) (*Service, error) {
 		cfg.Now = time.Now
 	}
 	if cfg.NewID == nil {
-		// Must cannot fail here: crypto/rand never does.
+		// Must cannot panic here, because crypto/rand never fails.
 		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
 	engine, err := content.New(cfg.Scan)
@@ -100,7 +99,7 @@ func New(cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// lookups replaces what is nil by what knows nothing.
+// lookups replaces nil lookups by functions that find nothing.
 func (cfg *Config) lookups() {
 	if cfg.Workspace == nil {
 		cfg.Workspace = func(_ context.Context, _, id string) (string, error) {
@@ -121,12 +120,12 @@ func (cfg *Config) lookups() {
 	}
 }
 
-// now is the time to the microsecond, which is what every store keeps.
+// now returns the time in microseconds, the precision of every store.
 func (s *Service) now() time.Time { return s.cfg.Now().UTC().Truncate(time.Microsecond) }
 
-// Create makes a guardrail in a workspace; "" is the default one, and one that
-// the account does not have is [ErrNotFound]. What is wrong with the guardrail
-// is what [Patch.Check] says; p needs a Name.
+// Create adds a guardrail to a workspace; "" is the default workspace. p must set Name.
+// The errors are those of [Patch.Check], and [ErrNotFound] for a workspace that the
+// account does not have.
 func (s *Service) Create(ctx context.Context, by router.Actor, workspace string, p Patch) (Guardrail, error) {
 	if err := p.Check(); err != nil {
 		return Guardrail{}, err
@@ -146,11 +145,11 @@ func (s *Service) Create(ctx context.Context, by router.Actor, workspace string,
 	if err := s.cfg.Store.Create(ctx, g, s.change(by, "create", g.ID, nil, s.recordOf(g, p))); err != nil {
 		return Guardrail{}, fmt.Errorf("guardrails: create: %w", err)
 	}
-	return g, nil // it is assigned to nobody, so nothing cached is stale
+	return g, nil // a new guardrail covers nothing yet, so no cached policy is stale
 }
 
-// Get returns a guardrail. A workspace's default one is not found until it was
-// first updated.
+// Get returns a guardrail. The default guardrail of a workspace is [ErrNotFound] until
+// its first update.
 func (s *Service) Get(ctx context.Context, by router.Actor, id uuid.UUID) (Guardrail, error) {
 	g, err := s.find(ctx, by.Principal.Account, id)
 	if err != nil {
@@ -159,8 +158,8 @@ func (s *Service) Get(ctx context.Context, by router.Actor, id uuid.UUID) (Guard
 	return g, nil
 }
 
-// find returns a guardrail. Those of a workspace that was deleted are gone with
-// it, whatever the store still holds.
+// find returns a guardrail. A guardrail of a deleted workspace is not found, even while
+// the store still holds it.
 func (s *Service) find(ctx context.Context, account string, id uuid.UUID) (Guardrail, error) {
 	g, err := s.cfg.Store.Get(ctx, account, id)
 	if err != nil {
@@ -172,9 +171,9 @@ func (s *Service) find(ctx context.Context, account string, id uuid.UUID) (Guard
 	return g, nil
 }
 
-// List returns at most limit guardrails of a workspace after the first offset,
-// the latest first, and how many there are in all. "" is the default
-// workspace; one that does not exist is ErrNotFound.
+// List returns at most limit guardrails of a workspace, latest first, after skipping
+// offset. It also returns the total number. "" is the default workspace; a workspace that
+// does not exist is [ErrNotFound].
 func (s *Service) List(ctx context.Context, by router.Actor, workspace string, offset, limit int) ([]Guardrail, int, error) {
 	workspace, err := s.cfg.Workspace(ctx, by.Principal.Account, workspace)
 	if err != nil {
@@ -187,9 +186,10 @@ func (s *Service) List(ctx context.Context, by router.Actor, workspace string, o
 	return list, total, nil
 }
 
-// Update changes fields of a guardrail; a workspace's default one is made by
-// its first update. What is wrong is what [Patch.Check] says; a patch without
-// fields is [ErrNoUpdate]. One that keeps losing to others is [ErrConflict].
+// Update changes fields of a guardrail. The first update of a workspace's default
+// guardrail creates it. The errors are those of [Patch.Check], [ErrNoUpdate] for a patch
+// without fields, [ErrNotFound], and [ErrConflict] after 64 attempts that conflicted with
+// concurrent updates.
 func (s *Service) Update(ctx context.Context, by router.Actor, id uuid.UUID, p Patch) (Guardrail, error) {
 	if err := p.Check(); err != nil {
 		return Guardrail{}, err
@@ -218,7 +218,7 @@ func (s *Service) update(ctx context.Context, by router.Actor, id uuid.UUID, p P
 		return Guardrail{}, invalid("name", "of a workspace's default guardrail cannot change")
 	}
 	after := p.apply(before)
-	if p.grows() { // one that an earlier version took can be changed otherwise
+	if p.grows() { // other fields of a guardrail stored before this limit can still change
 		if err := after.checkSize(); err != nil {
 			return Guardrail{}, err
 		}
@@ -231,22 +231,22 @@ func (s *Service) update(ctx context.Context, by router.Actor, id uuid.UUID, p P
 	} else {
 		err = s.cfg.Store.Replace(ctx, after, s.change(by, "update", id, before.record(), s.recordOf(after, p)))
 	}
-	s.forget(by.Principal.Account) // also when it failed: who knows whether it was written
+	s.forget(by.Principal.Account) // also after an error, because the store may have written the change
 	if err != nil {
 		return Guardrail{}, fmt.Errorf("guardrails: update: %w", err)
 	}
 	return after, nil
 }
 
-// unmade returns the default guardrail that has the id, as it is before its
-// first update.
+// unmade returns the default guardrail with the id as it is before its first update, in
+// no store.
 func (s *Service) unmade(ctx context.Context, account string, id uuid.UUID) (Guardrail, error) {
 	workspace, err := s.cfg.DefaultOf(ctx, account, id)
 	return Guardrail{ID: id, Account: account, Workspace: workspace, Default: true, Name: DefaultName}, err
 }
 
-// Delete removes a guardrail and its assignments. A workspace's default one
-// cannot be deleted.
+// Delete removes a guardrail and its assignments. The default guardrail of a workspace
+// cannot be deleted: it is reported as a [*systemone.InvalidError].
 func (s *Service) Delete(ctx context.Context, by router.Actor, id uuid.UUID) error {
 	g, err := s.find(ctx, by.Principal.Account, id)
 	switch {
@@ -266,9 +266,8 @@ func (s *Service) discard(ctx context.Context, by router.Actor, g Guardrail) err
 	return s.cfg.Store.Delete(ctx, g.Account, g.ID, s.change(by, "delete", g.ID, g.record(), nil))
 }
 
-// ClearWorkspace removes the guardrails, with their assignments, that are left
-// of a workspace that the actor's account no longer has. One that it still has
-// is left alone.
+// ClearWorkspace removes the guardrails of a deleted workspace, with their assignments.
+// It does nothing while the account of the actor still has the workspace.
 func (s *Service) ClearWorkspace(ctx context.Context, by router.Actor, workspace string) error {
 	account := by.Principal.Account
 	if _, err := s.cfg.Workspace(ctx, account, workspace); workspace == "" || !errors.Is(err, ErrNotFound) {

@@ -51,7 +51,7 @@ func TestWhatIsNotKnownDoesNotExist(t *testing.T) {
 	}
 }
 
-// paths lists what an error says is wrong.
+// paths lists the paths of the issues in an error.
 func paths(t *testing.T, err error) []string {
 	t.Helper()
 	ie, ok := errors.AsType[*systemone.InvalidError](err)
@@ -135,7 +135,8 @@ func TestSwitchesFollowTheGeneralOneUnlessGiven(t *testing.T) {
 	assert.Equal(t, guardrails.ZDR{Google: new(true)}, g.ZDR, "null is given, too")
 }
 
-// losing loses some races against changes that others make.
+// losing returns ErrConflict from Replace for a number of races, as concurrent updates
+// do.
 type losing struct {
 	guardrails.Store
 
@@ -149,8 +150,8 @@ func (s *losing) Replace(ctx context.Context, g guardrails.Guardrail, change rou
 	return s.Store.Replace(ctx, g, change)
 }
 
-// Each race that is lost is a change that somebody made, so sixty-four clients
-// that change one guardrail at once are all served.
+// In each round of conflicts one update succeeds, so 64 concurrent updates of one
+// guardrail all succeed within 64 attempts.
 func TestManyRivalsAreAllServed(t *testing.T) {
 	r := newRig(t)
 	g := r.create(t, guardrails.Patch{})
@@ -164,8 +165,8 @@ func TestManyRivalsAreAllServed(t *testing.T) {
 	}
 }
 
-// A client that writes null for what it does not set must not lose the
-// protection that it asked for.
+// A client that writes null for switches that it does not set keeps the protection that
+// the general switch gives.
 func TestNullSwitchesFollowTheGeneralOne(t *testing.T) {
 	r := newRig(t)
 	on, off, null := router.To(new(true)), router.To(new(false)), router.To[*bool](nil)
@@ -318,7 +319,7 @@ func TestEveryActionIsAudited(t *testing.T) {
 	_, err := r.Update(ctx, r.by, g.ID, guardrails.Patch{Name: router.To("new")})
 	require.NoError(t, err)
 	r.assign(t, g, guardrails.KeyKind, "a")
-	for range 2 { // the second time there is nothing to record, nor is a name that was never assigned
+	for range 2 { // neither the second call nor a name that was never assigned is recorded
 		_, err = r.Unassign(ctx, r.by, g.ID, guardrails.KeyKind, []string{"a", "sk-rt-v1-secret"})
 		require.NoError(t, err)
 	}

@@ -141,6 +141,7 @@ const endpointSpace = "https://github.com/signalbox/signalbox/endpoint/"
 //   - an endpoint of an unknown model or provider
 //   - a price that is negative or no amount, or a negative limit
 //   - an unknown quantization, parameter or group
+//   - a rounding or a number of tokens per byte that is out of range
 //   - an endpoint that claims zero retention and collects data
 //   - a provider without a client although one of its endpoints is on, or whose
 //     client holds a nil pointer, map, function or channel

@@ -21,12 +21,12 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// mostAlarms is the share of texts and states without anything to be found in
-// which the builtins may find something.
+// mostAlarms is the maximum share of benign texts and states in which the builtins may
+// find something.
 const mostAlarms = 0.001
 
-// labelledTexts returns the benign ones of the labelled texts that the similarity
-// provider is measured with.
+// labelledTexts returns the benign texts of the labelled data for the gates of
+// router/similarity.
 func labelledTexts(t *testing.T) map[string][]string {
 	t.Helper()
 	sets := map[string][]string{}
@@ -74,8 +74,8 @@ func labelledTexts(t *testing.T) map[string][]string {
 	return sets
 }
 
-// TestFalseAlarmsOfTexts counts the benign texts in which a filter finds
-// something. What it prints is what the package's description promises.
+// TestFalseAlarmsOfTexts counts the benign texts in which a filter finds something. The
+// package documentation promises the figure that it prints.
 func TestFalseAlarmsOfTexts(t *testing.T) {
 	sets := labelledTexts(t)
 	total, alarms := 0, 0
@@ -99,8 +99,8 @@ func TestFalseAlarmsOfTexts(t *testing.T) {
 	assert.LessOrEqual(t, float64(alarms), mostAlarms*float64(total))
 }
 
-// benign makes states and questions of what programs send that is no personal
-// data: ids, instants, hosts, versions and numbers of orders.
+// benign generates states and questions without personal data: ids, timestamps, hosts,
+// versions and order numbers.
 type benign struct{ *rand.Rand }
 
 func (b benign) digits(n int, first string) string {
@@ -113,8 +113,8 @@ func (b benign) digits(n int, first string) string {
 
 func (b benign) pick(list ...string) string { return list[b.IntN(len(list))] }
 
-// id is a number that names something: many begin with 4 and have 16 digits, as
-// card numbers have.
+// id returns a number that identifies something. Many begin with 4 and have 16 digits,
+// like card numbers.
 func (b benign) id() string {
 	switch b.IntN(8) {
 	case 0, 1, 2:
@@ -132,7 +132,7 @@ func (b benign) id() string {
 	}
 }
 
-// text is an id, an instant, a host, a version or the like, with its name.
+// text returns an id, a timestamp, a host, a version or the like, with its name.
 func (b benign) text() (key, value string, number bool) {
 	at := time.Unix(1_500_000_000+b.Int64N(500_000_000), b.Int64N(1e9)).UTC()
 	hexes := fmt.Sprintf("%016x%016x", b.Uint64(), b.Uint64())
@@ -172,7 +172,7 @@ func (b benign) times() string {
 
 func (b benign) pickFloat(list ...float64) float64 { return list[b.IntN(len(list))] }
 
-// state is an object with values, names and lists of such.
+// state returns an object with such values, names and lists.
 func (b benign) state(t *testing.T) string {
 	t.Helper()
 	var list []string
@@ -194,8 +194,8 @@ func (b benign) state(t *testing.T) string {
 	return "{" + strings.Join(list, ",") + "}"
 }
 
-// TestFalseAlarmsOfStates counts the benign states, options and names of
-// questions that redaction changes.
+// TestFalseAlarmsOfStates counts the benign states, options and names of questions that
+// redaction changes.
 func TestFalseAlarmsOfStates(t *testing.T) {
 	const states = 20_000
 	var all []content.Filter
@@ -231,9 +231,9 @@ func TestFalseAlarmsOfStates(t *testing.T) {
 	}
 }
 
-// TestNumbersThatNothingExplains shows the price of finding card numbers that no
-// word tells of: of 16-digit numbers that begin with 4 every tenth counts as
-// one, where it is a value and its name says nothing.
+// TestNumbersThatNothingExplains measures the false alarms on ids without context: one in
+// ten values of 16 digits that begin with 4 counts as a card number. Under names and
+// words of ids none does.
 func TestNumbersThatNothingExplains(t *testing.T) {
 	const numbers = 10_000
 	s := scanner(t, builtin(content.CreditCard, content.Redact))

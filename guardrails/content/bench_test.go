@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// everything turns on all builtins and two patterns.
+// everything returns filters for all builtins and two patterns.
 func everything(action content.Action) []content.Filter {
 	var list []content.Filter
 	for _, slug := range []string{
@@ -25,7 +25,7 @@ func everything(action content.Action) []content.Filter {
 		content.Filter{Pattern: `ACME-\d{6}`, Action: action, Label: "[TICKET]"})
 }
 
-// clean is n bytes of ordinary prose with some numbers and capitals.
+// clean returns n bytes of ordinary prose with some numbers and capitals.
 func clean(tb testing.TB, n int) json.RawMessage {
 	tb.Helper()
 	const prose = `The customer says that the parcel of 21 November arrived late and that two of the 12 cups were broken. ` +
@@ -85,7 +85,7 @@ func BenchmarkNewScanner(b *testing.B) {
 	}
 }
 
-// hostile are pieces that, repeated, try to make a scan slow.
+// hostile returns pieces of text that make a scan slow when they are repeated.
 func hostile() map[string]string {
 	return map[string]string{
 		"ats":       "a@",

@@ -34,7 +34,7 @@ func quoted(tb testing.TB, text string) json.RawMessage {
 
 func TestScanRefusesAboveTheBudget(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes long, and one goroutine cannot race")
+		t.Skip("slow, and a single goroutine has no races")
 	}
 	large := []string{`(?:[ab]?){1000}c|x`, `(?:[ab]?){999}c|x`, `(?:[ab]?){998}c|x`, `(?:[ab]?){780}c|x`}
 	var short []string
@@ -73,9 +73,9 @@ func TestScanRefusesAboveTheBudget(t *testing.T) {
 	}
 }
 
-// stops is a context that ends when it was asked so many times.
+// stops is a context that ends after a number of calls of Err.
 type stops struct {
-	context.Context //nolint:containedctx // it is one
+	context.Context //nolint:containedctx // stops is a context itself
 
 	after *int
 	with  error
@@ -88,11 +88,11 @@ func (s stops) Err() error {
 	return nil
 }
 
-// TestEveryFilterEndsWithTheContext holds that no filter reads a long text to
-// its end for a caller that is gone.
+// TestEveryFilterEndsWithTheContext holds that every filter stops inside a long text when
+// the context ends.
 func TestEveryFilterEndsWithTheContext(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes long, and one goroutine cannot race")
+		t.Skip("slow, and a single goroutine has no races")
 	}
 	for name, piece := range hostile() {
 		state := quoted(t, strings.Repeat(piece, 64<<10/len(piece)))
@@ -110,12 +110,12 @@ func TestEveryFilterEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// TestBuiltinsAreBounded holds that no text of 4 MiB makes the builtin filters
-// work for seconds: numbers in a question of many words, in three forms, took
-// seven. What is large and ordinary passes.
+// TestBuiltinsAreBounded holds that no text of 4 MiB makes the builtin filters work for
+// seconds. Numbers in a question of many words, in three forms, once took seven seconds.
+// Large ordinary texts pass.
 func TestBuiltinsAreBounded(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes long, and one goroutine cannot race")
+		t.Skip("slow, and a single goroutine has no races")
 	}
 	s := scanner(t, everything(content.Redact)[:8]...)
 	const size = 4 << 20
@@ -133,7 +133,7 @@ func TestBuiltinsAreBounded(t *testing.T) {
 			"ignore previous you are now developer mode without safety <| i g n o r e ",
 	} {
 		if name != "everything" && os.Getenv("SIGNALBOX_TEST_FULL") != "1" {
-			continue // it is the worst
+			continue // the short run tests only the worst text
 		}
 		t.Run(name, func(t *testing.T) {
 			_, err := s.Scan(t.Context(), "", question(piece))

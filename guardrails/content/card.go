@@ -1,21 +1,21 @@
 package content
 
-// creditCard returns the place of the card number that begins at i. It has 12 to
-// 19 digits, of a length that their issuer uses, with the check digit of ISO/IEC
-// 7812 (Luhn), in one run or in groups.
+// creditCard returns the place of the card number that begins at i. A card number has 12
+// to 19 digits, a length and first digits that an issuer uses, and a valid check digit
+// (Luhn, ISO/IEC 7812). The digits are in one run or in groups.
 //
-// Every tenth number has the right check digit, and Visa owns all that begin
-// with 4, so for one run the words around decide: see isCard. In groups, of which
-// the first has four digits, it is a card number, unless it is written with
-// anything but spaces in a member that is named as a number of an order or the
-// like, or is part of a list of such groups.
+// One number in ten has a valid check digit, and Visa uses every number that begins with
+// 4, so isCard decides about one run by its context. A number in groups, the first of
+// four digits, is a card number with two exceptions: it is part of a longer list of such
+// groups, or it has separators other than spaces and is in a member named like an order
+// number.
 func (z *scan) creditCard(b []byte, i int) span {
-	const maxGroup = 9 // no card is printed with groups so long
+	const maxGroup = 9 // longer than any group on a card
 	if i+12 > len(b) || !freeBefore(b, i) {
 		return span{}
 	}
 	var d [19]byte
-	var ends [20]int // after so many digits
+	var ends [20]int // index in b after each number of digits
 	n, group, grouped, wide := 0, 0, 0, false
 	for at := i; at < len(b) && n < len(d) && (grouped == 0 || group < maxGroup); {
 		if c := b[at]; isDigit(c) {
@@ -50,8 +50,8 @@ func (z *scan) creditCard(b []byte, i int) span {
 	return span{}
 }
 
-// groupGap returns how long the gap between two groups of digits is that begins
-// at i: one to three characters.
+// groupGap returns the length of the gap at i between two groups of digits: one to three
+// characters, 0 if there is none.
 func groupGap(b []byte, i int) int {
 	for n := 1; n <= 3 && isGroupGap(at(b, i+n-1)); n++ {
 		if isDigit(at(b, i+n)) {
@@ -61,8 +61,7 @@ func groupGap(b []byte, i int) int {
 	return 0
 }
 
-// isColumn reports whether a number that is written in groups is part of a longer
-// list of groups of four.
+// isColumn reports whether a number in groups is part of a longer list of groups of four.
 func isColumn(b []byte, s span) bool {
 	end := s.start
 	for end > 0 && isGroupGap(b[end-1]) {
@@ -79,15 +78,15 @@ func isColumn(b []byte, s span) bool {
 	return gap > 0 && b[s.end] != ' ' && len(b) >= s.end+gap+4 && allDigits(b[s.end+gap:s.end+gap+4])
 }
 
-// isCard decides for digits in one run, with the check digit and the beginning of
-// a card number, whether they are one:
+// isCard decides whether a run of digits with a valid check digit and issuer is a card
+// number. The first rule that applies wins:
 //
-//   - a word such as card or visa nearby, in the name of a member on the way to
-//     it, or in its question: yes;
-//   - a word such as order or id right before, or in the name of its member, or a
-//     # or letters and a hyphen, slash or underline right before: no;
-//   - the name of something, which is an id more often: no;
-//   - otherwise yes.
+//   - yes, if a word such as card or visa is nearby, in a name on the path to the value,
+//     or in the question;
+//   - no, after a word such as order or id, in a member that is named so, or after # or
+//     letters and a hyphen, slash or underscore;
+//   - no, if it is a name, because names are ids more often;
+//   - yes otherwise.
 func (z *scan) isCard(b []byte, s span) bool {
 	if z.cardNear(b, s) {
 		return true

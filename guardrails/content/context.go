@@ -9,27 +9,27 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// surroundings are the context of the current text. It distinguishes a card number from
-// the number of an order.
+// surroundings are the context of the current text. They distinguish, for example, a card
+// number from an order number.
 type surroundings struct {
-	name     bool                // the text is the name of something, not a value
-	number   bool                // it is a number of JSON
-	question *systemone.Question // the text belongs to its options or levels; else nil
-	text     text                // for the names on the path to the current text
-	of       span                // the member's name that key was made from
+	name     bool                // the text is a name, not a value
+	number   bool                // the text is a JSON number
+	question *systemone.Question // the question whose options or levels contain the text, or nil
+	text     text                // working space for the names on the path to the current text
+	of       span                // name of the member that key is derived from
 	key      hints
-	asked    *systemone.Question // the question that words was made from
+	asked    *systemone.Question // question that words is derived from
 	words    hints
 }
 
 // hints are what the name of a member, or a question, says about the numbers in its
-// value. They are cached, because a text of 4 MiB may hold half a million numbers.
+// value. They are cached, because a text of 4 MiB may contain half a million numbers.
 type hints struct {
-	card, version, phone, ssn bool // one of its words says so
-	id, order                 bool // the last of its words that says something does
+	card, version, phone, ssn bool // one of the words is of that kind
+	id, order                 bool // the last word that is not a filler is of that kind
 }
 
-// hintsOf reads what appendWords made of a name or a question.
+// hintsOf derives hints from the output of appendWords.
 func (z *scan) hintsOf(words []byte) hints {
 	z.meter.chargeBuiltin(len(words) * wordsEffort)
 	var t hints
@@ -47,21 +47,20 @@ func (z *scan) hintsOf(words []byte) hints {
 	return t
 }
 
-// containsWord reports whether one of list is in what appendWords made.
+// containsWord reports whether the output of appendWords contains one of list.
 func containsWord(words []byte, list []string) bool {
 	return slices.ContainsFunc(list, func(w string) bool { return bytes.Contains(words, []byte(" "+w+" ")) })
 }
 
-// At most so many bytes of a name, and so many names on the way to a value, are
-// looked at for words that explain it.
+// Limits of the search for context: bytes of a name, and names on the path to a value.
 const (
 	maxKey  = 128
 	maxPath = 32
 )
 
-// keyHints returns the hints of the member whose value the current text is, or is an
-// element of. For the name of a member they are those of the object that it is in. Where
-// a name ends with a filler, its last word is that of the enclosing object.
+// keyHints returns the hints of the innermost member that contains the current text. For
+// a name that is the member whose value is the object with that name. If a name ends with
+// a filler, the last word comes from the enclosing object.
 func (z *scan) keyHints() hints {
 	frames := z.walk.frames
 	for i := len(frames) - 1; i >= max(0, len(frames)-maxPath); i-- {
@@ -77,9 +76,9 @@ func (z *scan) keyHints() hints {
 	return hints{}
 }
 
-// lastWord returns the word that the name in frame i ends with: in user_input
-// that is input, in order_number it is order, because number says nothing. Where
-// no word is left, the object that it stands in has the name.
+// lastWord returns the last word in the name of frame i that is not a filler: input for
+// user_input, order for order_number. If the name has only fillers, it continues with the
+// enclosing object.
 func (z *scan) lastWord(i int) string {
 	frames := z.walk.frames
 	for lowest, left := max(0, i+1-maxPath), 3; i >= lowest && left > 0; i-- {
@@ -94,15 +93,15 @@ func (z *scan) lastWord(i int) string {
 	return ""
 }
 
-// wordsOf returns the words of a member's name.
+// wordsOf returns the words in a member's name.
 func (z *scan) wordsOf(key span) []byte {
 	raw := z.walk.in[key.start:min(key.end, key.start+maxKey)]
 	z.around.text.set(raw, bytes.IndexByte(raw, '\\') >= 0)
 	return appendWords(nil, z.around.text.forms[0].b)
 }
 
-// questionHints returns the hints of the question that the current text belongs to. They
-// are made from its name and the beginning of its instructions.
+// questionHints returns the hints of the question that contains the current text, or
+// none. They are derived from its name and the beginning of its instructions.
 func (z *scan) questionHints() hints {
 	q := z.around.question
 	if q == nil {
@@ -116,8 +115,8 @@ func (z *scan) questionHints() hints {
 	return z.around.words
 }
 
-// pathSaysCard reports whether a name on the way to the current text, or its
-// question, tells that it is of cards.
+// pathSaysCard reports whether a name on the path to the current text, or its question,
+// mentions cards.
 func (z *scan) pathSaysCard() bool {
 	frames := z.walk.frames
 	for i := len(frames) - 1; i >= max(0, len(frames)-maxPath); i-- {
@@ -138,8 +137,8 @@ func (z *scan) pathSaysCard() bool {
 	return z.questionHints().card
 }
 
-// appendWords adds the words of b in small letters, each between spaces. A word
-// ends where letters do, and before a capital that follows a small letter.
+// appendWords appends the words of b in lower case, each between spaces. A word ends at a
+// character that is no letter, and before a capital that follows a small letter.
 func appendWords(out, b []byte) []byte {
 	out = append(out, ' ')
 	small := false
@@ -162,8 +161,8 @@ func appendWords(out, b []byte) []byte {
 	return append(out, ' ')
 }
 
-// eachWord calls f with the words of what appendWords made until it returns true,
-// and returns whether it did.
+// eachWord calls f with each word in the output of appendWords until f returns true. It
+// reports whether f did.
 func eachWord(words []byte, f func(w string) bool) bool {
 	for w := range strings.FieldsSeq(string(words)) {
 		if f(w) {
@@ -173,7 +172,7 @@ func eachWord(words []byte, f func(w string) bool) bool {
 	return false
 }
 
-// lastWord returns the last of some words that says something, "" if none does.
+// lastWord returns the last word that is not a filler, or "".
 func lastWord(words []byte) string {
 	for _, w := range slices.Backward(strings.Fields(string(words))) {
 		if !isFiller(w) {
@@ -183,8 +182,7 @@ func lastWord(words []byte) string {
 	return ""
 }
 
-// saysCard reports whether a word tells that numbers near it are those of
-// payment cards.
+// saysCard reports whether a word suggests that numbers near it are card numbers.
 func saysCard(w string) bool {
 	switch w {
 	case "card", "cards", "cc", "ccn", "ccnum", "ccnumber", "pan", "credit", "debit", "visa", "mastercard", "amex", "maestro", "diners", "jcb", "unionpay",
@@ -196,8 +194,9 @@ func saysCard(w string) bool {
 		strings.HasPrefix(w, "kartenn") || strings.HasPrefix(w, "kreditk")
 }
 
-// saysID reports whether the number after a word belongs to something other than a card,
-// such as an order, a parcel or an instant. orderid and kundennummer count, too.
+// saysID reports whether a word suggests that the number after it identifies something
+// other than a card, such as an order, a parcel or an instant. Compounds such as orderid
+// and kundennummer count, too.
 func saysID(w string) bool {
 	if isNumbered(w) {
 		return true
@@ -210,7 +209,7 @@ func saysID(w string) bool {
 	return false
 }
 
-// isNumbered reports whether a word is the name of something that has a number.
+// isNumbered reports whether a word names a thing that has a number.
 func isNumbered(w string) bool {
 	switch w {
 	case "id", "ids", "identifier", "identifiers", "uid", "uuid", "guid", "oid", "pid", "rid", "sid", "tid", "gid", "cid", "ref", "refs", "reference", "order", "orders",
@@ -229,8 +228,8 @@ func isNumbered(w string) bool {
 	return false
 }
 
-// saysOrder reports whether a word tells that the number that follows may be
-// written in groups like a card number and is none.
+// saysOrder reports whether a word suggests that a number in groups after it is not a
+// card number.
 func saysOrder(w string) bool {
 	switch w {
 	case "id", "ids", "order", "orders", "ref", "reference", "invoice", "ticket", "tracking", "serial", "license", "sku":
@@ -239,7 +238,7 @@ func saysOrder(w string) bool {
 	return false
 }
 
-// isFiller reports whether a word says nothing about the number that follows it.
+// isFiller reports whether a word says nothing about the number after it.
 func isFiller(w string) bool {
 	switch w {
 	case "no", "nr", "num", "number", "numbers", "is", "was", "code", "the", "of", "my", "numero", "nummer", "value":
@@ -248,15 +247,15 @@ func isFiller(w string) bool {
 	return false
 }
 
-// cardNear reports whether words around a number in b tell that it is of a card.
+// cardNear reports whether words around a number in b suggest that it is a card number.
 func (z *scan) cardNear(b []byte, s span) bool {
 	near := appendWords(nil, cutWords(b, max(0, s.start-nearBytes), s.start))
 	near = appendWords(near, cutWords(b, s.end, min(len(b), s.end+nearBytes)))
 	return eachWord(near, saysCard) || z.pathSaysCard()
 }
 
-// confirm notes the digits of a recognized number and returns its place, so that they
-// are recognized where they have no context, too.
+// confirm records the digits of a number that context identified, so that the same digits
+// are found where they have no context. It returns s.
 func (z *scan) confirm(b []byte, s span) span {
 	z.meter.chargeBuiltin(findEffort)
 	if z.known == nil {
@@ -266,9 +265,9 @@ func (z *scan) confirm(b []byte, s span) span {
 	return s
 }
 
-// confirmed returns the place of a number without context if the same digits were
-// found elsewhere in the request. The first pass over the request cannot know that
-// yet.
+// confirmed returns s if the digits of this number without context were confirmed
+// elsewhere in the request. In the first pass they may be confirmed later, so it also
+// requests a second pass.
 func (z *scan) confirmed(b []byte, s span) span {
 	z.meter.chargeBuiltin(findEffort)
 	if _, ok := z.known[digitsIn(b, s)]; ok {
@@ -288,7 +287,7 @@ func digitsIn(b []byte, s span) string {
 	return string(digits)
 }
 
-// cutWords returns a part of b without the halves of words at its ends.
+// cutWords returns a part of b without partial words at its ends.
 func cutWords(b []byte, from, to int) []byte {
 	for from < to && from > 0 && isLetter(b[from-1]) && isLetter(b[from]) {
 		from++
@@ -299,7 +298,7 @@ func cutWords(b []byte, from, to int) []byte {
 	return b[from:to]
 }
 
-// idBefore reports whether what stands before i names something that is no card.
+// idBefore reports whether the text before i suggests an id rather than a card number.
 func idBefore(b []byte, i int) bool {
 	switch at(b, i-1) {
 	case '#':

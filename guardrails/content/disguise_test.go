@@ -12,10 +12,10 @@ import (
 	"github.com/signalbox/signalbox/guardrails/content"
 )
 
-// mapped replaces each character of s that f knows.
+// mapped replaces each character of s for which f returns another.
 func mapped(s string, f func(r rune) rune) string { return strings.Map(f, s) }
 
-// digitsAs writes ASCII digits as those of a row that begins with zero.
+// digitsAs replaces ASCII digits by those of the row that begins with zero.
 func digitsAs(s string, zero rune) string {
 	return mapped(s, func(r rune) rune {
 		if '0' <= r && r <= '9' {
@@ -25,7 +25,7 @@ func digitsAs(s string, zero rune) string {
 	})
 }
 
-// withBetween puts hidden between the characters of s.
+// withBetween puts hidden between any two characters of s.
 func withBetween(s, hidden string) string { return strings.Join(strings.Split(s, ""), hidden) }
 
 // found reports whether a scanner finds something in a state.
@@ -140,8 +140,8 @@ func TestNumbersOfJSON(t *testing.T) {
 	}
 }
 
-// TestANumberIsFoundEverywhere: what one place tells to be a card number is one in
-// the others.
+// TestANumberIsFoundEverywhere holds that a card number identified by context in one
+// place is found in all others.
 func TestANumberIsFoundEverywhere(t *testing.T) {
 	s := scanner(t, builtin(content.CreditCard, content.Redact), builtin(content.SSN, content.Redact), builtin(content.Phone, content.Redact))
 	for in, want := range map[string]string{

@@ -5,13 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// An address is at most 254 bytes long, RFC 5321; characters beyond ASCII take
-// more room.
+// An address has at most 254 bytes (RFC 5321); characters beyond ASCII take more.
 const maxEmailPart = 256
 
-// emails adds the e-mail addresses in b: what stands around an @, where the
-// domain ends in a label of letters. Quoted local parts and domains without a
-// dot are not found.
+// emails adds the e-mail addresses in b: the text around an @ whose domain ends in a
+// label of letters. It does not find quoted local parts and domains without a dot.
 func emails(out []span, b []byte, m *meter) []span {
 	floor := 0
 	for i := 0; ; {
@@ -53,7 +51,7 @@ func isLocalMark(c byte) bool {
 	return false
 }
 
-// domainEnd returns where the domain that begins at i ends, 0 if there is none.
+// domainEnd returns where the domain that begins at i ends, or 0 if there is none.
 func domainEnd(b []byte, i int) int {
 	end := 0
 	for start, labels := i, 0; ; labels++ {
@@ -79,8 +77,8 @@ func domainEnd(b []byte, i int) int {
 	}
 }
 
-// isTopLevel reports whether a domain may end with label. Endings of files that
-// are named like icon@2x.png are none.
+// isTopLevel reports whether a domain may end with label. It excludes file extensions,
+// because files are named like icon@2x.png.
 func isTopLevel(label []byte) bool {
 	switch string(label) {
 	case "png", "jpg", "jpeg", "gif", "webp", "svg":

@@ -12,29 +12,28 @@ import (
 // ErrConfig is the error of a [Config], or of filters, that cannot be used.
 var ErrConfig = errors.New("content: invalid configuration")
 
-// Config sets up an [Engine]. The zero value is the default.
+// Config configures an [Engine]. The zero value uses the defaults below.
 type Config struct {
-	// Recognizer finds persons' names and addresses. Nil is [Heuristic].
+	// Recognizer finds names of persons and postal addresses. Nil means [Heuristic].
 	Recognizer EntityRecognizer
-	// RecognizerTimeout bounds what Recognizer may take for a whole request. 0
-	// is 250 ms.
+	// RecognizerTimeout bounds the total time of the Recognizer for one request. 0 means
+	// 250 ms.
 	RecognizerTimeout time.Duration
-	// FailClosed refuses a request that Recognizer failed on, or had no time
-	// for. Otherwise such a request goes on without that filter, and a stage of
-	// the pipeline says so.
+	// FailClosed refuses a request if Recognizer fails or exceeds its time. Otherwise the
+	// request continues without those filters, and a stage in the report says so.
 	FailClosed bool
 }
 
-// Engine makes scanners and bounds how many of their expensive scans run at the same
-// time: one for each processor but one, at least one. A program needs one engine. It is
-// safe for concurrent use.
+// Engine makes scanners and bounds how many of their long scans run at the same time: one
+// less than the processors that New finds (runtime.GOMAXPROCS), and at least one. A
+// program needs one engine. [New] makes one. It is safe for concurrent use.
 type Engine struct {
 	cfg       Config
 	injection *injectionDetector
 	gate      *gate
 }
 
-// New checks cfg and fills in its defaults. A mistake is [ErrConfig].
+// New checks cfg and fills in its defaults. A mistake in cfg is reported as [ErrConfig].
 func New(cfg Config) (*Engine, error) {
 	if name := typednil.Field(cfg); name != "" {
 		return nil, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)

@@ -8,42 +8,42 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Entity is something that an [EntityRecognizer] found.
+// Entity is a name or address that an [EntityRecognizer] found.
 type Entity struct {
 	Slug       string // [PersonName] or [Address]
-	Start, End int    // in bytes
+	Start, End int    // byte offsets in the text
 }
 
-// EntityRecognizer finds persons' names and addresses in a text. One that asks
-// a service must give up when ctx ends. It must be safe for concurrent use. The
-// text is in NFKC, without characters that do not show. What is returned for
-// other slugs or outside the text is ignored.
+// EntityRecognizer finds names of persons and postal addresses in a text. It must be safe
+// for concurrent use, and must return when ctx ends. The text is in NFKC, without
+// invisible characters. Entities with other slugs or outside the text are ignored.
 type EntityRecognizer interface {
 	Recognize(ctx context.Context, text string) ([]Entity, error)
 }
 
-// ErrUnrecognized is the cause of the refusal of a request whose names and
-// addresses could not be looked for.
+// ErrUnrecognized is wrapped by the refusal of a request whose names and addresses could
+// not be checked.
 var ErrUnrecognized = errors.New("content: the recognizer of names and addresses failed")
 
-// entityCall is the use of a recognizer for one request.
+// entityCall is the state of the recognizer for one request.
 type entityCall struct {
-	ctx    context.Context //nolint:containedctx // it does not outlive the scan that it belongs to
+	ctx    context.Context //nolint:containedctx // an entityCall does not outlive its scan
 	cancel context.CancelFunc
 	failed bool
-	text   []byte // that found belongs to; nil where it was not asked
-	of     form   // that text is
+	text   []byte // text of found; nil before the recognizer was called for it
+	of     form   // form of that text
 	found  []Entity
 }
 
-// stop ends what was begun for a request.
+// stop releases the context of the recognizer.
 func (z *scan) stop() {
 	if z.entities.cancel != nil {
 		z.entities.cancel()
 	}
 }
 
-// recognize adds the entities of one rule. The two kinds share one call.
+// recognize adds the entities of one rule. Names and addresses share one call of the
+// recognizer.
 func (z *scan) recognize(rule int, place where) error {
 	k := z.rules[rule].kind
 	if z.around.number {
@@ -75,8 +75,9 @@ func (z *scan) recognize(rule int, place where) error {
 	return nil
 }
 
-// ask calls the recognizer for the current text, unless it was asked already or
-// has failed for this request. It returns the form that it was asked about.
+// ask calls the recognizer for the current text, unless it was called for it already or
+// has failed for this request. It returns the form of the text that the recognizer was
+// given.
 func (z *scan) ask() (form, error) {
 	c := &z.entities
 	if c.failed {
@@ -111,7 +112,7 @@ func (z *scan) ask() (form, error) {
 	return form{}, nil
 }
 
-// stages tells which filters could not act because the recognizer failed.
+// stages reports the filters that did not run because the recognizer failed.
 func (c *entityCall) stages(rules []rule) []router.Stage {
 	var list []router.Stage
 	for _, r := range rules {

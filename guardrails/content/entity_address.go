@@ -2,8 +2,8 @@ package content
 
 import "bytes"
 
-// houseEnd returns where the house number that begins at i ends: up to five
-// digits and a letter.
+// houseEnd returns where the house number that begins at i ends: up to five digits and a
+// letter.
 func houseEnd(b []byte, i int) int {
 	end := i
 	for end < len(b) && end-i < 6 && isDigit(b[end]) {
@@ -21,8 +21,8 @@ func houseEnd(b []byte, i int) int {
 	return end
 }
 
-// streetAfter returns where a street such as "12 Main Street" or "12, rue de la
-// Paix" ends, 0 if none begins at i.
+// streetAfter returns where a street such as "12 Main Street" or "12, rue de la Paix"
+// ends, or 0 if none begins at i.
 func streetAfter(b []byte, i int) int {
 	if !freeBefore(b, i) || at(b, i-1) == '$' {
 		return 0
@@ -34,7 +34,7 @@ func streetAfter(b []byte, i int) int {
 	if at(b, pos) == ',' {
 		pos++
 	}
-	way := false // the street begins with its kind
+	way := false // the street begins with a word such as rue
 	for words := range 6 {
 		if at(b, pos) != ' ' {
 			return 0
@@ -64,8 +64,8 @@ func streetAfter(b []byte, i int) int {
 	return 0
 }
 
-// streetBefore returns the place of a street such as "Hauptstraße 12" whose
-// number begins at i.
+// streetBefore returns the place of a street such as "Hauptstraße 12" whose number begins
+// at i.
 func streetBefore(b []byte, i int) span {
 	if at(b, i-1) != ' ' {
 		return span{}
@@ -121,8 +121,8 @@ func box(b []byte, i int) span {
 	return span{}
 }
 
-// unitEnd returns where the unit of an address that ends at i ends: "Apt 4B",
-// "Suite 200", "#12".
+// unitEnd returns where the unit ("Apt 4B", "Suite 200", "#12") of an address that ends
+// at i ends.
 func unitEnd(b []byte, i int) int {
 	pos := skipComma(b, i)
 	if pos == i {
@@ -149,8 +149,8 @@ func unitEnd(b []byte, i int) int {
 	return i
 }
 
-// cityEnd returns where the city and the code of an address that ends at i end:
-// ", Springfield, IL 62704", ", 10115 Berlin".
+// cityEnd returns where the city and the postal code (", Springfield, IL 62704", ", 10115
+// Berlin") of an address that ends at i end.
 func cityEnd(b []byte, i int) int {
 	if at(b, i) != ',' && at(b, i) != '\n' {
 		return i
@@ -180,7 +180,7 @@ func cityEnd(b []byte, i int) int {
 	return end
 }
 
-// skipComma skips a comma or a line's end and the spaces around it.
+// skipComma skips a comma or line end and the spaces around it.
 func skipComma(b []byte, i int) int {
 	for n := 0; n < 3 && (at(b, i) == ',' || at(b, i) == ' ' || at(b, i) == '\n'); n++ {
 		i++

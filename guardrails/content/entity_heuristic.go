@@ -5,13 +5,13 @@ import (
 	"context"
 )
 
-// Heuristic is the built-in [EntityRecognizer]: it knows titles, common given
-// names, words that introduce a name, and the words for streets in English,
-// German, French and Spanish. It is fast and misses much; where names matter,
-// use an analyzer made for them. The zero value is ready for use.
+// Heuristic is the default [EntityRecognizer]. It knows titles, common given names, words
+// that introduce a name, and words for streets in English, German, French and Spanish. It
+// is fast and misses many names; if names matter, use a trained recognizer. The zero
+// value is ready for use and safe for concurrent use.
 type Heuristic struct{}
 
-// Recognize finds names and addresses. The only error is that of ctx.
+// Recognize returns the names and addresses in text. The only error is that of ctx.
 func (h Heuristic) Recognize(ctx context.Context, text string) ([]Entity, error) {
 	var list []Entity
 	m := newMeter(ctx, nil, "")
@@ -34,8 +34,8 @@ func (Heuristic) find(out []span, b []byte, k kind, m *meter) []span {
 	return addresses(out, b, m)
 }
 
-// persons adds the names in b: two to four capitalised words of which the first
-// is a common given name, or what follows a title or an introduction.
+// persons adds the names in b: two to four capitalised words that begin with a common
+// given name, or the words after a title or an introduction.
 func persons(out []span, b []byte, m *meter) []span {
 	for i := 0; i < len(b) && !m.ended(i); {
 		if b[i]-'A' > 25 {
@@ -91,9 +91,8 @@ func wordEnd(b []byte, i int) int {
 	return i
 }
 
-// nameEnd returns where the name that begins at i ends, and how many words it
-// has: up to four that are written like names, and initials and particles
-// between them.
+// nameEnd returns where the name that begins at i ends, and how many words it has: up to
+// four name words, with initials and particles between them.
 func nameEnd(b []byte, i int) (end, words int) {
 	end = i
 	for words < 4 {
@@ -118,8 +117,7 @@ func nameEnd(b []byte, i int) (end, words int) {
 	return end, words
 }
 
-// isNameWord reports whether a word is written like a name: a capital and small
-// letters.
+// isNameWord reports whether a word is a capital followed by small letters.
 func isNameWord(word []byte) bool {
 	if len(word) < 2 || word[0]-'A' > 25 && word[0] < 0xc3 {
 		return false
@@ -147,7 +145,7 @@ func afterTitle(b []byte, i int) int {
 	return i
 }
 
-// introduced reports whether the words before i say that a name follows.
+// introduced reports whether the words before i introduce a name.
 func introduced(b []byte, i int) bool {
 	if c := at(b, i-1); c != ' ' && c != '\n' {
 		return false
@@ -166,8 +164,8 @@ func introduced(b []byte, i int) bool {
 	return false
 }
 
-// addresses adds the postal addresses in b: a number and a street, or the other
-// way round, with what follows of unit, city and code.
+// addresses adds the postal addresses in b: a number and a street in either order, with
+// the unit, city and postal code that follow.
 func addresses(out []span, b []byte, m *meter) []span {
 	for i := 0; i < len(b) && !m.ended(i); i++ {
 		if !isDigit(b[i]) {

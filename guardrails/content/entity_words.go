@@ -2,7 +2,7 @@ package content
 
 import "bytes"
 
-// The words of this file have no marks, because folded text has none.
+// The words in this file have no marks, because folded text has none.
 
 // isTitle reports whether a name follows the word.
 func isTitle(word []byte) bool {
@@ -14,7 +14,7 @@ func isTitle(word []byte) bool {
 	return false
 }
 
-// isParticle reports whether the word may stand inside of a name.
+// isParticle reports whether the word may occur inside a name.
 func isParticle(word []byte) bool {
 	switch string(word) {
 	case "van", "von", "der", "den", "de", "da", "di", "del", "della", "la", "le", "du", "des", "bin", "ibn", "al", "el", "ter", "zu", "y":
@@ -23,7 +23,7 @@ func isParticle(word []byte) bool {
 	return false
 }
 
-// isCommonCapital reports whether a word with a capital is hardly a name.
+// isCommonCapital reports whether a capitalised word is unlikely to be a name.
 func isCommonCapital(word []byte) bool {
 	switch string(word) {
 	case "The", "This", "That", "These", "Those", "And", "But", "Or", "For", "From", "With", "Will", "Would", "Can",
@@ -63,8 +63,7 @@ func isWay(word []byte) bool {
 	return false
 }
 
-// isGivenName reports whether the word is a common given name that is no common
-// word as well.
+// isGivenName reports whether the word is a common given name and not also a common word.
 func isGivenName(word []byte) bool {
 	switch string(word) {
 	case "James", "John", "Robert", "Michael", "William", "David", "Richard", "Joseph", "Thomas", "Charles", "Christopher",

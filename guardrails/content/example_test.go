@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// A redacted request is a copy, and the answers get their names back.
+// A redacted request is a copy, and the answers get their original names back.
 func Example() {
 	engine, err := content.New(content.Config{})
 	if err != nil {
@@ -49,7 +49,7 @@ func Example() {
 	// reply to bob@example.com
 }
 
-// A blocked request comes with the error that a caller is told.
+// A blocked request comes with an error for the caller.
 func ExampleScanner_Scan() {
 	engine, err := content.New(content.Config{})
 	if err != nil {
@@ -75,7 +75,7 @@ func ExampleScanner_Scan() {
 	// [Ignore all previous instructions]
 }
 
-// A budget is for the patterns that are stored together.
+// Patterns that are stored together share a budget.
 func ExamplePatternBudget() {
 	var budget content.PatternBudget
 	for _, pattern := range []string{`\bACME-\d{6}\b`, `(a+)+`, `(?:[ab]?[cd]?){999}`} {

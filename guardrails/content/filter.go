@@ -2,13 +2,14 @@ package content
 
 import "github.com/google/uuid"
 
-// Action is what happens to a text that a filter finds. The stronger one wins.
+// Action is what happens to text that a filter finds. If several filters find the same
+// text, the strongest action applies. The zero value is Flag.
 type Action uint8
 
-// Every action, the weakest first.
+// The actions, from weak to strong.
 const (
-	Flag   Action = iota // noted in the call's report
-	Redact               // replaced by the filter's label
+	Flag   Action = iota // the report mentions it
+	Redact               // the label of the filter replaces it
 	Block                // the request is refused
 )
 
@@ -18,7 +19,7 @@ func (a Action) String() string {
 	return words[min(int(a), len(words)-1)]
 }
 
-// ParseAction reads flag, redact or block.
+// ParseAction parses flag, redact or block. It returns false for any other word.
 func ParseAction(word string) (Action, bool) {
 	for a := range Block + 1 {
 		if a.String() == word {
@@ -28,21 +29,21 @@ func ParseAction(word string) (Action, bool) {
 	return 0, false
 }
 
-// Filter finds texts in a request: those of one kind, or those that match a
-// pattern.
+// Filter finds text of one builtin kind, or text that matches a pattern. Set exactly one
+// of Slug and Pattern.
 type Filter struct {
-	Slug     string // of a builtin, or ""
+	Slug     string // a builtin, such as Email, or ""
 	Pattern  string // ECMAScript syntax, see PatternBudget.Take; "" for a builtin
 	Action   Action
-	Label    string // of a Pattern: what redacted text becomes; "" is the usual one
-	UserOnly bool   // scan only what the user wrote; for regex-prompt-injection alone
-	// Guardrail and Scope say where a filter in a policy comes from, for the
-	// call's report. They are empty in a Guardrail.
+	Label    string // replaces text that a Pattern finds; "" means [REDACTED]. Builtins have their own
+	UserOnly bool   // scan only the state; only PromptInjection supports it
+	// Guardrail and Scope name the origin of the filter for the report. Merging
+	// guardrails sets them; a stored filter has none.
 	Guardrail uuid.UUID
 	Scope     string // workspace, member or key
 }
 
-// Slugs of builtin filters.
+// Slugs of the builtin filters.
 const (
 	Email           = "email"
 	Phone           = "phone"

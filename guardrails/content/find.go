@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// find fills hits with what the rules that act in place find in the text.
+// find sets hits to what the rules that act in place find in the text.
 func (z *scan) find(place where) error {
 	z.hits, z.entities.text = z.hits[:0], nil
 	if len(z.text.decoded) == 0 {
@@ -38,7 +38,7 @@ func (z *scan) find(place where) error {
 	return nil
 }
 
-// acts reports whether a rule is to look at the current text.
+// acts reports whether a rule must scan the current text.
 func (z *scan) acts(r rule, place where) bool {
 	act := r.acts[place]
 	return act.on && (!z.again && !z.second || act.action == Redact && z.builtin(r.kind))
@@ -87,7 +87,7 @@ func (z *scan) findIn(f *form, place where) error {
 	return nil
 }
 
-// begin notes that a builtin filter reads a text.
+// begin charges a builtin filter for reading a text.
 func (z *scan) begin(b []byte) error {
 	z.meter.chargeBuiltin(len(b) + runEffort)
 	if err := z.meter.work(int64(len(b)) + runSteps); err != nil {
@@ -97,7 +97,7 @@ func (z *scan) begin(b []byte) error {
 	return nil
 }
 
-// reads reports whether a builtin reads a form of the current text.
+// reads reports whether a builtin scans a form of the current text.
 func (z *scan) reads(k kind, f *form) bool {
 	switch k {
 	case kindPhone, kindSSN, kindCard:
@@ -109,15 +109,15 @@ func (z *scan) reads(k kind, f *form) bool {
 	}
 }
 
-// builtin reports whether what finds a kind is part of this package, so that
-// asking again costs little.
+// builtin reports whether the code that finds a kind is in this package, so that a second
+// scan is cheap.
 func (z *scan) builtin(k kind) bool {
 	_, heuristic := z.engine.cfg.Recognizer.(Heuristic)
 	return k != kindPattern && (heuristic || k != kindPerson && k != kindAddress)
 }
 
-// hit adds what a rule found in a form of the text. What is neither replaced nor
-// shown, and cannot be found twice, is counted alone.
+// hit adds the findings of a rule in a form of the text. A finding that is neither
+// replaced nor shown and cannot be found twice is only counted.
 func (z *scan) hit(rule int, place where, f *form, spans []span) {
 	r := &z.rules[rule]
 	z.meter.chargeBuiltin(len(spans) * findEffort)
@@ -133,8 +133,7 @@ func (z *scan) hit(rule int, place where, f *form, spans []span) {
 	}
 }
 
-// count counts the hits. What one rule found in several forms of the text
-// counts once.
+// count counts the hits. What one rule found in several forms of the text counts once.
 func (z *scan) count(place where) {
 	if len(z.text.forms) > 1 && len(z.hits) > 1 {
 		slices.SortFunc(z.hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.rule, b.rule), bySpan(a.span, b.span)) })
@@ -156,8 +155,8 @@ func (z *scan) count(place where) {
 	}
 }
 
-// match looks for a pattern in the text as it was meant, and in its folded form
-// if that differs.
+// match searches for a pattern in the decoded text, and in its folded form if that
+// differs.
 func (z *scan) match(rule int, p *pattern, place where) (err error) {
 	cost := int64(matchSteps)
 	if z.rules[rule].acts[place].action == Redact {
@@ -181,7 +180,7 @@ func bySpan(a, b span) int {
 	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
 }
 
-// numbers asks a finder at each run of digits, but not inside what it found.
+// numbers calls find at each run of digits, except inside numbers that it found before.
 func (z *scan) numbers(b []byte, find func(b []byte, i int) span) {
 	for _, i := range z.starts {
 		if n := len(z.spans); n > 0 && i < z.spans[n-1].end {
@@ -197,9 +196,8 @@ func (z *scan) numbers(b []byte, find func(b []byte, i int) span) {
 	}
 }
 
-// redactions returns what is to be replaced, in order and without overlaps.
-// What overlaps becomes one, under the label of the longest: so nothing that
-// was found remains.
+// redactions returns the hits to replace, in order and without overlaps. Overlapping hits
+// are merged under the label of the longest, so that nothing that was found remains.
 func (z *scan) redactions(place where) []hit {
 	list := slices.DeleteFunc(z.hits, func(h hit) bool { return z.rules[h.rule].acts[place].action != Redact })
 	if len(list) < 2 {

@@ -17,8 +17,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// FuzzScan holds that redaction leaves nothing that would be found again, and
-// that it breaks neither UTF-8 nor JSON.
+// FuzzScan holds that a second scan of a redacted text finds nothing, and that redaction
+// breaks neither UTF-8 nor JSON.
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{
 		`"a@b.io and 212-555-0123, 4111 1111 1111 1111"`, `{"a":["10.0.0.1","123-45-6789"],"b@c.de":"Dr. Mary Miller"}`,
@@ -45,9 +45,8 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// FuzzSpans puts a card number behind any text, and holds that nothing of it is
-// left and nothing else is gone: by a scan that has seen nothing before, and by
-// one that has seen something else.
+// FuzzSpans puts a card number after any text and holds that redaction removes exactly
+// that number: in the first scan of a Scanner and in a later one.
 func FuzzSpans(f *testing.F) {
 	for _, seed := range []string{
 		"", "\ufeff", "\u200f", "\u00ad\u00ad\u00ad", "e\u0301\u0327", "ﷺ½", "%41%", "&#6", `\x4`, "\U000e0041", "４\u20e3", "\x00\x7f", "한\u11ab", "\u3099", "\xff", "id ", "🇩🇪", "12 345",
@@ -78,7 +77,7 @@ func FuzzSpans(f *testing.F) {
 	})
 }
 
-// inASCII is a JSON string of ASCII alone.
+// inASCII returns a JSON string in ASCII alone.
 func inASCII(s string) string {
 	var b strings.Builder
 	for _, c := range utf16.Encode([]rune(s)) {
@@ -87,7 +86,7 @@ func inASCII(s string) string {
 	return `"` + b.String() + `"`
 }
 
-// FuzzCompilePattern holds that a pattern is refused with a reason or runs.
+// FuzzCompilePattern holds that every pattern either runs or is refused with a reason.
 func FuzzCompilePattern(f *testing.F) {
 	for _, seed := range []string{`a(b|c)*`, `[^]\u{41}`, `(?<n>x){2,3}?`, `[\w-z]\cA\S`, `\p{L}+?`, `(a+)+`, `{1}`, `[]`, `(?i:a)`} {
 		f.Add(seed)
@@ -123,7 +122,7 @@ func (r recognizer) Recognize(ctx context.Context, text string) ([]content.Entit
 	return r(ctx, text)
 }
 
-// recognizing is a scanner of an engine of its own.
+// recognizing returns a scanner of an engine with the recognizer.
 func recognizing(t *testing.T, cfg content.Config, filters []content.Filter) *content.Scanner {
 	t.Helper()
 	e, err := content.New(cfg)

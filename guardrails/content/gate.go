@@ -5,32 +5,32 @@ import (
 	"sync"
 )
 
-// gate bounds how many expensive scans work at the same time, so that one
-// processor stays free for requests that cost little: the runtime looks at the
-// network at once only where a processor is idle. No account has more than half
-// of the places while its scans wait in a queue of their own, so those of other
-// accounts overtake them.
+// gate bounds how many long scans run at the same time. It leaves one processor free for
+// short requests, because the Go runtime polls the network without delay only on an idle
+// processor. The scans of one account hold at most half of the places, rounded up.
+// Further scans of the account wait in its own queue, so scans of other accounts overtake
+// them.
 type gate struct {
 	places chan struct{}
-	share  int // of places, for an account
+	share  int // maximum number of places for one account
 	mu     sync.Mutex
 	queues map[string]*queue
 }
 
-// queue is the share of one account.
+// queue holds the places that one account may use.
 type queue struct {
 	places chan struct{}
-	users  int // scans that hold or wait for a place
+	users  int // scans that hold a place or wait for one
 }
 
-// newGate makes a gate with a number of places, at least 1.
+// newGate returns a gate with a number of places, at least 1.
 func newGate(places int) *gate {
 	places = max(places, 1)
 	return &gate{places: make(chan struct{}, places), share: (places + 1) / 2, queues: map[string]*queue{}}
 }
 
-// enter waits for a place, first come first served within an account and
-// between those that are first in theirs. The error is the context's.
+// enter waits for a place. Scans of one account are served in order, and so are the
+// accounts. The error is that of ctx.
 func (g *gate) enter(ctx context.Context, account string) error {
 	q := g.queue(account)
 	select {
@@ -49,7 +49,7 @@ func (g *gate) enter(ctx context.Context, account string) error {
 	}
 }
 
-// leave gives back a place.
+// leave returns a place.
 func (g *gate) leave(account string) {
 	<-g.places
 	g.mu.Lock()

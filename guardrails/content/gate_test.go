@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGateSharesPlaces holds that no account takes all places while others
-// wait, that nobody waits for a place that is free, and that what ends while it
+// TestGateSharesPlaces holds that no account takes all places while others wait, that no
+// scan waits while a place is free for it, and that a scan whose context ends while it
 // waits takes none.
 func TestGateSharesPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -51,8 +51,8 @@ func TestGateSharesPlaces(t *testing.T) {
 	})
 }
 
-// TestMeterGivesItsPlaceBack holds that a scan needs a place only for much work,
-// gives it to others now and then, and holds none after it.
+// TestMeterGivesItsPlaceBack holds that only a long scan takes a place, that it gives the
+// place to others now and then, and that it holds none afterwards.
 func TestMeterGivesItsPlaceBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(1)

@@ -10,28 +10,28 @@ import (
 )
 
 const (
-	// A phrase is looked for as far around the words that it must have.
+	// phraseBytes is how far around its required words a phrase is searched, in bytes.
 	phraseBytes = 160
-	// As far apart the two words of a phrase may stand.
+	// phraseGap is the maximum distance of the two required words of a phrase, in bytes.
 	phraseGap = 120
 )
 
-// injectionDetector finds texts that try to give orders to a model: phrases of
-// nine groups, see phrases, and the same hidden by scrambled letters, spaces
-// between letters, base64 or hexadecimal digits. It is safe for concurrent use.
+// injectionDetector finds text that tries to give orders to a model. It knows nine groups
+// of phrases, see phrases, and finds them hidden by scrambled letters, spaced letters,
+// base64 or hexadecimal digits. It is safe for concurrent use.
 //
-// One automaton looks for the words that the phrases must have. A regular
-// expression runs only where two of them stand close together.
+// One automaton searches for the required words of all phrases. A regular expression runs
+// only where two of them are close together.
 type injectionDetector struct {
 	words  *automaton
-	first  []uint64 // of each word: the phrases that need it, as bits
-	second []uint64 // of each word: the phrases that need it besides a first
-	single uint64   // phrases that have no second word
+	first  []uint64 // for each word, the phrases that require it, as bits
+	second []uint64 // for each word, the phrases that also require it as second
+	single uint64   // phrases without a second word
 	list   []*program
-	cased  uint64 // phrases in which capitals count
+	cased  uint64 // phrases that are case-sensitive
 }
 
-// newInjectionDetector makes a detector, which takes about a millisecond.
+// newInjectionDetector compiles the phrases, which takes about a millisecond.
 func newInjectionDetector() (*injectionDetector, error) {
 	d := &injectionDetector{}
 	all := phrases()
@@ -86,7 +86,8 @@ func builtinProgram(expr string) (*program, error) {
 	return p, nil
 }
 
-// find adds what is suspicious in b, unless the machine's meter ends it.
+// find adds suspected prompt injection in b. It stops early if the meter of the machine
+// ends it.
 func (d *injectionDetector) find(out []span, b []byte, m *machine) []span {
 	had := len(out)
 	out = d.phrases(out, b, m)
@@ -107,7 +108,7 @@ func (d *injectionDetector) find(out []span, b []byte, m *machine) []span {
 	return out[:had+len(merged)]
 }
 
-// window is a part of a text and the phrases that may stand in it.
+// window is a part of a text and the phrases that may occur in it.
 type window struct {
 	span
 
@@ -127,7 +128,7 @@ func (d *injectionDetector) phrases(out []span, b []byte, m *machine) []span {
 		}
 		out = d.match(out, b, lower, current, m)
 	}
-	var lastFirst, lastSecond [64]int // where a word ended, plus one
+	var lastFirst, lastSecond [64]int // index after the last such word, plus one
 	d.words.each(b, func(word, end int) {
 		start := end - d.words.length(word)
 		if isLetter(b[start]) && start > 0 && isLetter(b[start-1]) {
@@ -164,7 +165,7 @@ func (d *injectionDetector) phrases(out []span, b []byte, m *machine) []span {
 	return out
 }
 
-// match adds the phrases in a window.
+// match adds the phrases that occur in a window.
 func (d *injectionDetector) match(out []span, b, lower []byte, w window, m *machine) []span {
 	for set := w.phrases; set != 0; set &= set - 1 {
 		i := bits.TrailingZeros64(set)
@@ -173,7 +174,7 @@ func (d *injectionDetector) match(out []span, b, lower []byte, w window, m *mach
 			text = b
 		}
 		had := len(out)
-		out, _ = m.all(d.list[i], out, text[w.start:w.end], 0) // the meter keeps the error
+		out, _ = m.all(d.list[i], out, text[w.start:w.end], 0) // the error stays in the meter
 		for k := range out[had:] {
 			out[had+k].start += w.start
 			out[had+k].end += w.start
@@ -182,7 +183,7 @@ func (d *injectionDetector) match(out []span, b, lower []byte, w window, m *mach
 	return out
 }
 
-// lowered returns b with small ASCII letters, every byte in its place.
+// lowered returns b with ASCII capitals as small letters, at the same offsets.
 func lowered(b []byte) []byte {
 	out := bytes.Clone(b)
 	for i, c := range out {

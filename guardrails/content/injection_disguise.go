@@ -9,19 +9,18 @@ import (
 
 const (
 	minEncoded   = 16      // characters
-	maxEncoded   = 1 << 16 // of one run: what follows is not decoded
-	maxLayers    = 3       // of codes in codes
-	minLetters   = 6       // that stand alone, one after the other
+	maxEncoded   = 1 << 16 // characters of one run; the rest is not decoded
+	maxLayers    = 3       // of nested encodings
+	minLetters   = 6       // consecutive single letters
 	maxScrambled = 60      // bytes between two scrambled words
 )
 
-// disguised adds what hides the words of prompt injection in b. It is one pass
-// over the words: letters that stand alone are put together, letters that
-// changed places are sorted, and long runs of base64 and hexadecimal digits are
-// decoded. layer is how often b itself was decoded.
+// disguised adds hidden prompt injection in b. In one pass over the words it joins single
+// letters, sorts the letters of scrambled words, and decodes long runs of base64 and
+// hexadecimal digits. layer is how often b itself was decoded.
 func (d *injectionDetector) disguised(out []span, b []byte, layer int, m *machine) []span {
 	loose := run{layer: layer}
-	scrambled := span{-1, -maxScrambled - 1} // the last one
+	scrambled := span{-1, -maxScrambled - 1} // the last scrambled word
 	for i := 0; i < len(b) && !m.meter.ended(i); {
 		if !isWord(b[i]) {
 			i++
@@ -74,8 +73,8 @@ func isEncodedMark(c byte) bool {
 	return false
 }
 
-// encoded reports whether a run of characters says something suspicious in
-// base64 or hexadecimal digits, wherever in it they begin.
+// encoded reports whether a run of characters is suspicious when decoded from base64 or
+// hexadecimal digits, at any offset.
 func (d *injectionDetector) encoded(word []byte, layer int, m *machine) bool {
 	if len(word) < minEncoded || layer == maxLayers {
 		return false
@@ -113,7 +112,7 @@ func (d *injectionDetector) encoded(word []byte, layer int, m *machine) bool {
 	return false
 }
 
-// encodedHex reports whether a run of characters says something suspicious in
+// encodedHex reports whether a run of characters is suspicious when decoded from
 // hexadecimal digits.
 func (d *injectionDetector) encodedHex(word []byte, layer int, m *machine) bool {
 	if word[0] == '0' && word[1]|0x20 == 'x' {
@@ -134,15 +133,16 @@ func (d *injectionDetector) encodedHex(word []byte, layer int, m *machine) bool 
 	return false
 }
 
-// tells reports whether a text that was hidden is suspicious: it has a phrase or
-// two of the words that are hidden most, or it can be read and hides one itself.
+// tells reports whether a decoded text is suspicious: it contains a phrase or two of the
+// most frequently hidden words, or it is readable and hides a suspicious text itself.
 func (d *injectionDetector) tells(plain []byte, layer int, m *machine) bool {
 	m.meter.chargeBuiltin(findEffort + len(plain)*orderEffort)
 	return hidesWords(plain) || len(d.phrases(nil, plain, m)) > 0 || isReadable(plain) && len(d.disguised(nil, plain, layer, m)) > 0
 }
 
-// hidesWords reports whether a text has two of the words that are hidden most.
-// Most that is decoded has none that is as long: only then it is looked through.
+// hidesWords reports whether a text contains two of the most frequently hidden words. It
+// searches only texts with a run of letters as long as the shortest of these words,
+// because most decoded data has none.
 func hidesWords(plain []byte) bool {
 	letters, longest := 0, 0
 	for _, c := range plain {
@@ -163,7 +163,7 @@ func hidesWords(plain []byte) bool {
 	return n >= 2
 }
 
-// isReadable reports whether b is a text.
+// isReadable reports whether b looks like text rather than binary data.
 func isReadable(b []byte) bool {
 	for _, c := range b {
 		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
@@ -173,15 +173,15 @@ func isReadable(b []byte) bool {
 	return utf8.Valid(b)
 }
 
-// run is a row of letters, or of pairs of hexadecimal digits, that stand alone.
+// run is a sequence of single letters, or of single pairs of hexadecimal digits.
 type run struct {
 	letters []byte
 	place   span
-	size    int // of each piece
+	size    int // bytes of each piece
 	layer   int
 }
 
-// add continues the run with a piece, or begins another.
+// add appends a piece to the run, or starts another run.
 func (r *run) add(d *injectionDetector, out []span, b []byte, piece span, m *machine) []span {
 	size := piece.end - piece.start
 	if len(r.letters) > 0 && (size != r.size || piece.start-r.place.end > 5) {
@@ -196,7 +196,7 @@ func (r *run) add(d *injectionDetector, out []span, b []byte, piece span, m *mac
 	return out
 }
 
-// end judges the run.
+// end adds the run if its letters are suspicious.
 func (r *run) end(d *injectionDetector, out []span, m *machine) []span {
 	letters, place := r.letters, r.place
 	r.letters = r.letters[:0]
@@ -214,7 +214,7 @@ func (r *run) end(d *injectionDetector, out []span, m *machine) []span {
 	return out
 }
 
-// spelled reports whether letters that stood alone make an order.
+// spelled reports whether single letters spell an order.
 func spelled(lower []byte) bool {
 	has := func(w string) bool { return bytes.Contains(lower, []byte(w)) }
 	for _, w := range [...]string{"ignore", "bypass", "override", "disregard", "jailbreak"} {
@@ -225,8 +225,8 @@ func spelled(lower []byte) bool {
 	return has("system") && has("prompt") || has("reveal") && (has("prompt") || has("instruction"))
 }
 
-// isScrambled reports whether a word is one of those that injections need, with
-// the letters between the first and the last in another order.
+// isScrambled reports whether a word is one of the required words with its inner letters
+// in another order.
 func isScrambled(word []byte) bool {
 	if len(word) != 6 && len(word) != 8 && len(word) != 12 {
 		return false
@@ -269,8 +269,7 @@ func isScrambled(word []byte) bool {
 	return !same && balance == [128]int8{}
 }
 
-// nearTarget reports whether one of the words that scrambled orders aim at
-// follows soon.
+// nearTarget reports whether a typical target of scrambled orders follows soon.
 func nearTarget(b []byte, i int) bool {
 	near := lowered(b[i:min(len(b), i+maxScrambled)])
 	return bytes.Contains(near, []byte("instructions")) || bytes.Contains(near, []byte("prompt")) ||

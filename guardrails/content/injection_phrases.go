@@ -1,19 +1,19 @@
 package content
 
-// phrase is one way to give orders to a model. A text holds it only if it holds
-// one of the first words and, where there are any, one of the second.
+// phrase is one way to give orders to a model. It occurs only in a text that contains one
+// of the first words and, if there are any, one of the second words.
 type phrase struct {
-	first, second string // separated by spaces; _ is a space, a line end or a hyphen
-	expr          string // of package regexp on small letters; ~ is a gap between words
-	cased         bool   // capitals count
+	first, second string // separated by spaces; _ matches a space, a line end or a hyphen
+	expr          string // for package regexp, on lower-case text; ~ matches a gap between words
+	cased         bool   // case-sensitive
 }
 
-// phrases lists what is looked for, group by group. Each is bounded: none needs
-// to see more of the text than phraseBytes around its words.
+// phrases returns the phrases, group by group. No phrase depends on text farther than
+// phraseBytes from its required words.
 func phrases() []phrase {
 	const rules = `(?:instruct\w*|prompts?|rules?|guidelines?|directives?|commands?|programming|training|constraints?|directions?|polic(?:y|ies))`
 	return []phrase{
-		// To override instructions.
+		// Overriding instructions.
 		{
 			first: "ignor disregard forget neglect overrid bypass discard", second: "instruct prompt rule guideline directive command programming training constraint direction polic",
 			expr: `\b(?:ignor(?:e|ing)|disregard|forget|neglect|override|bypass|discard)~(?:(?:all|any|every|each|of|the|my|your|these|those|this|that|its|other|and|completely|about)~){0,4}(?:previous|prior|above|preceding|earlier|initial|original|past|existing|foregoing|former|system)~(?:\w+~){0,2}?` + rules + `\b`,
@@ -64,7 +64,7 @@ func phrases() []phrase {
 			first: "admin root developer sudo", second: "override access command ignor reveal disable bypass",
 			expr: `\b(?:admin|administrator|root|developer)~(?:override|access~granted|command)\s*:|\bsudo~(?:ignore|reveal|override|disable|bypass)\b`,
 		},
-		// To extract the prompt.
+		// Extracting the prompt.
 		{
 			first: "reveal show print display output repeat tell give expose leak dump share disclose return recite write summar copy paste translate send", second: "system_prompt system_message system_instruct initial_ hidden_ secret_ original_ internal_ pre_prompt your_prompt your_instruct your_directive your_config your_own your_exact",
 			expr: `\b(?:reveal|show|print|display|output|repeat|tell|give|expose|leak|dump|share|disclose|return|recite|write~out|summari[sz]e|copy|paste|translate|send)~(?:(?:me|us|to|out|back|the|your|all|of|full|entire|complete|exact|verbatim|contents?|text|everything|in)~){0,7}(?:system~(?:prompt|message|instructions?)|(?:initial|hidden|secret|original|internal|pre)~(?:prompt|instructions?|directives?)|your~(?:(?:hidden|secret|initial|original|internal|own|exact)~)?(?:prompt|instructions|directives|configuration))\b`,
@@ -77,7 +77,7 @@ func phrases() []phrase {
 			first: "repeat print output copy", second: "above",
 			expr: `\b(?:repeat|print|output|copy)~(?:everything|(?:all~)?(?:of~)?(?:the~)?(?:words?|text|content|sentences|instructions))~(?:\w+~){0,2}above\b`,
 		},
-		// Another role.
+		// Assigning another role.
 		{
 			first: "you_are you_re you're pretend act_as roleplay role_play behave imagine simulat", second: "unrestricted unfiltered uncensored evil jailbroken unethical amoral malicious rogue rules restrictions limits limitations filters guidelines ethics morals censorship bound",
 			expr: `\b(?:you~are(?:~now)?|you~re~now|act~as|pretend~(?:to~be|that~you~are|you~are|you~re|you~have)|role~?play~as|behave~(?:as|like)|imagine~you~(?:are|have)|simulate)~(?:\w+~){0,6}?(?:unrestricted|unfiltered|uncensored|evil|jailbroken|unethical|amoral|malicious|rogue|(?:no|without|without~any|free~from|free~of)~(?:ethical~|moral~|safety~|content~)?(?:rules|restrictions|limits|limitations|filters|guidelines|ethics|morals|censorship)|not~bound)\b`,
@@ -90,7 +90,7 @@ func phrases() []phrase {
 		{first: "anything", expr: `\bdo~anything~now\b`},
 		{first: "dan", cased: true, expr: `\b(?:[Yy]ou are|[Aa]ct as|[Rr]espond as|[Ss]tay as|[Pp]retend to be|[Bb]ecome|[Aa]nswer as)(?: now| going to be)? DAN\b`},
 		{first: "jailbreak jailbroken", expr: `\bjailbr(?:eak|oken)~(?:mode|prompt|yourself|(?:the~|this~|your~)?(?:ai|model|assistant|llm|chatgpt|gpt|claude))\b|\[jailbreak\]`},
-		// To bypass safety.
+		// Bypassing safety rules.
 		{
 			first: "bypass disable turn_off remove ignor circumvent deactivate overrid evade switch_off", second: "safety content ethic moral moderation guardrail safeguard alignment censorship",
 			expr: `\b(?:bypass|disable|turn~off|remove|ignore|circumvent|deactivate|override|evade|switch~off)~(?:(?:all|any|the|your|its|of|every|these|those|built~in|internal)~){0,4}(?:(?:safety|ethical|ethics|moral|moderation|content(?:~safety|~moderation)?)~(?:and~\w+~)?(?:filters|guidelines?|guardrails?|measures|protocols?|restrictions?|polic(?:y|ies)|limits|limitations|mechanisms?|rules|training)|guardrails|safeguards|alignment|censorship)\b`,
@@ -104,7 +104,7 @@ func phrases() []phrase {
 			first: "respond answer reply act", second: "without",
 			expr: `\b(?:respond|answer|reply|act)~(?:\w+~){0,3}?without~(?:any~)?(?:restrictions?|filters?|filtering|censorship|limitations?|guardrails)\b`,
 		},
-		// Tags and roles that a model takes for its operator's.
+		// Tags and roles that a model may take for those of its operator.
 		{
 			first: "<system </system <assistant </assistant <instruction </instruction <developer <admin <prompt </prompt",
 			expr:  `<\s*/?\s*(?:system|assistant|instructions?|developer|admin|prompt)(?:[_ -](?:prompt|message|instructions?|override|note))?\s*>`,

@@ -10,25 +10,25 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// walk is one JSON value on its way through a scan. It goes over the bytes once
-// and collects what is to be replaced.
+// walk is the state of scanning one JSON value. It reads the bytes once and collects the
+// edits.
 type walk struct {
 	in     []byte
 	frames []frame
-	names  []member // of the open objects, one after the other
-	edits  []edit   // in the order of the places
+	names  []member // members of all open objects
+	edits  []edit   // in the order of the text
 }
 
-// frame is an array or an object that is not closed.
+// frame is an open array or object.
 type frame struct {
 	object  bool
-	names   int  // where its names begin
-	changed bool // one of them is to be replaced
-	key     span // of the member whose value follows, as it is written
+	names   int  // index of its first name
+	changed bool // an edit replaces one of its names
+	key     span // name of the current member, as written
 	card    answer
 }
 
-// answer says whether a key tells that its value is about cards.
+// answer caches whether a key says that its value is about cards.
 type answer uint8
 
 const (
@@ -39,8 +39,8 @@ const (
 
 // member is the name of a member.
 type member struct {
-	span     // as it is written, without quotes
-	edit int // that replaces it; -1 for none
+	span     // as written, without quotes
+	edit int // index of the edit that replaces it; -1 for none
 }
 
 // edit replaces a part of a JSON text.
@@ -50,8 +50,7 @@ type edit struct {
 	with []byte
 }
 
-// field scans one JSON value, and replaces it by a copy if something in it is
-// to be redacted.
+// field scans one JSON value and replaces it by a copy if something is redacted.
 func (z *scan) field(value *json.RawMessage, place where) (changed bool, err error) {
 	w := &z.walk
 	z.around.of = span{}
@@ -87,8 +86,8 @@ func (z *scan) field(value *json.RawMessage, place where) (changed bool, err err
 	return true, nil
 }
 
-// quoted scans the string whose content begins at i, the name of a member or a
-// value, and returns where it is over.
+// quoted scans the string whose content begins at i, a name or a value. It returns the
+// index after the string.
 func (z *scan) quoted(i int, place where) (next int, err error) {
 	w := &z.walk
 	end := jsontext.StringEnd(w.in, i)
@@ -122,8 +121,8 @@ func (z *scan) quoted(i int, place where) (next int, err error) {
 	return end + 1, nil
 }
 
-// isOneWord reports whether b is a short word of ASCII letters, in which no
-// builtin finds anything.
+// isOneWord reports whether b is a short word of ASCII letters, in which no builtin finds
+// anything.
 func isOneWord(b []byte) bool {
 	if len(b) >= minEncoded {
 		return false
@@ -140,8 +139,8 @@ func unreadable(message string) error {
 	return &systemone.InvalidError{Issues: []systemone.Issue{{Message: message}}}
 }
 
-// string scans the content of a JSON string. It returns what takes its place,
-// nil if nothing does.
+// string scans the content of a JSON string. It returns the replacement, or nil if
+// nothing is redacted.
 func (z *scan) string(raw []byte, escaped bool, place where, name bool) (replaced []byte, err error) {
 	if err := z.meter.work(int64(len(raw))); err != nil {
 		return nil, err
@@ -157,12 +156,12 @@ func (z *scan) string(raw []byte, escaped bool, place where, name bool) (replace
 	return z.redact(place, true)
 }
 
-// minDigits is how many digits the shortest number has that a builtin finds by
-// itself: one of social security.
+// minDigits is the length of the shortest number that a builtin finds without context: a
+// social security number.
 const minDigits = 9
 
-// number scans a JSON number. One in which something is to be redacted becomes
-// the label, as a string.
+// number scans a JSON number. A label replaces the whole number, as a string, if
+// something in it is redacted.
 func (z *scan) number(i int, place where) (next int, err error) {
 	w := &z.walk
 	end, digits := i, 0
@@ -198,9 +197,9 @@ func (z *scan) number(i int, place where) (next int, err error) {
 	return end, nil
 }
 
-// integer returns the digits of a JSON number that is written with a fraction or
-// an exponent and is an integer of at most twenty digits, nil otherwise. Zeros in
-// front, as in 0.41e2, are none of them.
+// integer returns the digits of a JSON number with a fraction or an exponent that is an
+// integer of at most twenty digits, without leading zeros (as in 0.41e2). Otherwise it
+// returns nil.
 func integer(b []byte) []byte {
 	whole, exponent, scaled := bytes.Cut(bytes.ToLower(bytes.TrimPrefix(b, []byte("-"))), []byte("e"))
 	whole, fraction, broken := bytes.Cut(whole, []byte("."))
@@ -231,8 +230,7 @@ func integer(b []byte) []byte {
 	return digits[:size]
 }
 
-// leave closes an array or an object. The names in it that were replaced are
-// made unique.
+// leave closes an array or an object and makes its replaced names unique.
 func (w *walk) leave() {
 	if len(w.frames) == 0 {
 		return
@@ -258,6 +256,6 @@ func (w *walk) leave() {
 	}
 }
 
-// isKey reports whether the string that ends before i names a member: only then
-// a colon follows.
+// isKey reports whether the string that ends before i is the name of a member: a colon
+// follows it.
 func isKey(b []byte, i int) bool { return at(b, jsontext.Space(b, i)) == ':' }

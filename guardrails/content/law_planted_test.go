@@ -13,11 +13,11 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// secret is something that filters find, and what must not be left of it.
+// secret is a text that filters find, and the part of it that must not remain.
 type secret struct {
 	filter content.Filter
 	text   string
-	core   string // its letters and digits, the part that tells
+	core   string // its letters and digits, which must not remain
 	number bool   // it may be a JSON number
 }
 
@@ -64,7 +64,7 @@ func secrets() *rapid.Generator[secret] {
 	})
 }
 
-// checked adds the check digit to a number.
+// checked appends the check digit to a number.
 func checked(n string) string {
 	for d := range 10 {
 		sum := 0
@@ -85,8 +85,8 @@ func checked(n string) string {
 	return n
 }
 
-// letters is what is left of a text when it is folded by other means than those
-// of the package: letters and digits of NFKD in lower case.
+// letters folds a text independently of the package: it returns the letters and digits of
+// its NFKD in lower case.
 func letters(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(s) {
@@ -104,7 +104,7 @@ func letters(s string) string {
 	return b.String()
 }
 
-// disguised hides a secret as texts do it.
+// disguised writes a secret in one of the disguises that filters undo.
 func disguised(t *rapid.T, s string) string {
 	how := rapid.SampledFrom([]string{"", "", "invisible", "wide", "arabic", "hindi", "bold", "marks", "entities", "percent"}).Draw(t, "how")
 	invisible := []string{"\u200b", "\ufeff", "\u00ad", "\u200f", "\u202e", "\u2060", "\ufe0f", "\U000e0100", "\u034f", "\u061c", "\u3164", "\u0000"}

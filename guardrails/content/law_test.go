@@ -44,8 +44,8 @@ func upstreams(t testing.TB) (*wire, []router.Provider) {
 	return w, []router.Provider{native, decisions}
 }
 
-// everyText returns every string, name and number in a JSON text, and those in
-// strings that hold JSON themselves.
+// everyText returns every string, name and number in a JSON text, including those in
+// strings that contain JSON.
 func everyText(v any) []string {
 	switch v := v.(type) {
 	case string:
@@ -77,9 +77,9 @@ func everyText(v any) []string {
 	return nil
 }
 
-// TestWhatWasFoundIsNotSent holds every byte that goes upstream to what was
-// planted: whatever a filter finds is gone, wherever it stood and however it was
-// disguised.
+// TestWhatWasFoundIsNotSent plants secrets in requests and searches every byte that is
+// sent upstream: no secret that a filter finds is left, wherever it was and however it
+// was disguised.
 func TestWhatWasFoundIsNotSent(t *testing.T) {
 	w, providers := upstreams(t)
 	rapid.Check(t, func(rt *rapid.T) {

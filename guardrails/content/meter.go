@@ -8,11 +8,11 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// ErrScanLimit is the cause of the refusal of a request whose content filters
-// would need more work than one request may cause.
+// ErrScanLimit is wrapped by the refusal of a request whose content filters need more
+// work than one request may cause.
 var ErrScanLimit = errors.New("content: scan limit exceeded")
 
-// OverLimit returns the refusal of a request that needs too much work, an
+// OverLimit returns the refusal of a request that needs too much work. It wraps
 // [ErrScanLimit].
 func OverLimit() *router.Error {
 	return &router.Error{Class: router.PermissionDenied, Message: "Content filter limit exceeded", Err: ErrScanLimit}
@@ -23,46 +23,45 @@ func OverLimit() *router.Error {
 const (
 	// maxSteps is the budget that all patterns share in one request.
 	maxSteps = 500_000_000
-	// runSteps is what each run over a string costs besides its bytes. A run
-	// costs about as much time before it reads its first byte.
+	// runSteps is the cost of each run over a string besides its bytes, because starting
+	// a run takes about as long as eight steps.
 	runSteps = 8
-	// matchSteps is what each match costs. A match that is replaced costs so
-	// many for each byte of its label, and for eight bytes more, which bounds
-	// how much longer a request can become.
+	// matchSteps is the cost of each match. A match that is replaced costs as much for
+	// each byte of its label plus eight, which bounds how much a request can grow.
 	matchSteps = 64
-	// A scan asks its context, and lets other goroutines run, after so many
-	// steps or bytes: some 30 µs.
+	// checkEvery is how many steps or bytes a scan processes, in about 30 µs, before it
+	// checks its context and yields to other goroutines.
 	checkEvery = 16 << 10
-	// A scan works so long before it needs a place at the gate, and so long until
-	// it gives it to the next one.
+	// freeChecks is how many checks a scan runs without a place at the gate, turnChecks
+	// how many until it gives its place to the next scan.
 	freeChecks, turnChecks = 16, 256
-	// maxEffort is the budget that all builtin filters share in one request, in
-	// units of about a nanosecond. With all of them on, 4 MiB of prose take a tenth
-	// of it, and 4 MiB of a log with an IP address in every line less than half.
+	// maxEffort is the budget that all builtin filters share in one request, in units of
+	// about a nanosecond. With all filters on, 4 MiB of prose use a tenth of it, and 4
+	// MiB of a log with an IP address in every line less than half.
 	maxEffort = 1_600_000_000
-	// What builtin filters take from it besides one unit for each byte: for each
-	// text; at each run of digits; at each capital, @ or number of a house; for each
-	// number whose surroundings are looked at, and again if it is found; for each
-	// byte in which they look for orders, for each that a program reads, and for each
-	// of a name or a question that is asked what it tells.
+	// Costs of builtin filters besides one unit for each byte: for each text (run); at
+	// each run of digits (digit); at each capital, @ or house number (word); for each
+	// number whose context is checked, and again if it is found (find); for each byte
+	// that is searched for prompt injection (order); for each byte that a program reads
+	// (step); for each byte of a name or question that is searched for context (words).
 	runEffort, digitEffort, wordEffort, findEffort, orderEffort, stepEffort, wordsEffort = 40, 25, 120, 150, 5, 12, 20
-	// builtinSteps is how many steps of the programs of this package are as much
-	// work as a byte. Few of their instructions are reached at a time.
+	// builtinSteps is how many steps of builtin programs cost as much as a byte, because
+	// few of their instructions are active at a time.
 	builtinSteps = 32
 )
 
-// meter counts the work of one scan. It ends the scan when its context ends or
-// its budget is used up. The error stays: after it no work is begun.
+// meter counts the work of one scan and ends the scan when its context ends or its budget
+// is used up. The error is kept: after it no work begins.
 type meter struct {
 	ctx     context.Context //nolint:containedctx // a meter does not outlive its scan
 	account string
 	gate    *gate // nil lets every scan work at once
-	left    int64 // of the steps of patterns
-	effort  int64 // that is left to builtin filters
-	due     int64 // until the next check
-	checks  int   // until the scan needs a place at the gate, or the next one
-	inside  bool  // it has a place
-	mark    int   // where a builtin filter checks next
+	left    int64 // remaining steps of patterns
+	effort  int64 // remaining units of builtin filters
+	due     int64 // steps or bytes until the next check
+	checks  int   // checks until the scan needs a place at the gate, or gives its place away
+	inside  bool  // the scan has a place
+	mark    int   // index at which a builtin filter checks next
 	err     error
 }
 
@@ -70,7 +69,7 @@ func newMeter(ctx context.Context, g *gate, account string) *meter {
 	return &meter{ctx: ctx, account: account, gate: g, left: maxSteps, effort: maxEffort, due: checkEvery, checks: freeChecks}
 }
 
-// charge takes n steps from the budget.
+// charge subtracts n steps from the budget of patterns.
 func (m *meter) charge(n int64) error {
 	if m.left -= n; m.left < 0 && m.err == nil {
 		m.err = OverLimit()
@@ -78,15 +77,15 @@ func (m *meter) charge(n int64) error {
 	return m.work(n)
 }
 
-// chargeBuiltin takes n units from the budget of builtin filters, and sets err when none
-// are left.
+// chargeBuiltin subtracts n units from the budget of builtin filters, and sets err if
+// none are left.
 func (m *meter) chargeBuiltin(n int) {
 	if m.effort -= int64(n); m.effort < 0 && m.err == nil {
 		m.err = OverLimit()
 	}
 }
 
-// work notes work of n bytes.
+// work records that n bytes or steps were processed.
 func (m *meter) work(n int64) error {
 	if m.due -= n; m.due > 0 && m.err == nil {
 		return nil
@@ -94,8 +93,7 @@ func (m *meter) work(n int64) error {
 	return m.check()
 }
 
-// check asks the context, and waits for a place at the gate: only scans that
-// get so far need one.
+// check checks the context and, in a long scan, waits for a place at the gate.
 func (m *meter) check() error {
 	m.due = checkEvery
 	if m.err == nil {
@@ -114,7 +112,7 @@ func (m *meter) check() error {
 	return m.err
 }
 
-// stop gives back the place at the gate. It may be called at any time.
+// stop returns the place at the gate, if the scan has one. It may be called at any time.
 func (m *meter) stop() {
 	if m.inside {
 		m.inside = false
@@ -122,11 +120,11 @@ func (m *meter) stop() {
 	}
 }
 
-// begin says that a builtin filter begins to read a text.
+// begin tells the meter that a builtin filter starts reading a text.
 func (m *meter) begin() { m.mark = checkEvery }
 
-// ended reports whether a builtin filter that has read up to i must stop. Its
-// caller finds the reason in err.
+// ended reports whether a builtin filter that has read up to i must stop. The reason is
+// in err.
 func (m *meter) ended(i int) bool {
 	if i < m.mark {
 		return false

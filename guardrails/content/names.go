@@ -8,14 +8,13 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// unique makes the names of one object, of the questions of a request or of the
-// options of a question differ. It holds those in use, and how often each was
-// asked for.
+// unique makes the names in one object, request or question unique. It maps each name in
+// use to the number of requests for it.
 type unique map[string]int
 
 func (u unique) keep(name string) { u[name] = max(u[name], 1) }
 
-// add returns a name that is not in use: name itself, or with a number.
+// add returns a name that is not in use: name itself, or name with a number.
 func (u unique) add(name string) string {
 	for {
 		n := u[name] + 1
@@ -30,8 +29,8 @@ func (u unique) add(name string) string {
 	}
 }
 
-// numbered puts a number into the first label of a name: [EMAIL_2]. A name that
-// has no label in brackets gets it at its end.
+// numbered puts a number into the first label in brackets, as in [EMAIL_2], or at the end
+// if the name has no label.
 func numbered(name string, n int) string {
 	i := len(name)
 	if open := strings.IndexByte(name, '['); open >= 0 {
@@ -60,8 +59,8 @@ func (z *scan) name(name string, place where) (replaced string, changed bool, er
 	return string(out), out != nil, err
 }
 
-// renameQuestions gives the questions whose names are to be redacted others. It
-// returns list itself, or a copy.
+// renameQuestions redacts the names of questions. It returns list itself if no name
+// changes, otherwise a copy.
 func (z *scan) renameQuestions(list []systemone.Question) ([]systemone.Question, bool, error) {
 	defer func() { z.around.question = nil }()
 	names, err := z.rename(len(list), func(i int) string {
@@ -78,7 +77,7 @@ func (z *scan) renameQuestions(list []systemone.Question) ([]systemone.Question,
 	return out, true, nil
 }
 
-// renameOptions does for the options of a question what renameQuestions does.
+// renameOptions redacts the names of the options of a question, as renameQuestions does.
 func (z *scan) renameOptions(list []systemone.Option) ([]systemone.Option, bool, error) {
 	names, err := z.rename(len(list), func(i int) string { return list[i].Name })
 	if names == nil || err != nil {
@@ -91,8 +90,8 @@ func (z *scan) renameOptions(list []systemone.Option) ([]systemone.Option, bool,
 	return out, true, nil
 }
 
-// rename scans n names that must differ and returns what they are to be, nil if
-// they may stay.
+// rename scans n names that must differ and returns the new names, or nil if none
+// changes.
 func (z *scan) rename(n int, name func(i int) string) ([]string, error) {
 	var names []string
 	var changed []bool
@@ -127,8 +126,8 @@ func (z *scan) rename(n int, name func(i int) string) ([]string, error) {
 	return names, nil
 }
 
-// short cuts a name that labels made too long for a question, which has at most
-// 256 characters, and leaves room for a number.
+// short truncates a name that labels made too long. A question may have 256 characters;
+// short leaves room for a number.
 func short(name string) string {
 	const longest = 244
 	if utf8.RuneCountInString(name) <= longest {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// digitRuns adds where a run of digits begins in b.
+// digitRuns adds the indexes at which runs of digits begin in b.
 func digitRuns(out []int, b []byte) []int {
 	for i := skipToDigit(b, 0); i < len(b); i++ {
 		if !isDigit(b[i]) {
@@ -21,8 +21,8 @@ func digitRuns(out []int, b []byte) []int {
 	return out
 }
 
-// freeBefore reports whether a number may begin at i: not within a word, a
-// longer number or a decimal.
+// freeBefore reports whether a number may begin at i: not inside a word, a longer number
+// or a decimal.
 func freeBefore(b []byte, i int) bool {
 	switch at(b, i-1) {
 	case '.', '-', ',':
@@ -42,8 +42,7 @@ func freeAfter(b []byte, i int) bool {
 	}
 }
 
-// saidBefore reports whether one of some words, in lower case, stands shortly
-// before i.
+// saidBefore reports whether one of some words, given in lower case, is shortly before i.
 func saidBefore(b []byte, i int, words []string) bool {
 	var buffer [nearBytes]byte
 	near := before(&buffer, b, i, nearBytes)
@@ -55,10 +54,10 @@ func saidBefore(b []byte, i int, words []string) bool {
 	return false
 }
 
-// socialSecurity returns the place of the US social security number that begins
-// at i: 123-45-6789 or with one or two of space, hyphen, dot, slash or underline,
-// and without any where a word says what it is. Areas 000, 666 and 900 to 999,
-// group 00 and serial 0000 are never given out.
+// socialSecurity returns the place of the US social security number that begins at i. The
+// number is written as 123-45-6789, with one or two spaces, hyphens, dots, slashes or
+// underscores as separators, or in one run after a word that announces it. Areas 000, 666
+// and 900 to 999, group 00 and serial 0000 are never issued.
 func (z *scan) socialSecurity(b []byte, i int) span {
 	if i+9 > len(b) || !freeBefore(b, i) {
 		return span{}
@@ -86,11 +85,10 @@ func (z *scan) socialSecurity(b []byte, i int) span {
 	return z.confirm(b, span{i, end})
 }
 
-// ssnWords are those that a number of social security follows.
+// ssnWords returns the words that announce a social security number.
 func ssnWords() []string { return []string{"ssn", "social security"} }
 
-// isGroupGap reports whether a character may stand between two groups of digits
-// of one number.
+// isGroupGap reports whether a character may separate two groups of digits of one number.
 func isGroupGap(c byte) bool {
 	switch c {
 	case ' ', '-', '.', '/', '_', '\n', '\r', '\t':
@@ -135,8 +133,8 @@ func (z *scan) ipv4(b []byte, i int) span {
 	return span{i, end}
 }
 
-// isVersion reports whether the word before i, the name of the member that the
-// text is the value of, or its question says that a number is no address.
+// isVersion reports whether a word suggests that a number is a version and not an
+// address: the word before i, the name of the member or the question.
 func (z *scan) isVersion(b []byte, i int) bool {
 	var buffer [nearBytes]byte
 	near := bytes.TrimRight(before(&buffer, b, i, 16), " :=")
@@ -150,8 +148,8 @@ func versionWords() []string {
 	return []string{"version", "ver", "ver.", "release", "build", "section", "chapter", "firmware", "revision"}
 }
 
-// ipv6s adds the IPv6 addresses in b: runs of hexadecimal digits and colons
-// that net/netip reads.
+// ipv6s adds the IPv6 addresses in b: runs of hexadecimal digits and colons that
+// net/netip parses.
 func ipv6s(out []span, b []byte, m *meter) []span {
 	const longest = len("0000:0000:0000:0000:0000:ffff:255.255.255.255")
 	for i := 0; i < len(b); {

@@ -9,30 +9,30 @@ import (
 	"unicode/utf8"
 )
 
-// ErrPattern is what every error of [compilePattern] is.
+// ErrPattern is wrapped by every error about a pattern that cannot be used.
 var ErrPattern = errors.New("invalid regular expression")
 
-// MaxPattern is how many characters a pattern may have.
+// MaxPattern is the maximum length of a pattern in characters.
 const MaxPattern = 100_000
 
 const (
-	maxNesting = 200 // groups in groups
+	maxNesting = 200 // of groups
 	maxRepeat  = 1000
-	// A program may have so many instructions, and two more for each byte of
-	// its pattern: lists of words may be long, repetitions may not multiply.
+	// maxProgram is the maximum number of instructions of a program, besides two for each
+	// byte of its pattern. Lists of words may be long, repetitions may not multiply.
 	maxProgram = 3_000
 )
 
-// pattern is a regular expression in ECMAScript syntax, ready for use. It is
-// safe for concurrent use.
+// pattern is a compiled regular expression in ECMAScript syntax. It is safe for
+// concurrent use.
 type pattern struct {
 	source  string
 	program *program
 	size    size
-	literal []byte // every match holds it; empty is unknown
+	literal []byte // every match contains it; empty if unknown
 }
 
-// compilePattern reads a regular expression; see [PatternBudget.Take] for what it
+// compilePattern compiles a regular expression; see [PatternBudget.Take] for what it
 // refuses.
 func compilePattern(source string) (*pattern, error) {
 	switch {
@@ -59,7 +59,7 @@ func compilePattern(source string) (*pattern, error) {
 		return nil, refused(err)
 	}
 	most := maxProgram + 2*len(source)
-	if n := instructions(tree); n > 2*most { // an estimate, before they are made
+	if n := instructions(tree); n > 2*most { // an estimate, before the instructions are generated
 		return nil, tooLarge(n, instructionUnit, most)
 	}
 	program, err := newProgram(tree)
@@ -74,8 +74,8 @@ func compilePattern(source string) (*pattern, error) {
 	return p, nil
 }
 
-// refused makes an error of regexp/syntax one that does not show the
-// translation.
+// refused converts an error of regexp/syntax to one that does not show the translated
+// pattern, which the author of the pattern does not know.
 func refused(err error) error {
 	code := "unsupported syntax"
 	if e, ok := errors.AsType[*syntax.Error](err); ok {
@@ -84,14 +84,14 @@ func refused(err error) error {
 	return fmt.Errorf("%w: %s", ErrPattern, code)
 }
 
-// String returns the pattern as it was written.
+// String returns the source of the pattern.
 func (p *pattern) String() string { return p.source }
 
-// find adds the parts of b that match, without empty ones. What it reads and
-// finds is charged to the meter of the machine, whose error ends it.
+// find adds the matches in b that are not empty. It charges its work to the meter of the
+// machine, whose error ends it.
 func (p *pattern) find(out []span, b []byte, m *machine, each int64) ([]span, error) {
 	if len(p.literal) > 0 {
-		// Looking for it is cheap, and costs no more than a step for four bytes.
+		// The search for the literal is cheap: it costs one step for four bytes.
 		if err := m.meter.charge(int64(len(b)/4) + runSteps); err != nil || !bytes.Contains(b, p.literal) {
 			return out, err
 		}
@@ -99,12 +99,13 @@ func (p *pattern) find(out []span, b []byte, m *machine, each int64) ([]span, er
 	return m.all(p.program, out, b, each)
 }
 
-// required returns a text that every match of a tree holds: the longest one
-// that the tree shows at once.
+// required returns a text that every match of a tree contains: the longest that is
+// visible in the tree.
 func required(tree *syntax.Regexp) string {
 	switch tree.Op {
 	case syntax.OpLiteral:
-		// A broken byte of a text counts as U+FFFD too.
+		// An invalid byte in a text is read as U+FFFD, so U+FFFD in a pattern does not
+		// require these bytes.
 		if tree.Flags&syntax.FoldCase == 0 && !slices.Contains(tree.Rune, utf8.RuneError) {
 			return string(tree.Rune)
 		}

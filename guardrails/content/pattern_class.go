@@ -9,25 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// The insides of classes: what \s and \S match in ECMAScript, and everything.
+// The contents of the classes that \s, \S and all characters stand for in ECMAScript.
 const (
 	spaces     = `\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 	notSpaces  = `\x00-\x08\x0e-\x1f!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`
 	everything = `\x00-\x{10ffff}`
 )
 
-// propertyRanges is more than the ranges of any property.
+// propertyRanges is more than the number of ranges of any Unicode property.
 const propertyRanges = 4_000
 
-// literal writes a character so that it stands for itself, also in a class.
+// literal escapes a character so that it matches itself, also in a class.
 func literal(r rune) string {
-	if r < utf8.RuneSelf && !isWord(byte(r)) { //nolint:gosec // it is ASCII
+	if r < utf8.RuneSelf && !isWord(byte(r)) { //nolint:gosec // r is ASCII
 		return fmt.Sprintf(`\x%02x`, r)
 	}
 	return string(r)
 }
 
-// set returns the inside of the class that an escaped letter stands for.
+// set returns the content of the class that an escaped letter stands for.
 func (t *translator) set(c byte) (inside string, ok bool, err error) {
 	switch c {
 	case 'd':
@@ -49,7 +49,7 @@ func (t *translator) set(c byte) (inside string, ok bool, err error) {
 	return "", false, nil
 }
 
-// property reads the rest of \p{…}, whose p was just read.
+// property reads the rest of \p{…}, after the p.
 func (t *translator) property(c byte) (string, error) {
 	end := strings.IndexByte(t.in[t.pos:], '}')
 	if !t.peek("{") || end < 0 {
@@ -69,7 +69,7 @@ func (t *translator) property(c byte) (string, error) {
 	return fmt.Sprintf(`\%c{%s}`, c, name), nil
 }
 
-// escape reads what a backslash begins outside of a class.
+// escape reads an escape outside of a class, after the backslash.
 func (t *translator) escape() (part, error) {
 	switch c := at([]byte(t.in[t.pos:min(t.pos+2, len(t.in))]), 1); {
 	case c == 'b' || c == 'B':
@@ -94,8 +94,8 @@ func (t *translator) escape() (part, error) {
 	return part{}, nil
 }
 
-// caseless keeps a class as it is in a group that ignores case. Sets such as \W
-// are the same with and without, and long ones are expensive to fold.
+// caseless exempts a class from an enclosing group that ignores case. Sets such as \W are
+// the same in both cases, and folding long ones is expensive.
 func (t *translator) caseless(class string) string {
 	if t.folding {
 		return "(?-i:" + class + ")"
@@ -165,7 +165,7 @@ func (t *translator) hex(n int) (rune, error) {
 	return rune(v), nil
 }
 
-// unicode reads XXXX, a surrogate pair or {X…} after \u.
+// unicode reads what follows \u: XXXX, a surrogate pair or {X…}.
 func (t *translator) unicode() (rune, error) {
 	var r rune
 	var err error
@@ -189,14 +189,14 @@ func (t *translator) unicode() (rune, error) {
 	return r, err
 }
 
-// class is one in brackets as it is written.
+// class is the translation of a class in brackets.
 type class struct {
 	text  strings.Builder
-	cased bool // may hold letters, so that ignoring case changes it
-	large int  // characters that regexp/syntax goes through to ignore case
+	cased bool // may contain letters, so that ignoring case changes it
+	large int  // characters that regexp/syntax visits to ignore case
 }
 
-// class reads one in brackets.
+// class reads a class in brackets.
 func (t *translator) class() error {
 	t.pos++
 	negated := t.take("^")
@@ -212,7 +212,7 @@ func (t *translator) class() error {
 			return err
 		}
 	}
-	if c.text.Len() == 0 { // nothing, or with ^ everything
+	if c.text.Len() == 0 { // [] matches nothing, [^] everything
 		negated = !negated
 		c.text.WriteString(everything)
 	}
@@ -229,7 +229,7 @@ func (t *translator) class() error {
 	return nil
 }
 
-// member reads a character, a set or a range of a class.
+// member reads a character, a set or a range in a class.
 func (t *translator) member(c *class) error {
 	start := t.pos
 	low, inside, err := t.one()
@@ -254,7 +254,7 @@ func (t *translator) member(c *class) error {
 	switch {
 	case err != nil:
 		return err
-	case inside != "": // as in [a-\d]: the hyphen is one
+	case inside != "": // as in [a-\d], where the hyphen is a character
 		c.text.WriteString(literal('-'))
 		c.cased = true
 		c.addSet(inside, t.in[dash+2])
@@ -286,7 +286,7 @@ func (c *class) addSet(inside string, letter byte) {
 	}
 }
 
-// one reads a character or a set inside a class.
+// one reads a character or a set in a class.
 func (t *translator) one() (r rune, inside string, err error) {
 	if t.take(`\b`) {
 		return '\b', "", nil

@@ -5,32 +5,32 @@ import (
 	"unicode/utf8"
 )
 
-// machine runs programs over texts: all ways to match at the same time, so each
-// instruction is looked at once for each character at most (Pike, as package
-// regexp). It differs from package regexp in that it counts its work, can be
-// ended, and reads each set at most once for each character. One machine serves
-// one goroutine, for one program after the other.
+// machine runs programs on texts. It simulates all threads in lockstep, so it visits each
+// instruction at most once for each character (Pike, as in package regexp). Unlike
+// package regexp it counts its work, can be interrupted, and tests each set at most once
+// for each character. A machine is not safe for concurrent use. It runs one program after
+// the other.
 type machine struct {
 	meter     *meter
-	now       uint32   // a number for each character that was read
-	marks     []uint32 // of instructions: the character for which they were reached last
-	read      []memory // of sets
+	now       uint32   // sequence number of the current character
+	marks     []uint32 // for each instruction, the last character that reached it
+	read      []memory // for each set
 	cur, next []thread
 	stack     []uint32
 }
 
-// thread is a way to match: an instruction that reads, and where the match
+// thread is one way to match: the instruction that reads next, and where the match
 // begins.
 type thread struct{ pc, start uint32 }
 
-// memory is whether the last character that a set was asked about is in it.
+// memory caches whether a set contains the last character that it was tested for.
 type memory struct {
 	at uint32
 	in bool
 }
 
-// newMachine makes a machine for any of some programs. It charges what it reads
-// to a meter.
+// newMachine returns a machine for any of some programs. It charges its work to the
+// meter.
 func newMachine(meter *meter, programs []*program) *machine {
 	insts, sets := 0, 0
 	for _, p := range programs {
@@ -42,7 +42,7 @@ func newMachine(meter *meter, programs []*program) *machine {
 	}
 }
 
-// endOfText stands for the character after the last.
+// endOfText represents the end of the text as a character.
 const endOfText rune = -1
 
 func decode(b []byte, i int) (r rune, size int) {
@@ -55,7 +55,7 @@ func decode(b []byte, i int) (r rune, size int) {
 	return utf8.DecodeRune(b[i:])
 }
 
-// conditions returns the assertions that hold at i.
+// conditions returns the assertions that are true at i.
 func (p *program) conditions(b []byte, i int) syntax.EmptyOp {
 	if !p.asserts {
 		return 0
@@ -68,8 +68,7 @@ func (p *program) conditions(b []byte, i int) syntax.EmptyOp {
 	return syntax.EmptyOpContext(before, after)
 }
 
-// all adds the matches of a program in b, one after the other and without empty
-// ones. each is what a match costs.
+// all adds the matches of a program in b that are not empty. Each match costs each steps.
 func (m *machine) all(p *program, out []span, b []byte, each int64) ([]span, error) {
 	for i := 0; i < len(b); {
 		found, ok, err := m.find(p, b, i)
@@ -82,7 +81,7 @@ func (m *machine) all(p *program, out []span, b []byte, each int64) ([]span, err
 			}
 			out = append(out, found)
 		}
-		if i == found.end { // empty
+		if i == found.end { // an empty match
 			_, width := utf8.DecodeRune(b[i:])
 			found.end += width
 		}
@@ -91,10 +90,9 @@ func (m *machine) all(p *program, out []span, b []byte, each int64) ([]span, err
 	return out, nil
 }
 
-// find returns the first match in b from a byte on: of those that begin first,
-// the one that the expression prefers. There are no matches before from, but
-// assertions see what stands there. Empty matches may be left out. Every byte
-// that is read is charged to the meter, whose error ends the search.
+// find returns the first match in b at or after from: of those that begin first, the one
+// that the expression prefers. Assertions see the text before from. Empty matches may be
+// left out. Every byte that is read is charged to the meter, whose error ends the search.
 func (m *machine) find(p *program, b []byte, from int) (found span, ok bool, err error) {
 	i, read, threads := from, 0, 0
 	for {
@@ -133,11 +131,11 @@ func (m *machine) find(p *program, b []byte, from int) (found span, ok bool, err
 	return found, ok, m.spend(p, read)
 }
 
-// steps is what it costs to read n bytes.
+// steps returns the cost of reading n bytes.
 func (p *program) steps(n int) int64 { return int64(n) * int64(p.size) }
 
-// spend tells the meter that a program read n bytes. What this package looks
-// for of itself is work that no budget limits.
+// spend charges the meter for n bytes that a program read. Builtin programs count as work
+// of the scan but not against the budget of patterns.
 func (m *machine) spend(p *program, n int) error {
 	if p.builtin {
 		m.meter.chargeBuiltin(n * stepEffort)
@@ -146,7 +144,7 @@ func (m *machine) spend(p *program, n int) error {
 	return m.meter.charge(p.steps(n) + runSteps)
 }
 
-// skip returns the first place from i on where a match can begin.
+// skip returns the first index from i on at which a match can begin.
 func (p *program) skip(b []byte, i int) int {
 	for i < len(b) && !p.first[b[i]] {
 		i++
@@ -154,10 +152,11 @@ func (p *program) skip(b []byte, i int) int {
 	return i
 }
 
-// step lets the first threads of cur read r, and makes cur where they go on,
-// followed by where a match can begin at seed, unless that is -1. A thread that
-// had matched before r ends the step: those after it are forgotten, because the
-// expression prefers it. end is where its match begins, else -1.
+// step reads r with the first threads of cur and sets cur to the threads that continue.
+// It adds a thread for a match that begins at seed, unless seed is -1.
+//
+// A thread that matched before r ends the step: the later threads are dropped, because
+// the expression prefers the match. end is the start of that match, or -1.
 func (m *machine) step(p *program, threads int, r rune, cond syntax.EmptyOp, seed int) (n, end int) {
 	m.now++
 	now, marks, insts, next, stack, depth := m.now, m.marks, p.insts, m.next, m.stack, 0
@@ -178,7 +177,7 @@ func (m *machine) step(p *program, threads int, r rune, cond syntax.EmptyOp, see
 		} else if seed < 0 {
 			break
 		}
-		// What can be reached without reading, the preferred first.
+		// Follow the instructions that read nothing, preferred branches first.
 		for {
 			if marks[pc] != now {
 				marks[pc] = now
@@ -210,8 +209,7 @@ func (m *machine) step(p *program, threads int, r rune, cond syntax.EmptyOp, see
 	return n, end
 }
 
-// in reports whether a set has r, which is the same character until now
-// changes.
+// in reports whether a set contains r. r must be the same character until m.now changes.
 func (m *machine) in(p *program, n uint32, r rune) bool {
 	if s := &p.sets[n]; uint32(r) < utf8.RuneSelf { //nolint:gosec // the end of the text is large
 		return s.ascii[r>>6]>>(r&63)&1 != 0

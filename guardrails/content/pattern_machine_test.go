@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// compiled returns a pattern and the same in package regexp.
+// compiled returns a pattern and its equivalent in package regexp.
 func compiled(tb testing.TB, pattern string) (*pattern, *regexp.Regexp) {
 	tb.Helper()
 	p, err := compilePattern(pattern)
@@ -22,7 +22,7 @@ func compiled(tb testing.TB, pattern string) (*pattern, *regexp.Regexp) {
 	return p, regexp.MustCompile(t.out.String())
 }
 
-// matches returns what a machine finds, and what it cost.
+// matches returns the matches of a machine and their cost.
 func matches(tb testing.TB, p *pattern, text string) ([]span, int64) {
 	tb.Helper()
 	m := newMachine(newMeter(tb.Context(), nil, ""), []*program{p.program})
@@ -42,7 +42,7 @@ func wanted(re *regexp.Regexp, text string) []span {
 	return list
 }
 
-// FuzzMachine holds that a machine finds what package regexp finds.
+// FuzzMachine holds that a machine finds the same matches as package regexp.
 func FuzzMachine(f *testing.F) {
 	for _, pattern := range []string{
 		`y.*x|y`, `a|ab|abc`, `(?:a|ab)(?:c|bcd)?`, `a*?b|`, `|a`, `\bx\B.`, `^a|b$`, `(?m:^a$)`, `(?i:straße|[K-k]\W)`, `[^]{2,3}?`,
@@ -62,8 +62,8 @@ func FuzzMachine(f *testing.F) {
 	})
 }
 
-// TestMachineServesOneProgramAfterTheOther holds that nothing of a search is
-// left for the next one.
+// TestMachineServesOneProgramAfterTheOther holds that no state of one search affects the
+// next one.
 func TestMachineServesOneProgramAfterTheOther(t *testing.T) {
 	var programs []*program
 	var list []*pattern
@@ -96,8 +96,8 @@ func TestStepsCountEveryByteOfEverySearch(t *testing.T) {
 	assert.EqualValues(t, 1000/4+runSteps, steps, "what every match holds is looked for first")
 }
 
-// TestStepsBoundTheWork counts what a machine really does: an instruction is
-// looked at once for each byte, and once more at the beginning of a search.
+// TestStepsBoundTheWork counts what a machine really does: it visits an instruction at
+// most once for each byte, and once more at the start of a search.
 func TestStepsBoundTheWork(t *testing.T) {
 	for _, pattern := range []string{`(?:[ab]?){50}c|x`, `a.*b|a.*c|b.*d`, `(?:a|b|ab)*c`, `\b(?:a?\B){9}`, `(?i:[^c]*K)`} {
 		p, _ := compiled(t, pattern)
@@ -117,9 +117,9 @@ func TestStepsBoundTheWork(t *testing.T) {
 	}
 }
 
-// countdown is a context that ends when it was asked so many times.
+// countdown is a context that ends after a number of calls of Err.
 type countdown struct {
-	context.Context //nolint:containedctx // it is one
+	context.Context //nolint:containedctx // countdown is a context itself
 
 	left *int
 }
@@ -131,8 +131,8 @@ func (e countdown) Err() error {
 	return nil
 }
 
-// TestSearchEndsWithItsContext holds that a search asks its context after every
-// few steps, however large the program and however long the text.
+// TestSearchEndsWithItsContext holds that a search checks its context every few steps,
+// however large the program and however long the text.
 func TestSearchEndsWithItsContext(t *testing.T) {
 	var alternatives []string
 	for i := range 800 {

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// opcode says what an instruction does.
+// opcode is the operation of an instruction.
 type opcode uint8
 
 const (
 	opFail   opcode = iota
-	opSplit         // goes on at out, and with less right at arg
-	opAssert        // goes on at out where the conditions arg hold
-	opMatch         // ends a match; it and what follows read
+	opSplit         // continues at out, and with lower priority at arg
+	opAssert        // continues at out if the assertions arg are true
+	opMatch         // ends a match; this opcode and those below wait for the next character
 	opRune          // reads the character arg
 	opSet           // reads a character of set arg
 )
@@ -26,22 +26,22 @@ type inst struct {
 	out, arg uint32
 }
 
-// charset is a set of characters: those of ASCII as bits, all as sorted ranges.
+// charset is a set of characters: ASCII as bits, all as sorted ranges.
 type charset struct {
 	ascii  [2]uint64
-	ranges []rune // pairs of the first and the last
+	ranges []rune // pairs of first and last
 }
 
-// program is a regular expression for a [machine]. It never changes.
+// program is a compiled regular expression for a [machine]. It is immutable.
 type program struct {
 	insts   []inst
 	sets    []charset
 	start   uint32
-	first   [256]bool // bytes that a match which is not empty can begin with
+	first   [256]bool // bytes that can begin a match that is not empty
 	asserts bool
-	builtin bool // part of this package
-	size    int  // how many instructions regexp/syntax made
-	ranges  int  // how many all sets have
+	builtin bool // a phrase of this package, not a custom pattern
+	size    int  // number of instructions in regexp/syntax
+	ranges  int  // number of ranges in all sets
 }
 
 func newProgram(tree *syntax.Regexp) (*program, error) {
@@ -72,7 +72,7 @@ func newProgram(tree *syntax.Regexp) (*program, error) {
 	return p, nil
 }
 
-// follow returns the first instruction from pc on that does something.
+// follow returns the first instruction from pc on that is not a no-op.
 func follow(prog *syntax.Prog, pc int) uint32 {
 	for {
 		switch in := &prog.Inst[pc]; in.Op {
@@ -110,8 +110,8 @@ func rangesOf(in *syntax.Inst) []rune {
 	return list
 }
 
-// reads makes in one that reads a character of some ranges. Equal sets are
-// kept once.
+// reads turns in into an instruction that reads a character in ranges. Equal sets are
+// stored once.
 func (p *program) reads(in *inst, ranges []rune, known map[string]uint32) {
 	switch {
 	case len(ranges) == 0:
@@ -151,8 +151,8 @@ func (s *charset) has(r rune) bool {
 	return 2*n < len(s.ranges) && s.ranges[2*n] <= r
 }
 
-// setFirst finds what a match can begin with. Every byte beyond ASCII counts
-// where one of them does.
+// setFirst sets the bytes that a match can begin with. If one of them is beyond ASCII,
+// all bytes beyond ASCII count.
 func (p *program) setFirst() {
 	m := newMachine(nil, []*program{p})
 	n, _ := m.step(p, 0, 0, ^syntax.EmptyOp(0), 0)

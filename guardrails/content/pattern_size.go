@@ -6,28 +6,27 @@ import (
 	"regexp/syntax"
 )
 
-// Bounds of all patterns of a guardrail together, when it is written.
+// Limits for all patterns of a guardrail together, checked when it is stored.
 const (
-	// maxInstructions lets a text of 64 KiB be scanned within the budget of a
-	// request.
+	// maxInstructions allows scanning a text of 64 KiB within the budget of a request.
 	maxInstructions = 7_600
-	maxRanges       = 100_000   // of classes; bounds memory, as 8 bytes each
-	maxExpanded     = 2_000_000 // characters and ranges that classes are made of; bounds the time to compile
+	maxRanges       = 100_000   // ranges of classes; bounds memory, at 8 bytes each
+	maxExpanded     = 2_000_000 // characters and ranges in classes; bounds the time to compile
 )
 
-// maxStored is how many instructions the patterns on a request may have that
-// were stored before there were bounds. With so many the budget ends after
-// 2.5 kB of text.
+// maxStored is the limit for all patterns of a request, which may come from guardrails
+// stored before the limits above existed. With so many instructions the budget suffices
+// for 2.5 kB of text.
 const maxStored = 200_000
 
-// size is what patterns cost to keep and to run.
+// size is the cost of storing and running patterns.
 type size struct{ instructions, ranges, expanded int }
 
 func (s size) plus(t size) size {
 	return size{s.instructions + t.instructions, s.ranges + t.ranges, s.expanded + t.expanded}
 }
 
-// bytes is about how much memory they take.
+// bytes returns about how much memory the patterns take.
 func (s size) bytes() int { return 16*s.instructions + 8*s.ranges }
 
 const (
@@ -36,32 +35,32 @@ const (
 	expandedUnit    = "characters and ranges to expand in classes"
 )
 
-// ErrTooLarge is the error of a pattern that is too expensive to compile or to run.
-// It is an [ErrPattern], too.
+// ErrTooLarge is wrapped by the error of a pattern that is too expensive to compile or to
+// run. That error also wraps [ErrPattern].
 var ErrTooLarge = errors.New("it is too expensive to run")
 
 func tooLarge(have int, unit string, most int) error {
 	return fmt.Errorf("%w: %w: %d %s, at most %d are possible", ErrPattern, ErrTooLarge, have, unit, most)
 }
 
-// PatternBudget is what the patterns that are stored together may cost: 7,600
-// instructions, and bounds of the memory and the time that they take to compile. The
-// zero value has all of it left. It is not safe for concurrent use.
+// PatternBudget limits the cost of patterns that are stored together: 7,600 instructions,
+// and limits of the memory and the time to compile. The zero value is a full budget. It
+// is not safe for concurrent use.
 type PatternBudget struct{ used size }
 
-// Take compiles a pattern and takes its cost from the budget. A pattern is a regular
-// expression in the syntax of ECMAScript without flags, and runs in linear time. Take
-// refuses
+// Take compiles a pattern and subtracts its cost from the budget. A pattern is a regular
+// expression in ECMAScript syntax without flags. It runs in linear time. Take refuses
 //
-//   - look-around, back-references and quantifiers without an upper bound inside
-//     of another such, as in (a+)+, or of equal alternatives, as in (a|a)*;
-//   - letters and digits that are escaped without need, such as \A, which mean
-//     different things in different languages;
-//   - half of a surrogate pair, counts above 1,000, more than 100,000
-//     characters, and what is small to write but large to run.
+//   - look-around and back-references;
+//   - a quantifier without an upper bound inside another such quantifier, as in (a+)+, or
+//     around equal alternatives, as in (a|a)*;
+//   - letters and digits that are escaped without need, such as \A, because their meaning
+//     differs between languages;
+//   - half a surrogate pair, counts above 1,000 and more than 100,000 characters;
+//   - a short pattern that compiles to a large program.
 //
-// The error is an [ErrPattern]. After an [ErrTooLarge] it makes no sense to go on:
-// reading more patterns is work, too.
+// Every error wraps [ErrPattern]. After an [ErrTooLarge] do not call Take again, because
+// compiling further patterns costs time, too.
 func (b *PatternBudget) Take(source string) error {
 	p, err := compilePattern(source)
 	if err != nil {
@@ -71,7 +70,7 @@ func (b *PatternBudget) Take(source string) error {
 	return b.used.check()
 }
 
-// check refuses what patterns may not have together.
+// check returns an ErrTooLarge if the patterns exceed a limit together.
 func (s size) check() error {
 	for _, c := range []struct {
 		have int
@@ -89,8 +88,8 @@ func (s size) check() error {
 	return nil
 }
 
-// instructions estimates how many instructions a tree compiles to, without
-// writing out its repetitions.
+// instructions estimates how many instructions a tree compiles to, without expanding
+// repetitions.
 func instructions(tree *syntax.Regexp) int {
 	n := 0
 	for _, sub := range tree.Sub {

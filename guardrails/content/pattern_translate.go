@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// translator reads a pattern of ECMAScript and writes one of regexp/syntax.
+// translator translates a pattern from ECMAScript to regexp/syntax.
 type translator struct {
 	in       string
 	pos      int
 	out      strings.Builder
-	names    []string // of groups
-	folding  bool     // in a group that ignores case
-	expanded int      // what regexp/syntax goes through to read the classes
+	names    []string // names of the groups so far
+	folding  bool     // inside a group that ignores case
+	expanded int      // characters and ranges that regexp/syntax visits in classes
 }
 
-// part is what the translator knows of a piece that it has read.
+// part describes a piece of the pattern that was translated.
 type part struct {
 	unbounded bool // has a quantifier without an upper bound
 	ambiguous bool // has equal alternatives, or an empty one
@@ -33,7 +33,7 @@ func (t *translator) fail(format string, args ...any) error {
 // peek reports whether s comes next.
 func (t *translator) peek(s string) bool { return strings.HasPrefix(t.in[t.pos:], s) }
 
-// take reads s if it comes next.
+// take skips s if it comes next, and reports whether it did.
 func (t *translator) take(s string) bool {
 	if !t.peek(s) {
 		return false
@@ -47,7 +47,7 @@ func (t *translator) alternatives(depth int) (part, error) {
 	if depth > maxNesting {
 		return part{}, t.fail("groups are nested too deeply")
 	}
-	var list []span // of what is written
+	var list []span // the alternatives in the output
 	var whole part
 	for {
 		start := t.out.Len()
@@ -112,7 +112,7 @@ func (t *translator) term(depth int) (part, error) {
 	return p, nil
 }
 
-// quantifier reads one, if it comes next. endless says that it has no upper
+// quantifier reads a quantifier, if one comes next. endless means that it has no upper
 // bound.
 func (t *translator) quantifier() (text string, endless bool, err error) {
 	switch {
@@ -135,7 +135,7 @@ func (t *translator) quantifier() (text string, endless bool, err error) {
 	return text, endless, nil
 }
 
-// count reads {n}, {n,} and {n,m}; another brace stands for itself.
+// count reads {n}, {n,} or {n,m}. Any other brace matches itself.
 func (t *translator) count() (text string, endless bool, err error) {
 	end := strings.IndexByte(t.in[t.pos:], '}')
 	if end < 0 {
@@ -162,7 +162,7 @@ func (t *translator) count() (text string, endless bool, err error) {
 	return text, ranged && high == "", nil
 }
 
-// countOf reads a decimal number, as maxRepeat+1 if it is larger.
+// countOf parses a decimal number. The result is at most maxRepeat+1.
 func countOf(s string) (n int, ok bool) {
 	for i := range len(s) {
 		if !isDigit(s[i]) {
@@ -173,7 +173,7 @@ func countOf(s string) (n int, ok bool) {
 	return n, s != ""
 }
 
-// any is what a dot matches in ECMAScript.
+// anyButLineEnd is what a dot matches in ECMAScript.
 const anyButLineEnd = `[^\n\r\x{2028}\x{2029}]`
 
 // atom reads a character, a class, an assertion or a group.
@@ -206,7 +206,8 @@ func (t *translator) atom(depth int) (part, error) {
 	return part{}, nil
 }
 
-// group reads one that begins here. It captures nothing: nobody asks.
+// group reads a group. The translation does not capture, because only the place of a
+// match is needed.
 func (t *translator) group(depth int) (part, error) {
 	outside := t.folding
 	open, err := t.opening()

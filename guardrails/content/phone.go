@@ -1,17 +1,17 @@
 package content
 
-// maxGroups is how many groups of digits a phone number is written in, at most.
+// maxGroups is the maximum number of digit groups in a phone number.
 const maxGroups = 7
 
-// number is a run of digits in groups, as phone numbers are written.
+// number is a sequence of digit groups, as in phone numbers.
 type number struct {
 	groups [maxGroups][]byte
-	ends   [maxGroups]int // of each group in the text
+	ends   [maxGroups]int // end of each group in the text
 	n      int
 }
 
-// readNumber reads the groups of digits from i on. Between two of them stand
-// one to three of space, hyphen, dot, slash and parentheses.
+// readNumber reads the groups of digits from i on. One to three spaces, hyphens, dots,
+// slashes or parentheses separate two groups.
 func readNumber(b []byte, i int) number {
 	var num number
 	for num.n < maxGroups {
@@ -41,7 +41,7 @@ func isPhoneGap(c byte) bool {
 	return false
 }
 
-// digits counts those of the first n groups.
+// digits returns the number of digits in the first n groups.
 func (p *number) digits(n int) int {
 	sum := 0
 	for _, g := range p.groups[:n] {
@@ -50,7 +50,7 @@ func (p *number) digits(n int) int {
 	return sum
 }
 
-// shape reports whether the groups from k on begin with these lengths.
+// shape reports whether the groups from k on have these lengths.
 func (p *number) shape(k int, lengths ...int) bool {
 	if k+len(lengths) > p.n {
 		return false
@@ -63,16 +63,16 @@ func (p *number) shape(k int, lengths ...int) bool {
 	return true
 }
 
-// phone returns where the phone number whose first digit stands at i begins and
-// ends; the end is 0 if there is none. It takes
+// phone returns the place of the phone number whose first digit is at i; the end is 0 if
+// there is none. A phone number is
 //
-//   - + and 8 to 15 digits (E.164), those of +1 as below;
-//   - ten digits as 212-555-0123, (212) 555-0123 or with a leading 1, where area
-//     and exchange begin with 2 to 9 (North American Numbering Plan);
-//   - 10 or 11 digits with a leading 0 in two to five groups, as in most of
-//     Europe, and 00 with a country code;
-//   - ten or eleven digits in one run, or seven as 555-0123, after a word such
-//     as phone, or as the value of a member that is named so.
+//   - + and 8 to 15 digits (E.164), for +1 as in the next item;
+//   - ten digits as 212-555-0123, (212) 555-0123 or with a leading 1, where area and
+//     exchange begin with 2 to 9 (North American Numbering Plan);
+//   - 10 or 11 digits with a leading 0 in two to five groups, as in most of Europe, or 00
+//     with a country code;
+//   - ten or eleven digits in one run, or seven as 555-0123, after a word such as phone
+//     or in a member with such a name.
 func (z *scan) phone(b []byte, i int) span {
 	start := i
 	if at(b, start-1) == '(' {
@@ -192,7 +192,7 @@ func (p *number) bare(b []byte) int {
 	return p.ends[n]
 }
 
-// phoneWords are those that a phone number follows.
+// phoneWords returns the words that announce a phone number.
 func phoneWords() []string {
 	return []string{"phone", "telephone", "tel", "mobile", "cell", "cellphone", "call", "fax", "whatsapp", "text me", "sms", "dial"}
 }

@@ -6,12 +6,13 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Names gives answers to a redacted request the names of questions and options as
-// they came. A nil *Names changes nothing. It is safe for concurrent use.
+// Names restores the original names of questions and options in the answers to a redacted
+// request. [Verdict] holds one. A nil *Names changes nothing. It is safe for concurrent
+// use.
 type Names struct{ asked, sent *systemone.Request }
 
-// renamed returns the names of a request and its redacted copy, nil where they are
-// the same.
+// renamed returns the Names of a request and its redacted copy, or nil if they have the
+// same names.
 func renamed(asked, sent *systemone.Request) *Names {
 	if asked == sent {
 		return nil
@@ -26,9 +27,8 @@ func renamed(asked, sent *systemone.Request) *Names {
 	return nil
 }
 
-// Restore returns a copy of list in which names are as they came. Legends stay
-// redacted, as the levels are, and what answers no question that was sent stays as it
-// is.
+// Restore returns a copy of list with the original names. Legends stay redacted, as the
+// levels were sent. An answer to no question of the request stays as it is.
 func (n *Names) Restore(list systemone.Answers) systemone.Answers {
 	if n == nil || list == nil {
 		return list

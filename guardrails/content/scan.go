@@ -10,32 +10,30 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Scan applies the filters to every string and number inside the state and inside
-// each question's instructions and criteria, to the provider's options, and to
-// names: of questions, of options and of members. It never changes req: a redacted
-// request is a copy that differs only where something was found. In strings and
-// names the label replaces what was found, a number is replaced as a whole, and
-// names that become equal are numbered: [EMAIL], [EMAIL_2]. [Verdict.Names] restores
-// the names in answers.
-//
-// Filters also look at folded forms of the text, which the package documentation
+// Scan applies the filters to a request: to every string and number inside the state, the
+// instructions, the criteria and the provider's options, and to the names of questions,
+// options and members. It also searches the folded forms that the package documentation
 // describes.
 //
-// A scan that takes longer than some 500 µs waits until one of the engine's places is
-// free. account says whose scan it is, because one account has at most half of the
-// places.
+// Scan never changes req. A redacted request is a copy that differs only where something
+// was found. In strings and names a label replaces the text, a number is replaced as a
+// whole, and names that become equal are numbered: [EMAIL], [EMAIL_2]. [Verdict.Names]
+// restores the names in answers.
 //
-// The patterns of all filters share a budget of 5·10⁸ steps, each an instruction
-// of a pattern's program times a byte that it reads; what follows a match is
-// read again where the pattern had looked ahead. The builtin filters share another
-// one, which only texts exhaust that are made for it: megabytes of nothing but
-// numbers, phrases or escapes. A request that needs more is refused, as
-// [ErrScanLimit]. A scan ends soon after ctx does.
+// A scan that takes longer than about 500 µs waits for one of the engine's places.
+// account identifies the tenant, because one account may use at most half of the places,
+// rounded up.
 //
-// An error is the context's, an [*systemone.InvalidError] for a string without
-// an end or of more than 256 MiB, that of a recognizer that failed while
-// FailClosed is set, or [ErrScanLimit]; then a [*router.Error] that may be
-// returned to the caller.
+// The patterns of all filters share a budget of 5·10⁸ steps. A step is one instruction of
+// a pattern's program times one byte that it reads; text after a match is read again if
+// the pattern had looked ahead. The builtin filters share another budget, which only
+// adversarial texts exhaust, such as megabytes of nothing but numbers, phrases or
+// escapes. A request that exceeds a budget is refused with [ErrScanLimit]. A scan ends
+// soon after ctx does.
+//
+// Scan returns the error of ctx, an [*systemone.InvalidError] for a string without an end
+// or of more than 256 MiB, or a [*router.Error] that may be shown to the caller: it wraps
+// [ErrScanLimit], or [ErrUnrecognized] if FailClosed is set and the recognizer failed.
 func (s *Scanner) Scan(ctx context.Context, account string, req *systemone.Request) (Verdict, error) {
 	if len(s.rules) == 0 {
 		return Verdict{Request: req}, nil
@@ -61,17 +59,17 @@ func (s *Scanner) Scan(ctx context.Context, account string, req *systemone.Reque
 	return v, nil
 }
 
-// count is how often a rule found something in the parts of a request.
+// count is how many hits a rule has in each part of a request.
 type count [places]int
 
-// hit is something that a rule found in the decoded form of a text.
+// hit is what a rule found in the decoded form of a text.
 type hit struct {
 	span
 
 	rule int
 }
 
-// scan is one request on its way through a Scanner.
+// scan is the state of scanning one request.
 type scan struct {
 	*Scanner
 
@@ -83,20 +81,21 @@ type scan struct {
 	spans    []span
 	starts   []int
 	counts   []count
-	patterns []string // what looked like prompt injection, for the report
+	patterns []string // suspected prompt injection, for the report
 	meter    *meter
 	machine  *machine
 
-	again bool // the current string was redacted and is looked at once more
+	again bool // the current string was redacted and is scanned once more
 
-	known       map[string]struct{} // the digits of numbers that were found
-	unconfirmed bool                // there were numbers that may be among them
-	second      bool                // the request is looked at again because of that
+	known       map[string]struct{} // digits of the numbers that context identified
+	unconfirmed bool                // a number without context was passed over before
+	second      bool                // this is the second pass, for such numbers
 
 	entities entityCall
 }
 
-// request returns req itself if nothing is to be redacted.
+// request scans a request and returns its redacted copy, or req itself if nothing is
+// redacted.
 func (z *scan) request(req *systemone.Request) (*systemone.Request, error) {
 	out := *req
 	changed, err := z.field(&out.State, inState)
@@ -118,8 +117,8 @@ func (z *scan) request(req *systemone.Request) (*systemone.Request, error) {
 	return &out, nil
 }
 
-// questions scans those of a request, and replaces them by copies where
-// something is to be redacted.
+// questions scans the questions of a request and replaces them by copies where it redacts
+// something.
 func (z *scan) questions(q *systemone.Request) (changed bool, err error) {
 	list := q.Questions
 	for i := range list {
@@ -140,7 +139,8 @@ func (z *scan) questions(q *systemone.Request) (changed bool, err error) {
 	return changed || redacted, err
 }
 
-// options scans those that the caller gave for providers, which may go there.
+// options scans the options that the caller gave for providers, because they are sent
+// upstream.
 func (z *scan) options(q *systemone.Request) (changed bool, err error) {
 	if q.Provider == nil {
 		return false, nil
@@ -206,15 +206,13 @@ func (z *scan) question(q *systemone.Question) (changed bool, err error) {
 	return changed || redacted, err
 }
 
-// maxPasses is how often a string is looked at. What stood next to a redacted
-// part, and was no number or name by that, may be one then.
+// maxPasses is how often a string is scanned. After a redaction the remaining text may
+// match a filter that it did not match before, because its neighbours changed.
 const maxPasses = 5
 
-// redact returns the current text with what is to be redacted replaced by
-// labels, nil if that is nothing. What is found even in the last pass makes a
-// label of the whole text.
-//
-// The text is the content of a JSON string, or plain.
+// redact returns the current text with labels for what is to be redacted, or nil if there
+// is nothing. If even the last pass finds something, the whole text becomes a label.
+// quoted says that the text is the content of a JSON string.
 func (z *scan) redact(place where, quoted bool) (replaced []byte, err error) {
 	defer func() { z.again = false }()
 	label := func(out []byte, h hit) []byte {

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// builtin is a filter for a slug.
+// builtin returns a filter for a slug.
 func builtin(slug string, action content.Action) content.Filter {
 	return content.Filter{Slug: slug, Action: action}
 }
@@ -32,7 +32,7 @@ func scanner(tb testing.TB, filters ...content.Filter) *content.Scanner {
 	return s
 }
 
-// scanState scans a request that consists of a state.
+// scanState scans a request that has only a state.
 func scanState(tb testing.TB, s *content.Scanner, state string) content.Verdict {
 	tb.Helper()
 	v, err := s.Scan(tb.Context(), "", &systemone.Request{State: json.RawMessage(state)})
@@ -40,7 +40,7 @@ func scanState(tb testing.TB, s *content.Scanner, state string) content.Verdict 
 	return v
 }
 
-// redacted returns a text after a scan that redacts what slug finds.
+// redacted returns a text after a scan that redacts what the builtin finds.
 func redacted(tb testing.TB, s *content.Scanner, plain string) string {
 	tb.Helper()
 	state, err := json.Marshal(plain)

@@ -8,26 +8,25 @@ import (
 	"github.com/google/uuid"
 )
 
-// Scanner is a set of filters, ready for use. [Engine.Scanner] makes one. It is safe
-// for concurrent use and never changes: make one for each set of filters, and keep
-// it.
+// Scanner is a compiled set of filters. [Engine.Scanner] makes one. It is immutable and
+// safe for concurrent use: make one for each set of filters and keep it.
 type Scanner struct {
 	engine   *Engine
 	rules    []rule
 	uses     [kinds]bool
-	programs []*program // of all patterns
+	programs []*program // one for each pattern
 }
 
-// where says which part of a request a string stands in.
+// where is the part of a request that contains a string.
 type where uint8
 
 const (
-	inState     where = iota // what the user wrote
-	inQuestions              // what the program asks: instructions and criteria
+	inState     where = iota // the state
+	inQuestions              // questions and provider options
 	places
 )
 
-// kind is what a rule looks for.
+// kind is what a rule searches for.
 type kind uint8
 
 const (
@@ -43,7 +42,7 @@ const (
 	kinds
 )
 
-// builtins are the kinds that have a slug, in their order.
+// builtins returns the builtin filters, indexed by kind.
 func builtins() [kinds - 1]struct{ slug, label, title string } {
 	return [...]struct{ slug, label, title string }{
 		kindEmail:     {Email, "[EMAIL]", "Email address"},
@@ -57,8 +56,8 @@ func builtins() [kinds - 1]struct{ slug, label, title string } {
 	}
 }
 
-// BuiltinLabel returns what a builtin filter puts in place of what it redacts,
-// "" if there is no filter with that slug.
+// BuiltinLabel returns the label that replaces what a builtin filter redacts, or "" if
+// there is no builtin with that slug.
 func BuiltinLabel(slug string) string {
 	for _, b := range builtins() {
 		if b.slug == slug {
@@ -68,13 +67,13 @@ func BuiltinLabel(slug string) string {
 	return ""
 }
 
-// rule is a filter, or several that look for the same, ready for use.
+// rule is a compiled filter, or several equal ones.
 type rule struct {
 	kind    kind
 	slug    string
 	pattern *pattern
-	label   string // takes the place of what is redacted
-	title   string // names the filter in messages
+	label   string // replaces redacted text
+	title   string // name of the filter in messages
 	acts    [places]act
 }
 
@@ -86,12 +85,12 @@ type act struct {
 	scope     string
 }
 
-// Scanner makes a scanner of filters. Of several that look for the same, the one
-// with the strongest action acts, of equal ones the first. The order of messages is
-// that of the builtins in the interface, then that of the patterns.
+// Scanner compiles filters. Of filters that search for the same, the one with the
+// strongest action applies, or the first if the actions are equal. Messages come in the
+// order of the builtins in the HTTP interface, then in that of the patterns.
 //
-// An error is an [ErrConfig]. It is an [ErrPattern] as well where a pattern cannot be
-// used, or where all of them have more than 200,000 instructions together.
+// Every error wraps [ErrConfig]. It also wraps [ErrPattern] if a pattern cannot be used,
+// or if all patterns together have more than 200,000 instructions.
 func (e *Engine) Scanner(filters []Filter) (*Scanner, error) {
 	s := &Scanner{engine: e}
 	for i, f := range filters {
@@ -115,10 +114,10 @@ func (e *Engine) Scanner(filters []Filter) (*Scanner, error) {
 	return s, nil
 }
 
-// Bytes returns about how much memory the patterns of s take.
+// Bytes returns about how many bytes the patterns of s take in memory.
 func (s *Scanner) Bytes() int { return s.size().bytes() }
 
-// size is that of all patterns.
+// size returns the total size of all patterns.
 func (s *Scanner) size() size {
 	var sum size
 	for _, r := range s.rules {
@@ -129,7 +128,7 @@ func (s *Scanner) size() size {
 	return sum
 }
 
-// add makes f a rule, or joins it with the one that looks for the same.
+// add compiles f to a rule, or merges it into the rule that searches for the same.
 func (s *Scanner) add(f Filter) error {
 	r, err := newRule(f)
 	if err != nil {
@@ -165,7 +164,7 @@ func newRule(f Filter) (rule, error) {
 				return rule{kind: kind(k), slug: b.slug, label: b.label, title: b.title}, nil
 			}
 		}
-		return rule{}, fmt.Errorf("no builtin %q", f.Slug)
+		return rule{}, fmt.Errorf("there is no builtin filter %q", f.Slug)
 	}
 	pattern, err := compilePattern(f.Pattern)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/signalbox/signalbox/guardrails/content"
 )
 
-// table are texts with and without what a filter looks for, and what it must
-// reach on them.
+// table has texts with and without what a filter searches for, and the precision and
+// recall that it must reach.
 type table struct {
 	positives, negatives []string
-	precision, recall    float64 // floors
+	precision, recall    float64 // minimum
 }
 
-// measure scans every text by itself.
+// measure scans each text alone and checks precision and recall.
 func (c table) measure(t *testing.T, slug string) {
 	t.Helper()
 	s := scanner(t, builtin(slug, content.Flag))

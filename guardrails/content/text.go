@@ -8,35 +8,34 @@ import (
 	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
-// text is one string, number or name of a request in the forms that a scan
-// needs. It is used for one after the other, so that its buffers are allocated
-// once.
+// text is one string, number or name of a request, in all forms that a scan needs. A scan
+// uses one text for all of them in turn, so that its buffers are allocated once.
 type text struct {
-	raw     []byte // as sent; of a JSON string what stands between the quotes
-	decoded []byte // without the escapes of JSON
-	escaped bool   // decoded is that of escapes, not raw itself
+	raw     []byte // as sent; a JSON string without its quotes
+	decoded []byte // raw without JSON escapes
+	escaped bool   // decoded is escapes.b, not raw itself
 	escapes derived
-	forms   []form // of decoded; the first is always there
+	forms   []form // forms of decoded, at least one
 	spare   []*derived
-	used    int // of spare
-	// meter ends what takes long. The forms of a text are incomplete then.
+	used    int // number of spare in use
+	// meter interrupts long work. The forms of a text are incomplete then.
 	meter *meter
 }
 
-// form is a text as a reader sees it, or may see it.
+// form is a text as a reader may see it.
 type form struct {
 	b    []byte
-	from []*derived // from decoded to b, step by step
-	// orders marks the form in which letters count that look like others. Only
-	// prompt injection is looked for in it.
+	from []*derived // the derivations from decoded to b, in order
+	// orders marks the form in which lookalike letters are replaced. Only prompt
+	// injection is searched in it.
 	orders bool
-	// covered marks the form that this one was made of. It shows no order that
-	// the other one does not.
+	// covered marks the form from which the orders form is derived. The orders form
+	// contains every order that this one contains, so this one is not searched for them.
 	covered bool
 }
 
-// set makes t the string between the quotes of a JSON text, or any other text
-// where escaped is false.
+// set sets t to a text. escaped means that the text is the content of a JSON string with
+// escapes.
 func (t *text) set(raw []byte, escaped bool) {
 	t.raw, t.decoded, t.escaped = raw, raw, escaped
 	t.used = 0
@@ -52,7 +51,7 @@ func (t *text) set(raw []byte, escaped bool) {
 	t.derive()
 }
 
-// derive makes the forms of a text that is not plain.
+// derive adds the forms of a text that is not plain.
 func (t *text) derive() {
 	open := form{b: t.decoded}
 	folded := open
@@ -83,7 +82,7 @@ func (t *text) derive() {
 	}
 }
 
-// fold derives the form of a text as a reader sees it.
+// fold derives the folded form of a text.
 func (t *text) fold(f form, how folding) form {
 	d := t.take()
 	d.fold(f.b, how, t.meter)
@@ -94,7 +93,7 @@ func (f form) then(d *derived) form {
 	return form{b: d.b, from: append(slices.Clip(f.from), d)}
 }
 
-// take returns a derived text that is not used.
+// take returns an unused derived text.
 func (t *text) take() *derived {
 	if t.used == len(t.spare) {
 		t.spare = append(t.spare, new(derived))
@@ -103,7 +102,7 @@ func (t *text) take() *derived {
 	return t.spare[t.used-1]
 }
 
-// inDecoded maps a part of a form to the decoded text, as whole characters.
+// inDecoded maps a part of a form to the decoded text, widened to whole characters.
 func (t *text) inDecoded(f *form, s span) span {
 	for _, d := range slices.Backward(f.from) {
 		s = d.source(s)
@@ -111,7 +110,7 @@ func (t *text) inDecoded(f *form, s span) span {
 	return snap(t.decoded, s)
 }
 
-// inRaw maps a part of the decoded text to what was sent.
+// inRaw maps a part of the decoded text to the raw text.
 func (t *text) inRaw(s span) span {
 	if t.escaped {
 		return t.escapes.source(s)
@@ -119,8 +118,8 @@ func (t *text) inRaw(s span) span {
 	return s
 }
 
-// unescape fills escapes, which is never longer than raw. A broken escape,
-// which the interface refuses, stands for itself.
+// unescape decodes the JSON escapes of raw. The result is never longer than raw. A broken
+// escape, which the interface refuses, stays as it is.
 func (t *text) unescape() {
 	d, in := &t.escapes, t.raw
 	d.reset(len(in))

@@ -1,11 +1,11 @@
 package content
 
-// automaton finds many words in one pass over a text (Aho and Corasick, 1975).
-// Words are small ASCII; capitals of the text count as small letters.
+// automaton finds many words in one pass over a text (Aho and Corasick, 1975). The words
+// are lower-case ASCII. Capitals in the text match small letters.
 type automaton struct {
 	class [256]uint8
-	next  []uint16 // state<<classBits|class; the high bit says that words end there
-	ends  [][]int  // of each state: the words
+	next  []uint16 // index: state<<classBits|class; the high bit marks a state in which words end
+	ends  [][]int  // for each state, the words that end there
 	sizes []int
 }
 
@@ -29,7 +29,7 @@ func newAutomaton(words []string) *automaton {
 			}
 		}
 	}
-	for _, c := range []byte("_-\t\r\n") { // between words
+	for _, c := range []byte("_-\t\r\n") { // characters that separate words
 		if a.class[' '] != 0 && a.class[c] == 0 {
 			a.class[c] = a.class[' ']
 		}
@@ -57,8 +57,8 @@ func (a *automaton) grow() int {
 	return len(a.ends) - 1
 }
 
-// link makes the tree of words an automaton: where a word cannot go on, the
-// longest end of what was read that begins another one does.
+// link turns the trie of words into an automaton: where a word cannot continue, it goes
+// to the longest suffix of the input that begins another word.
 func (a *automaton) link() {
 	fail := make([]int, len(a.ends))
 	queue := []int{0}
@@ -88,8 +88,8 @@ func (a *automaton) link() {
 
 func (a *automaton) length(word int) int { return a.sizes[word] }
 
-// each calls found with each word in b and where it ends, in the order of the
-// ends.
+// each calls found with each word in b and the index after it, in the order of these
+// indexes.
 func (a *automaton) each(b []byte, found func(word, end int)) {
 	state := 0
 	for i, c := range b {

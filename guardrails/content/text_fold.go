@@ -8,24 +8,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// folding says how a text is folded.
+// folding is the way in which a text is folded.
 type folding uint8
 
 const (
-	dropTags  folding = iota // characters that hide ASCII are not there
-	showTags                 // they stand for what they hide
-	keepMarks                // as dropTags, and letters keep their marks
+	dropTags  folding = iota // Unicode tag characters are removed
+	showTags                 // tag characters become the ASCII that they hide
+	keepMarks                // like dropTags, but letters keep their marks
 )
 
-// isPlain reports whether b is its own and only form: printable ASCII without
-// what may begin an escape of another language than JSON.
+// isPlain reports whether b has no other form: it is printable ASCII and contains nothing
+// that may begin an escape.
 func isPlain(b []byte) bool {
 	return isPrintable(b) &&
 		bytes.IndexByte(b, '%') < 0 && bytes.IndexByte(b, '&') < 0 && bytes.IndexByte(b, '\\') < 0
 }
 
-// isPrintable reports whether every byte of b is a character of ASCII that shows,
-// or a space, tab or line end.
+// isPrintable reports whether b consists of visible ASCII, spaces, tabs and line ends.
 func isPrintable(b []byte) bool {
 	const each = 0x0101010101010101
 	for ; len(b) >= 8; b = b[8:] {
@@ -52,16 +51,15 @@ func isShown(c byte) bool {
 	return ' ' <= c && c < 0x7f || c == '\n' || c == '\r' || c == '\t'
 }
 
-// fold makes d the source as a reader sees it: in the normal form NFKC of
-// Unicode, without characters that do not show, with the digits of every script
-// and the dashes, spaces and dots of many as those of ASCII, and without the
-// marks that combine with Latin, Greek and Cyrillic letters, with digits and
-// with ASCII. One character becomes at most eighteen, of 33 bytes instead of 3.
+// fold sets d to the source in NFKC, without invisible characters, with ASCII for the
+// digits of every script and for the dashes, spaces and dots of many. It drops the marks
+// that combine with Latin, Greek and Cyrillic letters, with digits and with ASCII. One
+// character of 3 bytes becomes at most eighteen characters of 33 bytes.
 func (d *derived) fold(source []byte, how folding, m *meter) {
 	d.reset(len(source))
 	m.begin()
 	f := folder{how: how}
-	normal := 0 // the source is in NFKC up to here
+	normal := 0 // the source is known to be in NFKC up to here
 	for i := 0; i < len(source) && !m.ended(i); {
 		if n := f.same(source[i:]); n > 0 {
 			d.copy(source, i, i+n)
@@ -98,19 +96,19 @@ func (d *derived) fold(source []byte, how folding, m *meter) {
 	}
 }
 
-// maxLonger is how many times as long a folded text may be.
+// maxLonger is how many times as long as its source a folded text may become.
 const maxLonger = 5
 
 // folder folds a text character by character.
 type folder struct {
 	how    folding
-	base   bool   // marks on the last character count for nothing
+	base   bool   // drop marks that follow the last character
 	tag    bool   // the last character was a tag
-	out    []byte // what stands for the current characters
+	out    []byte // output for the current characters
 	normal []byte
 }
 
-// same returns how much of b surely is as it will be.
+// same returns the length of a prefix of b that folding surely does not change.
 func (f *folder) same(b []byte) int {
 	i := 0
 	for i < len(b) && isShown(b[i]) {
@@ -131,8 +129,8 @@ func (f *folder) same(b []byte) int {
 	return f.withoutBase(b, i)
 }
 
-// withoutBase leaves the last of n bytes of b to the next step where marks that
-// follow it shall be put together with it.
+// withoutBase shortens n by the last character of b[:n] if marks follow it, so that both
+// are folded together.
 func (f *folder) withoutBase(b []byte, n int) int {
 	if n == 0 || n == len(b) || b[n] < utf8.RuneSelf {
 		return n
@@ -147,7 +145,7 @@ func (f *folder) withoutBase(b []byte, n int) int {
 	return n - size
 }
 
-// segment adds a base and its marks, which are not in NFKC.
+// segment folds a base character and its marks that are not in NFKC.
 func (f *folder) segment(b []byte) {
 	f.normal = norm.NFKC.Append(f.normal[:0], b...)
 	for i := 0; i < len(f.normal); {
@@ -157,18 +155,18 @@ func (f *folder) segment(b []byte) {
 	}
 }
 
-// known reports whether add knows r by itself, whatever follows.
+// known reports whether add folds r without regard to what follows.
 func (f *folder) known(r rune) bool {
 	return isInvisible(r) || foldRune(r) != 0 || f.base && f.how != keepMarks && isMark(r)
 }
 
-// add adds what stands for a character.
+// add appends the folded form of a character.
 func (f *folder) add(r rune) {
 	switch {
 	case isInvisible(r):
 		if c := tagged(r); c != 0 && f.how == showTags {
 			if !f.tag {
-				f.out = append(f.out, ' ') // it begins a text of its own
+				f.out = append(f.out, ' ') // a hidden text begins
 			}
 			f.add(c)
 			f.tag = true

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxUnhide is how many escapes in escapes are undone, as in &amp;#64;.
+// maxUnhide is how many levels of nested escapes are decoded, as in &amp;#64;.
 const maxUnhide = 3
 
-// unhide makes d the source without the escapes that other languages than JSON
-// have: %40 of URLs, &#64; and &commat; of HTML, \x40, \u0040 and \u{40} of
-// programs. It reports whether there were any.
+// unhide sets d to the source without escapes other than those of JSON: %40 of URLs,
+// &#64; and &commat; of HTML, \x40, \u0040 and \u{40} of programming languages. It
+// reports whether there were any.
 func (d *derived) unhide(source []byte, m *meter) bool {
 	d.reset(0)
 	m.begin()
@@ -41,8 +41,8 @@ func (d *derived) unhide(source []byte, m *meter) bool {
 	return true
 }
 
-// unhidden adds the character that b begins with an escape for, and says how
-// long the escape is: 0 where there is none.
+// unhidden appends the character of the escape at the start of b and returns the size of
+// the escape, 0 if there is none.
 func unhidden(out, b []byte) (_ []byte, size int) {
 	switch b[0] {
 	case '%':
@@ -77,7 +77,7 @@ func unhidden(out, b []byte) (_ []byte, size int) {
 	return nil, 0
 }
 
-// programEscape reads \x40, \u0040, \U00000040, \x{40} and \u{40}.
+// programEscape decodes \x40, \u0040, \U00000040, \x{40} and \u{40}.
 func programEscape(out, b []byte) (_ []byte, size int) {
 	from, most := 2, 2
 	switch {
@@ -111,7 +111,7 @@ func programEscape(out, b []byte) (_ []byte, size int) {
 	return utf8.AppendRune(out, rune(r)), size
 }
 
-// hexByte reads two hexadecimal digits behind a mark at i.
+// hexByte reads two hexadecimal digits after a mark at i.
 func hexByte(b []byte, i int, mark byte) (c byte, ok bool) {
 	if at(b, i) != mark {
 		return 0, false

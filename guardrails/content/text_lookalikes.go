@@ -2,8 +2,8 @@ package content
 
 import "unicode/utf8"
 
-// lookalikes makes d the source, which is folded, with ASCII letters for those of
-// other alphabets that look like them. It reports whether there were any.
+// lookalikes sets d to the folded source with ASCII for lookalike letters of other
+// alphabets. It reports whether there were any.
 func (d *derived) lookalikes(source []byte, m *meter) bool {
 	d.reset(0)
 	m.begin()
@@ -28,11 +28,11 @@ func (d *derived) lookalikes(source []byte, m *meter) bool {
 	return true
 }
 
-// lookalike returns the ASCII letter that a reader takes r for, 0 if none.
+// lookalike returns the ASCII letter that looks like r, or 0 if there is none.
 func lookalike(r rune) byte {
 	rows := [...]struct {
 		from  rune
-		ascii string // for from and those that follow; a space is none
+		ascii string // lookalikes of from and its successors; a space means none
 	}{
 		{0x391, "AB  EZHOIK MN O P  TY X"},   // Greek
 		{0x3b1, "abyde n ik uv onpsotu x w"}, // small

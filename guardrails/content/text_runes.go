@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// isInvisible reports whether a character does not show: controls, marks of
-// direction, joiners, fillers, variation selectors and all that Unicode calls
-// format or default ignorable.
+// isInvisible reports whether a character is invisible: controls, direction marks,
+// joiners, fillers, variation selectors and all that Unicode calls format or default
+// ignorable.
 func isInvisible(r rune) bool {
 	switch {
 	case r < 0xa0:
@@ -30,7 +30,7 @@ func isInvisible(r rune) bool {
 		0x1d173 <= r && r <= 0x1d17a || 0xe0000 <= r && r <= 0xe0fff
 }
 
-// tagged returns the ASCII character that a tag hides, 0 if r is none.
+// tagged returns the ASCII character that a tag character hides, or 0 if r is not a tag.
 func tagged(r rune) rune {
 	if 0xe0020 <= r && r <= 0xe007e {
 		return r - 0xe0000
@@ -38,7 +38,7 @@ func tagged(r rune) rune {
 	return 0
 }
 
-// hasTags reports whether a text may hold tags.
+// hasTags reports whether a text may contain tag characters.
 func hasTags(b []byte) bool {
 	return bytes.Contains(b, []byte("\xf3\xa0\x80")) || bytes.Contains(b, []byte("\xf3\xa0\x81"))
 }
@@ -46,21 +46,21 @@ func hasTags(b []byte) bool {
 // isMark reports whether a character combines with the one before it.
 func isMark(r rune) bool { return r >= 0x300 && !isPlainLetter(r) && unicode.Is(unicode.M, r) }
 
-// isPlainLetter reports whether a character surely is a letter of one of the
-// common scripts that no fold changes.
+// isPlainLetter reports whether a character is certainly a letter of a common script that
+// folding does not change.
 func isPlainLetter(r rune) bool {
 	return 0x4e00 <= r && r <= 0x9fff || 0x410 <= r && r <= 0x44f && r != 0x419 && r != 0x439 ||
 		0x3041 <= r && r <= 0x3094 || 0x30a1 <= r && r <= 0x30fa || 0x5d0 <= r && r <= 0x5ea || 0x621 <= r && r <= 0x63a
 }
 
-// isStrippable reports whether a character may be a Latin, Greek or Cyrillic
-// letter with a mark.
+// isStrippable reports whether a character may be a Latin, Greek or Cyrillic letter with
+// a mark.
 func isStrippable(r rune) bool {
 	return 0xc0 <= r && r <= 0x24f || 0x370 <= r && r <= 0x52f || 0x1e00 <= r && r <= 0x1fff
 }
 
-// foldRune returns which ASCII character is read for r, 0 if r stands for itself
-// or NFKC knows it.
+// foldRune returns the ASCII character that replaces r, or 0 if r stays or NFKC replaces
+// it.
 func foldRune(r rune) rune {
 	if r < 0x80 {
 		if r == '\v' || r == '\f' {
@@ -110,8 +110,8 @@ func foldRune(r rune) rune {
 	return 0
 }
 
-// foldDigit returns the ASCII digit of a character that is one in any script, or
-// one in a circle, in parentheses, before a dot or the like; 0 if r is none.
+// foldDigit returns the ASCII digit for a digit of any script, or for one in a circle, in
+// parentheses, before a dot or the like. It returns 0 for other characters.
 func foldDigit(r rune) rune {
 	if r < 0x660 {
 		switch r {
@@ -130,7 +130,7 @@ func foldDigit(r rune) rune {
 			return r - row.from + row.first
 		}
 	}
-	if 0x2000 <= r && r < 0xa620 { // between the scripts of southern Asia and Vai
+	if 0x2000 <= r && r < 0xa620 { // no digits between the scripts of southern Asia and Vai
 		return 0
 	}
 	// Digits come in rows of ten that begin with zero.
@@ -149,9 +149,9 @@ func foldDigit(r rune) rune {
 	return 0
 }
 
-// digitRows lists the characters that are digits and yet not of Unicode's class
-// of digits: raised, lowered, in circles and of scripts without a zero. Those of
-// Unicode 16 and 17 are here as well, which package unicode does not know yet.
+// digitRows returns digits outside Unicode's class of digits: raised, lowered, in
+// circles, and of scripts without a zero. It also has those of Unicode 16 and 17, which
+// package unicode does not know yet.
 func digitRows() []struct{ from, to, first rune } {
 	return []struct{ from, to, first rune }{
 		{0x1369, 0x1371, '1'},

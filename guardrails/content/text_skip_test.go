@@ -7,15 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSkipLeavesNothingOut: between where it begins and where it ends no byte is
-// one that is looked for, and among the next eight there is one.
+// TestSkipLeavesNothingOut holds that skip passes over no byte that it searches for.
+// Where it stops, one of the next eight bytes matches.
 func TestSkipLeavesNothingOut(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for _, look := range []struct {
 		skip  func(b []byte, i int) int
-		at    func(c byte) bool // that it must not skip
+		at    func(c byte) bool // the bytes that it must not skip
 		stops func(c byte) bool // where it may stop
 	}{
 		{skipToDigit, isDigit, func(c byte) bool { return '0' <= c && c <= '?' }},

@@ -8,33 +8,33 @@ import (
 // span is a part of a text, in bytes.
 type span struct{ start, end int }
 
-// derived is a text that was made from another one, its source, together with
-// where each of its bytes stems from. Bytes enter it only by copy and put, so
-// that no byte is without a place in the source. The zero value is empty.
+// derived is a text that was derived from a source text, with the origin of each byte.
+// Only copy and put append to it, so that every byte has an origin. The zero value is
+// empty.
 type derived struct {
 	b     []byte
 	trail []step
 }
 
-// step covers the bytes of a derived text from out to where the next step
-// begins. With size 0 they are those of the source from in on, one by one.
-// Otherwise each of them stems from all of the size bytes at in.
+// step is the origin of a range of derived bytes, from out to the out of the next step.
+// With size 0 they are copies of the source bytes from in on. Otherwise each of them is
+// derived from all size bytes at in.
 type step struct{ out, in, size uint32 }
 
-// maxText is how long a text may be. What is derived from it is at most maxLonger
-// times as long, so that a step can hold every place.
+// maxText is the maximum length of a text in bytes. Derived texts are at most maxLonger
+// times as long, so every offset fits into a step.
 const maxText = 256 << 20
 
 func place(i int) uint32 {
 	return uint32(i) //nolint:gosec // see maxText
 }
 
-// reset empties d and keeps its memory.
+// reset empties d, keeps its memory and reserves size bytes.
 func (d *derived) reset(size int) {
 	d.b, d.trail = slices.Grow(d.b[:0], size), d.trail[:0]
 }
 
-// copy appends a part of the source as it is.
+// copy appends a part of the source unchanged.
 func (d *derived) copy(source []byte, from, to int) {
 	if from >= to {
 		return
@@ -46,7 +46,7 @@ func (d *derived) copy(source []byte, from, to int) {
 	d.b = append(d.b, source[from:to]...)
 }
 
-// put appends what stands for a part of the source that is not empty.
+// put appends b as the replacement of a part of the source that is not empty.
 func (d *derived) put(b []byte, from, to int) {
 	if len(b) == 0 {
 		return
@@ -55,7 +55,7 @@ func (d *derived) put(b []byte, from, to int) {
 	d.b = append(d.b, b...)
 }
 
-// extend makes the source up to to belong to the last character of d as well.
+// extend extends the origin of the last character of d to the source index to.
 func (d *derived) extend(to int) {
 	if len(d.b) == 0 {
 		return
@@ -73,8 +73,8 @@ func (d *derived) extend(to int) {
 	last.size = place(to) - last.in
 }
 
-// source returns which part of the source a part of d stems from. s is not
-// empty and inside of d.
+// source returns the part of the source from which s is derived. s must not be empty and
+// must lie inside d.
 func (d *derived) source(s span) span {
 	first, last := d.step(s.start), d.step(s.end-1)
 	part := span{int(first.in), int(last.in + last.size)}
@@ -87,7 +87,7 @@ func (d *derived) source(s span) span {
 	return part
 }
 
-// step returns the one that covers a byte of d.
+// step returns the step that covers a byte of d.
 func (d *derived) step(at int) step {
 	n, exact := slices.BinarySearchFunc(d.trail, at, func(s step, at int) int { return int(s.out) - at })
 	if !exact {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// disguises are what texts in the tests of this file are made of.
+// disguises are the pieces of the texts in this file.
 func disguises() []string {
 	return []string{
 		"a", "B", "4", " ", "@", "é", "e\u0301", "4\u0333\u0301", "\u00ad", "\u200f", "\ufeff", "\u2060", "\U000e0041", "\U000e0100", "４", "ａ", "①", "⒋",
@@ -25,8 +25,8 @@ func newText(t interface{ Context() context.Context }) *text {
 	return &text{meter: newMeter(t.Context(), nil, "")}
 }
 
-// TestTrailsLeadBack holds each character of each form of a text to its place:
-// what stands there, folded by itself, holds that character.
+// TestTrailsLeadBack holds that each character of each form is mapped to its origin: the
+// origin, folded alone, contains that character.
 func TestTrailsLeadBack(t *testing.T) {
 	used := newText(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -116,9 +116,8 @@ func TestUnhiddenForms(t *testing.T) {
 	}
 }
 
-// TestClassesOfCharacters holds the ranges that are written out here to Unicode.
-// TestDigitsOfLateScripts holds that digits are known that package unicode does
-// not know yet.
+// TestDigitsOfLateScripts holds that folding knows digits that package unicode does not
+// know yet.
 func TestDigitsOfLateScripts(t *testing.T) {
 	for _, zero := range []rune{0x10d40, 0x116d0, 0x116da, 0x11bf0, 0x11de0, 0x1ccf0, 0x1e5f1} {
 		for n := range rune(10) {

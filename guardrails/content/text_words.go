@@ -6,10 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// skip returns i or, some times eight bytes later, the first place where one of
-// the next eight bytes has the bits want of those in mask; or where fewer than
-// eight are left. What it skips are bytes without: most of a text is neither
-// digits nor capitals.
+// skip returns the first of i, i+8, i+16 and so on where one of the next eight bytes c
+// satisfies c&mask == want, or where fewer than eight bytes are left. Most of a text is
+// neither digits nor capitals, so this skips much of it.
 func skip(b []byte, i int, mask, want byte) int {
 	const each = 0x0101010101010101 // a bit of every byte
 	for ; len(b)-i >= 8; i += 8 {
@@ -21,10 +20,10 @@ func skip(b []byte, i int, mask, want byte) int {
 	return i
 }
 
-// skipToDigit skips bytes that are no digits.
+// skipToDigit skips bytes that are not digits.
 func skipToDigit(b []byte, i int) int { return skip(b, i, 0xf0, '0') }
 
-// skipToCapital skips bytes that are no capitals of ASCII.
+// skipToCapital skips bytes that are not ASCII capitals.
 func skipToCapital(b []byte, i int) int { return skip(b, i, 0xe0, 0x40) }
 
 // snap widens a part of a text to whole characters.
@@ -45,12 +44,12 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 // isWord reports whether an ASCII character is part of a word or of a number.
 func isWord(c byte) bool { return isLetter(c) || isDigit(c) }
 
-// lastWordRune is the last character beyond ASCII that words may consist of
-// here: those of scripts that are written without spaces come later, and ASCII
-// words stand between them.
+// lastWordRune is the last character beyond ASCII that counts as part of a word. Later
+// scripts include those written without spaces, where ASCII words stand directly between
+// their characters.
 const lastWordRune = 0x52f
 
-// wordAt returns the size of the letter or digit at i, 0 if there is none.
+// wordAt returns the size of the letter or digit at i, or 0 if there is none.
 func wordAt(b []byte, i int) int {
 	if c := at(b, i); c < utf8.RuneSelf {
 		if isWord(c) {
@@ -65,8 +64,8 @@ func wordAt(b []byte, i int) int {
 	return size
 }
 
-// wordBefore returns the size of the letter or digit that ends at i, 0 if there
-// is none.
+// wordBefore returns the size of the letter or digit that ends at i, or 0 if there is
+// none.
 func wordBefore(b []byte, i int) int {
 	if c := at(b, i-1); c < utf8.RuneSelf {
 		if isWord(c) {
@@ -81,12 +80,10 @@ func wordBefore(b []byte, i int) int {
 	return size
 }
 
-// nearBytes is how much of the text before something is looked at for words
-// that explain it.
+// nearBytes is how many bytes around a place are searched for words that explain it.
 const nearBytes = 40
 
-// before fills buffer with what stands before i, at most size bytes, in small
-// ASCII letters.
+// before copies the text before i, at most size bytes, to buffer in lower-case ASCII.
 func before(buffer *[nearBytes]byte, b []byte, i, size int) []byte {
 	n := copy(buffer[:size], b[max(0, i-size):i])
 	for k, c := range buffer[:n] {
@@ -97,7 +94,7 @@ func before(buffer *[nearBytes]byte, b []byte, i, size int) []byte {
 	return buffer[:n]
 }
 
-// at returns a byte of b, 0 before and after it.
+// at returns the byte of b at i, or 0 outside of b.
 func at(b []byte, i int) byte {
 	if uint(i) < uint(len(b)) {
 		return b[i]

@@ -9,41 +9,40 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Verdict is what a scan came to.
+// Verdict is the result of a scan.
 type Verdict struct {
-	// Request is the one that was scanned, or a copy if something in it was
-	// redacted. Of a blocked one it is as it was.
+	// Request is the scanned request, or a copy if something was redacted. If Blocked is
+	// set, it is the original.
 	Request *systemone.Request
-	// Names gives the answers to Request the names of questions and options as they
-	// came. It is nil where no such name was redacted.
+	// Names restores the original names of questions and options in the answers to
+	// Request. It is nil if no such name was redacted.
 	Names *Names
-	// Blocked refuses the request; nil lets it pass.
+	// Blocked is the error that refuses the request; nil lets it pass.
 	Blocked  *router.Error
 	Findings []Finding
-	// Stages tell the caller: one for each finding, in the same order, and one
-	// for each filter that could not act.
+	// Stages are for the report to the caller: one for each finding, in the same order,
+	// then one for each filter that could not run.
 	Stages []router.Stage
 }
 
 // Finding is what one filter found in a request.
 type Finding struct {
-	Slug      string // of a builtin, or ""
-	Pattern   string // of a filter that is no builtin, or ""
-	Label     string // what takes the place of redacted text
+	Slug      string // slug of a builtin, or ""
+	Pattern   string // source of a custom pattern, or ""
+	Label     string // what replaces redacted text
 	Action    Action
-	Count     int // how often
+	Count     int // number of matches
 	Guardrail uuid.UUID
 	Scope     string
 }
 
-// At most so many texts that looked like prompt injection are reported, and so
-// many bytes of each.
+// Limits of the report about prompt injection: the number of texts and the bytes of each.
 const (
 	maxReported      = 10
 	maxReportedBytes = 200
 )
 
-// note keeps a text that looked like prompt injection for the report.
+// note records suspected prompt injection for the report.
 func (z *scan) note(found span) {
 	if len(z.patterns) == maxReported {
 		return
@@ -89,7 +88,7 @@ func (z *scan) report(v *Verdict, r rule, a act, n int) {
 	}
 }
 
-// stage tells what a filter did to a request.
+// stage reports what a filter did to a request.
 func stage(r rule, a act, n int, patterns []string) router.Stage {
 	done := [...]string{Flag: "flagged", Redact: "redacted", Block: "blocked"}
 	s := router.Stage{
@@ -121,7 +120,7 @@ func stage(r rule, a act, n int, patterns []string) router.Stage {
 	return a.attribute(s)
 }
 
-// attribute says which guardrail a stage belongs to.
+// attribute adds the guardrail of a filter to its stage.
 func (a act) attribute(s router.Stage) router.Stage {
 	if a.guardrail != uuid.Nil {
 		s.GuardrailID = new(a.guardrail)

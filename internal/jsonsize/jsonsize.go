@@ -1,13 +1,13 @@
-// Package jsonsize tells how large texts are in a reply. A bound on what is
-// stored counts these bytes: encoding/json writes some characters as six.
+// Package jsonsize computes how many bytes texts take as JSON. Limits on stored texts
+// count these bytes, because JSON writes some characters with six bytes.
 package jsonsize
 
 import "unicode/utf8"
 
 const escaped = len(`\u2028`)
 
-// Text is how many bytes encoding/json writes for s, quotes included, where it
-// does not escape what HTML would take for markup.
+// Text returns how many bytes encoding/json writes for s without HTML escaping, quotes
+// included.
 func Text(s string) int {
 	n := len(`""`)
 	for i, r := range s {
@@ -17,7 +17,7 @@ func Text(s string) int {
 		case '\u2028', '\u2029':
 			n += escaped
 		case utf8.RuneError:
-			if _, width := utf8.DecodeRuneInString(s[i:]); width == 1 { // no UTF-8
+			if _, width := utf8.DecodeRuneInString(s[i:]); width == 1 { // invalid UTF-8
 				n += escaped
 				continue
 			}
@@ -33,7 +33,8 @@ func Text(s string) int {
 	return n
 }
 
-// List is how many bytes a list of texts has, with its brackets and commas.
+// List returns how many bytes encoding/json writes for a list of texts, brackets and
+// commas included.
 func List(texts []string) int {
 	n := len(`[]`)
 	for i, s := range texts {

@@ -1,6 +1,6 @@
-// Package jsontext reads and writes JSON as text, without building anything.
+// Package jsontext reads and writes JSON as text, without building a tree of values.
 //
-// The readers are for text that systemone.CheckSyntax has accepted. Of any other text
-// they make nonsense, but they neither panic nor loop, and return no more than what is
-// there. What they return is part of the text, except for strings with escapes.
+// The readers expect text that systemone.CheckSyntax has accepted. On other text their
+// results are meaningless, but they neither panic nor loop. Results are slices of the
+// input, except for strings with escapes, which are copies.
 package jsontext

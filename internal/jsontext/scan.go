@@ -2,7 +2,8 @@ package jsontext
 
 import "bytes"
 
-// Space returns the index of the first byte at or after i that is no white space.
+// Space returns the index of the first byte at or after i that is not white space, or
+// len(data).
 func Space(data []byte, i int) int {
 	for i < len(data) {
 		switch data[i] {
@@ -15,7 +16,8 @@ func Space(data []byte, i int) int {
 	return i
 }
 
-// Trim returns a value without the white space around it. Its capacity ends with it.
+// Trim returns a value without the white space around it. Appending to the result does
+// not overwrite the input.
 func Trim(value []byte) []byte {
 	value = value[Space(value, 0):]
 	end := len(value)
@@ -25,8 +27,8 @@ func Trim(value []byte) []byte {
 	return value[:end:end]
 }
 
-// Skip returns the index after the value that begins at i, and i where none begins. A
-// value without an end goes to the end of data.
+// Skip returns the index after the value that begins at i, or i if no value begins there.
+// A value that is cut off ends at len(data).
 func Skip(data []byte, i int) int {
 	if i >= len(data) {
 		return i
@@ -72,9 +74,9 @@ func skipContainer(data []byte, i int) int {
 	return i
 }
 
-// StringEnd returns the index of the quote that ends the string whose content begins at
-// i, -1 if there is none: the first one that does not follow an odd number of
-// backslashes. It looks at each byte twice at most.
+// StringEnd returns the index of the closing quote of the string whose content begins at
+// i, or -1 if there is none. The closing quote is the first one after an even number of
+// backslashes. The time is linear in the length of the string.
 func StringEnd(data []byte, i int) int {
 	for start := i; ; i++ {
 		n := bytes.IndexByte(data[i:], '"')
@@ -92,23 +94,25 @@ func StringEnd(data []byte, i int) int {
 	}
 }
 
-// Walker steps through the members of an object or the elements of an array.
+// Walker iterates over the members of an object or the elements of an array. [Walk] makes
+// one; the zero value is not usable.
 type Walker struct {
-	Name  []byte // of the member, without escapes; nil in an array
-	Value []byte // without white space around it; its capacity ends with it
-	Index int    // of the member or element, -1 before the first
+	Name  []byte // name of the member, unescaped; nil in an array
+	Value []byte // without white space around it; appending to it does not overwrite the input
+	Index int    // index of the member or element; -1 before the first Next
 
 	data []byte
 	pos  int
 }
 
-// Walk returns a walker that stands before the first value of a container, which has no
-// white space before it.
+// Walk returns a walker before the first value of an object or array. The first byte of
+// container must be its bracket.
 func Walk(container []byte) Walker {
 	return Walker{data: container, pos: 1, Index: -1}
 }
 
-// Next steps to the next value and returns false after the last.
+// Next advances to the next value. It returns false after the last one, and at text that
+// is not JSON.
 func (w *Walker) Next() bool {
 	data, pos := w.data, Space(w.data, w.pos)
 	if pos < len(data) && data[pos] == ',' {

@@ -34,7 +34,7 @@ func TestLawSkipAgreesWithTheStandardLibrary(t *testing.T) {
 	})
 }
 
-// rebuilt copies a value by taking it apart with every reader.
+// rebuilt copies a value with every reader, as encoding/json would decode it.
 func rebuilt(value []byte) any {
 	value = jsontext.Trim(value)
 	if jsontext.IsNull(value) {
@@ -64,8 +64,8 @@ func rebuilt(value []byte) any {
 	return scalar
 }
 
-// FuzzReaders holds that JSON is read as package encoding/json reads it, and that any
-// other text ends every reader without a panic.
+// FuzzReaders holds that the readers agree with encoding/json on valid JSON, and end
+// without a panic on any other text.
 func FuzzReaders(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":[1,-2.5e3,true,false,null,"x\n\"\\\u00e9"],"":{},"\u0062\ud83d\ude00":[]}`, ` [ { "a" : "b" , "c" : [ ] } ] `, `"`, `"\`, `{"`, `{"a`, `{"a":`,
@@ -76,7 +76,7 @@ func FuzzReaders(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got := rebuilt(data)
 		var want any
-		if bytes.Contains(data, []byte(`\ud`)) || bytes.Contains(data, []byte(`\uD`)) { // halves of pairs are not for these readers
+		if bytes.Contains(data, []byte(`\ud`)) || bytes.Contains(data, []byte(`\uD`)) { // the readers keep half a surrogate pair as it is, encoding/json replaces it
 			return
 		}
 		if !json.Valid(data) || json.Unmarshal(data, &want) != nil || !bytes.Equal(data, bytes.ToValidUTF8(data, nil)) {
@@ -86,7 +86,7 @@ func FuzzReaders(f *testing.F) {
 	})
 }
 
-// FuzzAppendString holds that encoding/json reads what was written.
+// FuzzAppendString holds that encoding/json decodes what AppendString wrote.
 func FuzzAppendString(f *testing.F) {
 	for _, seed := range []string{"", "a\"\\\n\r\t\x00\x1f", "é😀\u2028", "\xff<&>"} {
 		f.Add(seed)

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// IsNull reports whether a value is null or absent.
+// IsNull reports whether a trimmed value is null or empty.
 func IsNull(value []byte) bool { return len(value) == 0 || value[0] == 'n' }
 
-// Text returns the content of a string, and whether value is one.
+// Text returns the unescaped content of a JSON string, and whether value is a string.
 func Text(value []byte) (string, bool) {
 	if len(value) < len(`""`) || value[0] != '"' {
 		return "", false
@@ -18,7 +18,8 @@ func Text(value []byte) (string, bool) {
 	return string(Unquote(value)), true
 }
 
-// Members returns the members of an object, and whether value is one.
+// Members returns the members of an object by their unescaped names, and whether value is
+// an object. Of members with the same name the last one is kept.
 func Members(value []byte) (map[string]json.RawMessage, bool) {
 	if len(value) == 0 || value[0] != '{' {
 		return nil, false
@@ -30,7 +31,7 @@ func Members(value []byte) (map[string]json.RawMessage, bool) {
 	return members, true
 }
 
-// Elements returns the elements of an array, and whether value is one.
+// Elements returns the elements of an array, and whether value is an array.
 func Elements(value []byte) ([]json.RawMessage, bool) {
 	if len(value) == 0 || value[0] != '[' {
 		return nil, false
@@ -42,12 +43,13 @@ func Elements(value []byte) ([]json.RawMessage, bool) {
 	return list, true
 }
 
-// Unquote returns the content of a string without escapes. quoted has at least its two
-// quotes.
+// Unquote returns the unescaped content of a JSON string. It panics on less than two
+// bytes, so quoted must include both quotes.
 func Unquote(quoted []byte) []byte { return Unescaped(quoted[1 : len(quoted)-1]) }
 
-// Unescaped returns what stands between the quotes of a string without escapes. A broken
-// escape represents itself. Where there is none, the result is in.
+// Unescaped replaces the escapes in the content of a JSON string, given without its
+// quotes. A broken escape stays as it is. Without escapes the result is in itself, not a
+// copy.
 func Unescaped(in []byte) []byte {
 	next := bytes.IndexByte(in, '\\')
 	if next < 0 {
@@ -66,9 +68,9 @@ func Unescaped(in []byte) []byte {
 	return append(out, in...)
 }
 
-// Unescape returns the character of the escape that begins with the first byte of
-// escaped, and how many bytes it has: both escapes of a surrogate pair at once. The size
-// is 0 for anything else, such as half of a pair.
+// Unescape decodes the escape at the start of escaped and returns its character and its
+// size in bytes. The two escapes of a surrogate pair are decoded together. The size is 0
+// for anything else, such as half a pair.
 func Unescape(escaped []byte) (r rune, size int) {
 	if len(escaped) < 2 {
 		return 0, 0
@@ -101,7 +103,7 @@ func Unescape(escaped []byte) (r rune, size int) {
 	return r, 12
 }
 
-// hexEscape reads \uXXXX.
+// hexEscape decodes \uXXXX.
 func hexEscape(escaped []byte) (r rune, ok bool) {
 	if len(escaped) < 6 || escaped[0] != '\\' || escaped[1] != 'u' {
 		return 0, false
@@ -122,13 +124,13 @@ func hexEscape(escaped []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// AppendString appends s as a JSON string. Characters that HTML or JavaScript give a
-// meaning are not escaped. Bytes that are not UTF-8 become U+FFFD.
+// AppendString appends s as a JSON string. It does not escape characters that are special
+// in HTML or JavaScript. Each byte that is not valid UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	return append(AppendText(append(dst, '"'), s), '"')
 }
 
-// AppendText appends s as AppendString does, without the quotes.
+// AppendText appends the content of the JSON string of s, without the quotes.
 func AppendText(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	start := 0

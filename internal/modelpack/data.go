@@ -17,14 +17,14 @@ import (
 	"unicode/utf8"
 )
 
-// sample is one labelled text of a quality gate.
+// sample is one labelled text for a quality gate.
 type sample struct {
 	Text  string `json:"text"`
 	Label bool   `json:"label"`
 }
 
-// reviews takes the sentences of the UCI set "Sentiment Labelled Sentences"
-// from the package's fixtures; label true is a positive one.
+// reviews returns the sentences of the UCI set "Sentiment Labelled Sentences" from the
+// fixtures of the package. Label true is a positive sentence.
 func reviews(source, _ string) ([]byte, error) {
 	var samples []sample
 	for _, name := range []string{"amazon.json", "imdb.json", "yelp.json"} {
@@ -49,9 +49,9 @@ const (
 	mailRunes     = 500
 )
 
-// mails takes every so-manieth mail of the SpamAssassin corpus, its subject and
-// the begin of its text; label true is spam. Mails of several parts are left
-// out, and addresses are taken out of the others.
+// mails returns evenly spaced mails of the SpamAssassin corpus: the subject and the
+// beginning of the text. Label true is spam. Mails with several parts are left out, and
+// addresses are removed from the others.
 func mails(source, _ string) ([]byte, error) {
 	var samples []sample
 	for _, group := range []struct {
@@ -69,7 +69,7 @@ func mails(source, _ string) ([]byte, error) {
 			}
 			slices.Sort(paths)
 			for _, path := range paths {
-				content, err := os.ReadFile(path) //nolint:gosec // named by the caller
+				content, err := os.ReadFile(path) //nolint:gosec // the caller chooses the path
 				if err != nil {
 					return nil, err
 				}
@@ -88,9 +88,10 @@ func mails(source, _ string) ([]byte, error) {
 	return lines(samples)
 }
 
-// mailText is the subject and the begin of the text of a mail of one part.
+// mailText returns the subject and the beginning of the text of a mail, and false for a
+// mail that has several parts or cannot be read.
 func mailText(content []byte) (text string, ok bool) {
-	if bytes.HasPrefix(content, []byte("From ")) { // the line of the mailbox
+	if bytes.HasPrefix(content, []byte("From ")) { // separator line of the mbox format
 		_, content, _ = bytes.Cut(content, []byte("\n"))
 	}
 	message, err := mail.ReadMessage(bytes.NewReader(content))
@@ -125,7 +126,7 @@ var (
 	addresses = regexp.MustCompile(`\S+@\S+|https?://\S+|www\.\S+`)
 )
 
-// tidy takes markup and addresses out and cuts the rest.
+// tidy removes markup and addresses and cuts the text after mailRunes characters.
 func tidy(text string) string {
 	text = markup.ReplaceAllString(text, " ")
 	text = addresses.ReplaceAllString(text, "")

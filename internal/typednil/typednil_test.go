@@ -25,7 +25,7 @@ func (list) Read([]byte) (int, error)  { return 0, io.EOF }
 
 type config struct {
 	First  io.Reader
-	Number *int // a nil that is a default
+	Number *int // nil is its default
 	Func   func()
 	At     time.Time
 	Inner  struct{ Second io.Reader }
@@ -39,7 +39,7 @@ func TestNilsInInterfacesAreFound(t *testing.T) {
 		c := config{First: pointer{}}
 		c.Inner.Second = v
 		assert.Equal(t, "Inner.Second", typednil.Field(c), "%T", v)
-		assert.Empty(t, typednil.Field(config{hidden: v}), "not for others to set")
+		assert.Empty(t, typednil.Field(config{hidden: v}), "an unexported field is skipped")
 	}
 	for _, v := range []io.Reader{nil, pointer{}, &pointer{}, table{}, call(func() {}), make(queue), list(nil)} {
 		assert.False(t, typednil.Is(v), "%T", v)

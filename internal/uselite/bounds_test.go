@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNormaliseStops: no more than MaxRunes characters are looked at, as
-// written or after normalisation, however long the text is.
+// TestNormaliseStops holds that normalise reads at most MaxRunes characters, and returns
+// at most as many, however long the text is.
 func TestNormaliseStops(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
@@ -35,8 +35,8 @@ func TestNormaliseStops(t *testing.T) {
 	}
 }
 
-// TestLongTextCountsAsTooLong: also where few pieces would do, which nobody
-// finds out without reading it.
+// TestLongTextCountsAsTooLong holds that Count reports MaxTokens+1 for a text above
+// MaxRunes, even if the text has few pieces.
 func TestLongTextCountsAsTooLong(t *testing.T) {
 	m := load(t)
 	for _, text := range []string{strings.Repeat("☃", MaxRunes+1), strings.Repeat("\ufdfa", 1<<19), strings.Repeat("a ", 1<<19)} {

@@ -1,16 +1,13 @@
-// Package uselite is a pure Go inference engine for the English Universal
-// Sentence Encoder Lite: a unigram tokenizer with 8,000 pieces and a
-// transformer of two layers that turn a sentence into a unit vector of 512
-// numbers, so that the dot product of two vectors says how alike the meanings
-// of two sentences are.
+// Package uselite is a pure Go inference engine for the English Universal Sentence
+// Encoder Lite. A unigram tokenizer with 8,000 pieces and a transformer of two layers
+// turn a sentence into a unit vector of 512 numbers. The dot product of two such vectors
+// measures how similar the meanings of the sentences are.
 //
-// The one thing to know first: the matrices stay as the int8 bytes of the
-// packed file that [Read] is given. They are neither copied nor widened, so
-// that a model that is embedded in a binary costs its tokenizer and little
-// else in memory, and the caller must not write to those bytes any more.
+// The matrices stay in the packed file that is given to [Read], as int8. They are neither
+// copied nor widened, so an embedded model needs little memory besides its tokenizer. The
+// caller must not modify those bytes.
 //
-// The products of the matrices are computed by a small assembly kernel where
-// the processor has AVX2 and FMA, and by portable Go everywhere else; the
-// build tag purego leaves the assembly out. Both give the same vectors up to
-// the rounding of float32.
+// A small assembly kernel computes the matrix products on processors with AVX2 and FMA,
+// and portable Go everywhere else. The build tag purego excludes the assembly. Both give
+// the same vectors up to the rounding of float32.
 package uselite

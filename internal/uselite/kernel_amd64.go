@@ -4,7 +4,7 @@ package uselite
 
 import "golang.org/x/sys/cpu"
 
-// fastest is the best product for this processor.
+// fastest returns the fastest kernel for this processor.
 func fastest() product {
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 		return multiplyAVX2
@@ -12,9 +12,9 @@ func fastest() product {
 	return multiplyPortable
 }
 
-// multiplyAVX2 walks over the weights once, two rows at a time, and takes the
-// places by fours: the rows of weights then stay in the nearest cache and each
-// of them is widened once for four places.
+// multiplyAVX2 reads the weights once, two rows at a time, and processes four positions
+// at a time. The two rows then stay in the first-level cache, and each is widened once
+// for four positions.
 func multiplyAVX2(l *linear, x []float32, n int, y, _ []float32) {
 	in, out := l.weights.cols, l.weights.rows
 	var sums [8]float32
@@ -30,9 +30,8 @@ func multiplyAVX2(l *linear, x []float32, n int, y, _ []float32) {
 	}
 }
 
-// dot4x2AVX2 writes the dot products of the int8 row w0 with x0 to x3, then
-// those of w1. All have n numbers; n is a positive multiple of 8, which the
-// reader of the packed file makes sure of.
+// dot4x2AVX2 writes the dot products of the int8 row w0 with x0 to x3, then those of w1.
+// Each vector has n numbers. n must be a positive multiple of 8, which Read checks.
 //
 //go:noescape
 func dot4x2AVX2(w0, w1 *byte, x0, x1, x2, x3 *float32, n int, sums *[8]float32)

@@ -2,5 +2,5 @@
 
 package uselite
 
-// fastest is the best product for this processor.
+// fastest returns the fastest kernel for this processor.
 func fastest() product { return multiplyPortable }

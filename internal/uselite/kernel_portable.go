@@ -1,11 +1,11 @@
 package uselite
 
-// multiplyPortable is the product in plain Go. It widens two rows of weights
-// once for all places and then takes four places at a time, so that each
-// number it loads is used several times.
+// multiplyPortable is the kernel in plain Go. It widens two rows of weights once for all
+// positions and processes four positions at a time, so that each loaded number is used
+// several times.
 func multiplyPortable(l *linear, x []float32, n int, y, work []float32) {
 	in, out := l.weights.cols, l.weights.rows
-	var wide [256]float32 // a table is faster here than converting
+	var wide [256]float32 // a table lookup is faster than a conversion
 	for q := range wide {
 		wide[q] = float32(int8(q)) //nolint:gosec // the bytes are int8
 	}
@@ -28,14 +28,15 @@ func multiplyPortable(l *linear, x []float32, n int, y, work []float32) {
 	}
 }
 
-// places gives the offsets of the four rows from t on. Behind the last row it
-// repeats that row: computing it again is cheaper than another kernel.
+// places returns the offsets of the four rows from t on. Beyond the last row it repeats
+// that row, because computing it again is cheaper than a second kernel.
 func places(t, n, width int) [4]int {
 	last := n - 1
 	return [4]int{t * width, min(t+1, last) * width, min(t+2, last) * width, min(t+3, last) * width}
 }
 
-// store finishes eight sums, of the places from t on by the outputs a and b.
+// store scales eight sums, adds the biases and writes them: for the positions from t on,
+// the outputs a and b.
 func (l *linear) store(sums *[8]float32, y []float32, t, n, a, b int) {
 	out := l.weights.rows
 	scaleA, scaleB := l.weights.scale(a), l.weights.scale(b)

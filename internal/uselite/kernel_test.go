@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestKernelsAgree compares every kernel with the definition in float64.
+// TestKernelsAgree compares every kernel with a product in float64.
 func TestKernelsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := lane * rapid.IntRange(1, 20).Draw(t, "in")

@@ -2,9 +2,9 @@ package uselite
 
 import "math"
 
-// apply normalises n rows of x to mean 0 and variance 1 before it scales them.
+// apply normalises n rows of x to mean 0 and variance 1, then applies scale and bias.
 func (m layerNorm) apply(x []float32, n int, y []float32) {
-	const epsilon = 1e-6 // of the published graph
+	const epsilon = 1e-6 // as in the published graph
 	width := len(m.scale)
 	for t := range n {
 		in, out := x[t*width:(t+1)*width], y[t*width:(t+1)*width]
@@ -24,9 +24,8 @@ func (m layerNorm) apply(x []float32, n int, y []float32) {
 	}
 }
 
-// attend mixes the values of n places by how well each place's query fits the
-// other places' keys. A row of qkv holds query, key and value one after the
-// other, each of width numbers; weights is working space for n numbers.
+// attend computes multi-head attention over n positions. A row of qkv holds query, key
+// and value, each of width numbers. weights is working space for n numbers.
 func attend(qkv []float32, n, width int, weights, out []float32) {
 	each := width / heads
 	scale := float32(1 / math.Sqrt(float64(each)))
@@ -57,8 +56,8 @@ func attend(qkv []float32, n, width int, weights, out []float32) {
 	}
 }
 
-// addScaled4 adds to sum four vectors, each times its weight: four at once
-// because the sum is then read and written once and not four times.
+// addScaled4 adds four vectors to sum, each times its weight. Four at a time read and
+// write sum once instead of four times.
 func addScaled4(sum, weights, a, b, c, d []float32) {
 	a, b, c, d = a[:len(sum)], b[:len(sum)], c[:len(sum)], d[:len(sum)]
 	wa, wb, wc, wd := weights[0], weights[1], weights[2], weights[3]
@@ -67,7 +66,7 @@ func addScaled4(sum, weights, a, b, c, d []float32) {
 	}
 }
 
-// dot keeps four partial sums so that one addition need not wait for another.
+// dot uses four partial sums so that an addition need not wait for the one before.
 func dot(a, b []float32) float32 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float32
@@ -112,7 +111,7 @@ func rectify(v []float32) {
 	}
 }
 
-// average writes the mean of n rows of x.
+// average writes the mean of n rows of x to mean.
 func average(x []float32, n int, mean []float32) {
 	clear(mean)
 	for t := range n {
@@ -135,8 +134,8 @@ func unit(v []float32) {
 	}
 }
 
-// positions gives every place its signal: sines of rising wavelength in the
-// first half of the width, cosines in the second.
+// positions returns the position signal of every position: sines of rising wavelength in
+// the first half of the width, cosines in the second half.
 func positions(timing []float32) []float32 {
 	half := len(timing)
 	table := make([]float32, MaxTokens*2*half)

@@ -6,25 +6,25 @@ import (
 	"sync"
 )
 
-// MaxTokens is the number of pieces that one vector can be made of: the
-// published model clips there, and so does [Model.Encode].
+// MaxTokens is the maximum number of pieces in one vector. The published model clips
+// there, and so does [Model.Encode].
 const MaxTokens = 128
 
-// MaxRunes is the number of characters of a text, as it is written and again
-// after normalisation, that are looked at: far more than MaxTokens pieces of a
-// language have, and few enough that no text takes longer than a millisecond
-// to cut into pieces.
+// MaxRunes is the maximum number of characters of a text that are read, before and after
+// normalisation. MaxTokens pieces of a language have far fewer. The limit bounds the time
+// to tokenize any text: 0.6 ms for ordinary text, 3.4 ms for characters that
+// normalisation expands to 18 (one core of an AMD EPYC).
 const MaxRunes = 32 * MaxTokens
 
 // heads is the number of attention heads of both layers.
 const heads = 4
 
-// Model is a sentence encoder. It is read-only after [Read] and safe for
-// concurrent use.
+// Model is a sentence encoder. [Read] makes one. It is read-only and safe for concurrent
+// use.
 type Model struct {
 	tokens    *tokenizer
 	embedding matrix    // one row per piece
-	position  []float32 // what a place adds to its piece, [MaxTokens][embedding.cols]
+	position  []float32 // position signal, [MaxTokens][embedding.cols]
 	layers    [2]layer
 	head      linear
 	multiply  product
@@ -35,7 +35,7 @@ type Model struct {
 type layer struct {
 	attentionNorm layerNorm
 	qkv, proj     linear
-	adjust        linear // widens the residual; empty where the width stays
+	adjust        linear // widens the residual; empty if the width stays the same
 	feedNorm      layerNorm
 	up, down      linear
 }
@@ -49,25 +49,25 @@ type linear struct {
 // layerNorm is layer normalisation with a learned scale and bias.
 type layerNorm struct{ scale, bias []float32 }
 
-// product writes to y the n products of l with the n rows of x. It may use
-// work, which is twice as long as a row of l, for values in between.
+// product is a kernel: it writes the n products of l with the n rows of x to y. work is
+// working space, twice as long as a row of l.
 type product func(l *linear, x []float32, n int, y, work []float32)
 
 // scratch holds the intermediate values of one call of Encode.
 type scratch struct {
 	x, normed, residual, mixed []float32 // [MaxTokens][width]
 	wide                       []float32 // [MaxTokens][the widest layer]
-	weights                    []float32 // attention of one place, [MaxTokens]
+	weights                    []float32 // attention of one position, [MaxTokens]
 	mean                       []float32
 	work                       []float32 // for a product
 }
 
-// Dim is the length of the vectors that Encode returns.
+// Dim returns the length of the vectors that Encode returns.
 func (m *Model) Dim() int { return m.head.weights.rows }
 
-// Count says how many pieces text has. Only the first [MaxTokens] of them
-// enter a vector. A text of more than [MaxRunes] characters is not read to its
-// end and counts as MaxTokens+1.
+// Count returns how many pieces text has. Only the first [MaxTokens] of them enter a
+// vector. A text of more than [MaxRunes] characters counts as MaxTokens+1, because it is
+// not read to its end.
 func (m *Model) Count(text string) int {
 	in, whole := normalise(text)
 	if !whole {
@@ -76,10 +76,10 @@ func (m *Model) Count(text string) int {
 	return len(m.tokens.pieces(in))
 }
 
-// Encode returns the unit vector of text, or nil when the vocabulary knows
-// nothing in it but spaces. Text beyond MaxTokens pieces or MaxRunes characters
-// is cut. The context is looked at between the halves of the layers, a few
-// milliseconds apart; its error is returned as it is.
+// Encode returns the unit vector of text, or nil if the vocabulary knows no piece of it
+// except spaces. Text beyond [MaxTokens] pieces or [MaxRunes] characters is ignored.
+// Encode checks ctx twice in each layer, a few milliseconds apart, and returns its error
+// unchanged.
 func (m *Model) Encode(ctx context.Context, text string) ([]float32, error) {
 	ids := m.tokens.encode(text)
 	ids = ids[:min(len(ids), MaxTokens)]
@@ -124,8 +124,8 @@ func (m *Model) newScratch() *scratch {
 	}
 }
 
-// embed looks the pieces up; the published graph doubles an embedding before
-// it adds the place.
+// embed writes the embedding of each piece plus its position signal. The published graph
+// doubles the embedding first.
 func (m *Model) embed(ids []int32, x []float32) {
 	width := m.embedding.cols
 	for t, id := range ids {

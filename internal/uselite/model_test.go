@@ -25,7 +25,7 @@ func load(tb testing.TB) *Model {
 	return m
 }
 
-// reference is what the JavaScript original makes of a text.
+// reference is the JavaScript original's result for a text.
 type reference struct {
 	Text   string    `json:"text"`
 	IDs    []int32   `json:"ids"`
@@ -45,7 +45,7 @@ func references(tb testing.TB) []reference {
 	return rs
 }
 
-// kernels are the products that can run here.
+// kernels are the kernels that this processor can run.
 func kernels() map[string]product {
 	return map[string]product{"fastest": fastest(), "portable": multiplyPortable}
 }
@@ -65,7 +65,7 @@ func TestReferenceVectors(t *testing.T) {
 		m.multiply = k
 		for i, r := range rs {
 			if name == "portable" && i%8 != 0 {
-				continue // it takes ten times as long, and far longer under the race detector
+				continue // the portable kernel takes ten times as long, more under the race detector
 			}
 			v, err := m.Encode(t.Context(), r.Text)
 			require.NoError(t, err)

@@ -9,30 +9,34 @@ import (
 	"unicode/utf8"
 )
 
-// ErrFormat is what every error of [Read] wraps: the bytes are not a packed
-// model, or are cut or damaged.
-var ErrFormat = errors.New("uselite: not a sound packed model")
+// ErrFormat is wrapped by every error of [Read]: the bytes are not a packed model, or are
+// truncated or damaged.
+var ErrFormat = errors.New("uselite: not a valid packed model")
 
-// magic opens a packed file and carries the version of the format.
+// magic is the start of a packed file and contains the version of the format.
 //
-// The rest is little endian: the number of pieces, and for each piece its
-// length (one byte), text and score (float32); then the embedding as a matrix,
-// the timing frequencies as a vector, four norms (of layer 0: attention, feed
-// forward; of layer 1 the same) as two vectors each, and ten linear maps as
-// matrix and vector (layer 0: qkv, proj, adjust, up, down; layer 1: qkv, proj,
-// up, down; head). A vector is its length and its float32 values. A matrix is
-// its number of columns and of rows, and for each row a float32 scale and one
-// int8 for each column.
+// The rest is little endian, in this order:
+//
+//   - the number of pieces, and for each piece its length (one byte), text and score
+//     (float32);
+//   - the embedding as a matrix, and the timing frequencies as a vector;
+//   - four norms as two vectors each (layer 0: attention, feed forward; layer 1 the
+//     same);
+//   - ten linear maps as matrix and vector (layer 0: qkv, proj, adjust, up, down; layer
+//     1: qkv, proj, up, down; head).
+//
+// A vector is its length and its float32 values. A matrix is its number of columns and of
+// rows, and for each row a float32 scale and one int8 for each column.
 const magic = "USEL1\n"
 
 const (
 	maxPieces = 1 << 20
 	maxWidth  = 1 << 13
 	scaleSize = 4
-	lane      = 8 // numbers the kernels take at once
+	lane      = 8 // numbers that a kernel reads at once
 )
 
-// matrix is a view of the packed bytes: rows of int8 with a scale each.
+// matrix refers to packed bytes: rows of int8, each with a scale.
 type matrix struct {
 	rows, cols int
 	data       []byte // rows * (scaleSize + cols)
@@ -47,8 +51,8 @@ func (m matrix) scale(i int) float32 {
 	return math.Float32frombits(binary.LittleEndian.Uint32(m.data[i*(scaleSize+m.cols):]))
 }
 
-// Read makes a model of the bytes of a packed file, which it keeps: they must
-// not be written to while the model is in use. Every error wraps [ErrFormat].
+// Read returns the model in a packed file. The model refers to data, which must not be
+// modified while the model is in use. Every error wraps [ErrFormat].
 func Read(data []byte) (*Model, error) {
 	r := &reader{rest: data}
 	if string(r.bytes(len(magic))) != magic {
@@ -84,7 +88,7 @@ func Read(data []byte) (*Model, error) {
 	return m, nil
 }
 
-// fits says whether the shapes of the parts belong together.
+// fits checks that the shapes of the parts match each other.
 func (m *Model) fits(timing []float32) error {
 	first, second := &m.layers[0], &m.layers[1]
 	narrow, wide := m.embedding.cols, first.proj.weights.rows
@@ -119,8 +123,8 @@ func (m *Model) fits(timing []float32) error {
 	return nil
 }
 
-// reader takes a packed file apart. After the first fault it gives zero values
-// and keeps the error.
+// reader decodes a packed file. After the first error it returns zero values and keeps
+// that error.
 type reader struct {
 	rest []byte
 	err  error
@@ -135,7 +139,7 @@ func (r *reader) fail(format string, args ...any) {
 
 func (r *reader) bytes(n int) []byte {
 	if n > len(r.rest) {
-		r.fail("it ends too early")
+		r.fail("unexpected end of data")
 		return nil
 	}
 	taken := r.rest[:n:n]
@@ -143,7 +147,7 @@ func (r *reader) bytes(n int) []byte {
 	return taken
 }
 
-// number reads a length from least to most.
+// number reads a length between least and most.
 func (r *reader) number(what string, least, most int) int {
 	b := r.bytes(4)
 	if b == nil {
@@ -151,13 +155,13 @@ func (r *reader) number(what string, least, most int) int {
 	}
 	n := int64(binary.LittleEndian.Uint32(b))
 	if n < int64(least) || n > int64(most) {
-		r.fail("%d %s", n, what)
+		r.fail("%d %s, want %d to %d", n, what, least, most)
 		return 0
 	}
 	return int(n)
 }
 
-// float reads a finite number; a damaged file is full of others.
+// float reads a finite number.
 func (r *reader) float() float32 {
 	b := r.bytes(4)
 	if b == nil {
@@ -173,10 +177,10 @@ func (r *reader) float() float32 {
 
 func (r *reader) pieces() (texts []string, scores []float32) {
 	n := r.number("pieces", reserved, maxPieces)
-	// Five bytes is the least a piece takes: a damaged number of them must
-	// not reserve memory for more than the file can hold.
+	// A piece takes at least five bytes. The check keeps a damaged count from reserving
+	// memory for more pieces than the file can hold.
 	if n > len(r.rest)/5+1 {
-		r.fail("%d pieces", n)
+		r.fail("%d pieces do not fit into the data", n)
 		return nil, nil
 	}
 	texts, scores = make([]string, 0, n), make([]float32, 0, n)
@@ -188,7 +192,7 @@ func (r *reader) pieces() (texts []string, scores []float32) {
 		text := string(r.bytes(int(size[0])))
 		score := r.float()
 		if r.err == nil && (text == "" || !utf8.ValidString(text)) {
-			r.fail("a piece is empty or no UTF-8")
+			r.fail("a piece is empty or not UTF-8")
 		}
 		if r.err != nil {
 			return nil, nil
@@ -201,7 +205,7 @@ func (r *reader) pieces() (texts []string, scores []float32) {
 func (r *reader) vector() []float32 {
 	n := r.number("values in a vector", 1, maxWidth)
 	if n > len(r.rest)/4 {
-		r.fail("it ends too early")
+		r.fail("unexpected end of data")
 		return nil
 	}
 	v := make([]float32, n)
@@ -215,10 +219,10 @@ func (r *reader) matrix() matrix {
 	cols := r.number("columns", lane, maxWidth)
 	rows := r.number("rows", 1, maxPieces)
 	if cols%lane != 0 {
-		r.fail("%d columns are no multiple of %d", cols, lane)
+		r.fail("%d columns are not a multiple of %d", cols, lane)
 	}
 	if rows > len(r.rest)/(scaleSize+cols) { // the product could overflow
-		r.fail("it ends too early")
+		r.fail("unexpected end of data")
 	}
 	if r.err != nil {
 		return matrix{}
@@ -226,7 +230,7 @@ func (r *reader) matrix() matrix {
 	m := matrix{rows: rows, cols: cols, data: r.bytes(rows * (scaleSize + cols))}
 	for i := range rows {
 		if s := float64(m.scale(i)); math.IsNaN(s) || math.IsInf(s, 0) || s < 0 {
-			r.fail("a scale is not a finite positive number")
+			r.fail("a scale is negative or not finite")
 			return matrix{}
 		}
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// small is a model of the right shape with few weights: 8 columns in the first
-// layer, 16 in the second, 24 in between, and 8 numbers in a vector.
+// small returns a model of the right shape with few weights: 8 columns in the first
+// layer, 16 in the second, 24 in the feed-forward part, and vectors of 8 numbers.
 func small() Weights { return shaped(8, 16, 24) }
 
-// shaped is a model of three widths: of the first layer, of the second, and
-// between the maps of its feed forward part.
+// shaped returns a model with the given widths: of the first layer, of the second layer,
+// and of the feed-forward part.
 func shaped(narrow, wide, between int) Weights {
 	values := func(n int) []float32 {
 		v := make([]float32, n)
@@ -115,12 +115,12 @@ func TestReadRefusesDamage(t *testing.T) {
 	}
 }
 
-// TestReadShapes swaps the shape of each part in turn.
+// TestReadShapes changes the shape of each part in turn.
 func TestReadShapes(t *testing.T) {
 	for i := range 10 {
 		w := small()
 		rows := len(w.Linears[i].Bias)
-		if i == 3 || i == 7 || i == 9 { // the rows of up and head are free
+		if i == 3 || i == 7 || i == 9 { // the rows of up and head may be any number
 			w.Linears[i].Weights.Cols *= 2
 			w.Linears[i].Weights.Values = make([]float32, rows*w.Linears[i].Weights.Cols)
 		} else {
@@ -138,8 +138,8 @@ func TestReadShapes(t *testing.T) {
 	}
 }
 
-// TestReadReservesNoMemoryForWhatIsNotThere: a number of pieces is not believed
-// beyond what the file can hold.
+// TestReadReservesNoMemoryForWhatIsNotThere holds that a number of pieces above what the
+// file can hold reserves no memory.
 func TestReadReservesNoMemoryForWhatIsNotThere(t *testing.T) {
 	data := binary.LittleEndian.AppendUint32([]byte(magic), maxPieces)
 	var before, after runtime.MemStats
@@ -164,7 +164,7 @@ func FuzzRead(f *testing.F) {
 		}
 		v, err := m.Encode(t.Context(), "ab ba c")
 		require.NoError(t, err)
-		if v != nil { // a damaged vocabulary may know nothing of the text
+		if v != nil { // nil if the damaged vocabulary knows no piece of the text
 			require.Len(t, v, m.Dim())
 		}
 	})

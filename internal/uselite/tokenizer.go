@@ -8,26 +8,25 @@ import (
 )
 
 const (
-	// wordStart stands for a space, and before the first word.
+	// wordStart represents a space. The first word begins with it, too.
 	wordStart = '\u2581'
 
-	// unknown is the piece of everything that the vocabulary does not know.
+	// unknown is the piece for characters that the vocabulary does not cover.
 	unknown = 0
 
-	// reserved pieces at the start of the vocabulary are control symbols and
-	// never match text.
+	// The first pieces of the vocabulary are control symbols, which never match text.
 	reserved = 6
 )
 
-// tokenizer cuts text into the sequence of pieces with the highest sum of
-// scores (Kudo 2018, unigram language model) by dynamic programming.
+// tokenizer splits text into the sequence of pieces with the highest sum of scores, by
+// dynamic programming (unigram language model, Kudo 2018).
 type tokenizer struct {
 	scores  []float32
-	lengths []int32 // of each piece, in runes
+	lengths []int32 // length of each piece in runes
 	space   int32   // the piece of a space alone, or unknown
 
-	// The pieces form a trie. Node 0 is its root; steps leads from a node by
-	// a rune to the next, ends says which piece ends at a node (0: none).
+	// The pieces form a trie with root node 0. steps maps a node and a rune to the next
+	// node. ends has the piece that ends at a node, 0 for none.
 	steps map[step]int32
 	ends  []int32
 }
@@ -69,14 +68,13 @@ func (t *tokenizer) insert(piece string, id int32) {
 	t.ends[node] = id
 }
 
-// knowsAny says whether any piece stands for something.
+// knowsAny reports whether any piece is neither unknown nor a space.
 func (t *tokenizer) knowsAny(ids []int32) bool {
 	return slices.ContainsFunc(ids, func(id int32) bool { return id != unknown && id != t.space })
 }
 
-// encode returns the pieces of what [normalise] makes of text. A run of
-// characters that no piece covers gives one unknown piece; an empty text has no
-// pieces.
+// encode returns the pieces of the normalised text. A run of characters that no piece
+// covers becomes one unknown piece. An empty text has no pieces.
 func (t *tokenizer) encode(text string) []int32 {
 	in, _ := normalise(text)
 	return t.pieces(in)
@@ -90,14 +88,13 @@ func (t *tokenizer) pieces(in []rune) []int32 {
 	return t.collect(t.best(slices.Insert(in, 0, wordStart)))
 }
 
-// normalise returns the characters of text after Unicode normalisation (NFKC),
-// a space as the sign for the start of a word, and whether these are all: text
-// is cut after MaxRunes characters before it is normalised, which makes up to
-// 18 of one, and again after that.
+// normalise returns the characters of text in NFKC, with wordStart for spaces, and
+// whether they are complete. It reads at most MaxRunes characters, because normalisation
+// can turn one into 18, and returns at most MaxRunes.
 func normalise(text string) (in []rune, whole bool) {
 	text, whole = first(text, MaxRunes)
 	text = norm.NFKC.String(text)
-	in = make([]rune, 0, min(len(text), MaxRunes)+1) // and one for the start of the first word
+	in = make([]rune, 0, min(len(text), MaxRunes)+1) // plus the start of the first word
 	for _, r := range text {
 		if len(in) == MaxRunes {
 			return in, false
@@ -110,7 +107,7 @@ func normalise(text string) (in []rune, whole bool) {
 	return in, whole
 }
 
-// first returns the first n characters of text and whether these are all.
+// first returns the first n characters of text, and whether that is all of it.
 func first(text string, n int) (string, bool) {
 	for i := range text {
 		if n == 0 {
@@ -121,9 +118,9 @@ func first(text string, n int) (string, bool) {
 	return text, true
 }
 
-// best gives for every place in the text the piece that ends there on the best
-// way to it, or unknown. A place that no piece reaches starts again at 0, as
-// the published tokenizer does it.
+// best returns for every position the last piece of the best segmentation up to it, or
+// unknown. A position that no piece reaches starts again with sum 0, as in the published
+// tokenizer.
 func (t *tokenizer) best(in []rune) []int32 {
 	total := make([]float32, len(in)+1)
 	last := make([]int32, len(in)+1)
@@ -148,7 +145,7 @@ func (t *tokenizer) best(in []rune) []int32 {
 	return last
 }
 
-// collect walks back over the best way.
+// collect follows the best segmentation back from the end.
 func (t *tokenizer) collect(last []int32) []int32 {
 	var ids []int32
 	for at := len(last) - 1; at > 0; {

@@ -16,7 +16,7 @@ func TestTokenizerPrefersTheBestSum(t *testing.T) {
 	for text, want := range map[string][]int32{
 		"ab":   {10, 8}, // of equal sums, here -1-3 and -2-2, the later start wins
 		"a":    {10},    // -2 beats -1-2
-		"xy":   {6, 0},  // a run of unknowns is one
+		"xy":   {6, 0},  // a run of unknown characters is one piece
 		"axxa": {10, 0, 7},
 		"１":    {6, 11}, // normalised; the reserved piece 3 never matches
 		"  a":  {6, 6, 10},
@@ -49,7 +49,7 @@ func FuzzTokenizer(f *testing.F) {
 				known.WriteByte('.')
 			}
 		}
-		// What is known covers the text but for what is unknown.
+		// Known pieces cover the text except for unknown characters.
 		require.LessOrEqual(t, known.Len(), runes+1)
 	})
 }

@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// Weights are the parts of a model as float32, in the order of the packed
-// file. Only the tool that makes packed files needs them.
+// Weights are the float32 parameters of a model, in the order of the packed file. Only
+// the tool that makes packed files needs them.
 type Weights struct {
 	Pieces    []string  // each 1 to 255 bytes; id is the index
 	Scores    []float32 // one for each piece
 	Embedding Matrix    // at least one row for each piece
-	Timing    []float32 // frequencies, half as many as the embedding has columns
-	Norms     [4]Norm   // of layer 0: attention, feed forward; of layer 1 the same
+	Timing    []float32 // frequencies; half as many as the embedding has columns
+	Norms     [4]Norm   // layer 0: attention, feed forward; layer 1 the same
 	Linears   [10]Linear
 }
 
-// Matrix is a matrix row by row.
+// Matrix is a matrix in row-major order.
 type Matrix struct {
 	Cols   int
 	Values []float32
@@ -31,9 +31,9 @@ type Linear struct {
 	Bias    []float32
 }
 
-// Pack returns the packed file of w, each row of a matrix rounded to int8 with
-// a scale of its own. It checks nothing: [Read] does. The same weights give
-// the same bytes on every platform.
+// Pack returns the packed file of w, with each row of a matrix rounded to int8 with its
+// own scale. It validates nothing; [Read] does. The same weights give the same bytes on
+// every platform.
 func (w *Weights) Pack() []byte {
 	p := packer{bytes: []byte(magic)}
 	p.number(len(w.Pieces))
@@ -88,7 +88,7 @@ func (p *packer) matrix(m Matrix) {
 			if scale > 0 {
 				q = math.RoundToEven(float64(v / scale))
 			}
-			p.bytes = append(p.bytes, byte(int8(q))) //nolint:gosec // int8 is kept as its bits
+			p.bytes = append(p.bytes, byte(int8(q))) //nolint:gosec // the bits of the int8
 		}
 	}
 }

@@ -1,10 +1,9 @@
-// Package wordvec turns a text into one vector by a mean of the static vectors
-// of its words. It knows no word order; what it adds to a sentence encoder is
-// that rare words count.
+// Package wordvec encodes a text as one vector: the weighted mean of the static vectors
+// of its words. It ignores word order. It complements a sentence encoder because it gives
+// rare words more weight.
 //
-// The one thing to know first: each word is weighted by how rare it is, and
-// the direction that all English sentences share is taken out of the mean
-// (Arora, Liang, Ma 2017, "A simple but tough-to-beat baseline for sentence
-// embeddings"). That direction ships with the table; without it any two
-// sentences look alike.
+// The weight of a word grows with its rarity. The direction that all English sentences
+// share is removed from the mean (Arora, Liang, Ma 2017, "A simple but tough-to-beat
+// baseline for sentence embeddings"), because otherwise any two sentences look alike.
+// That direction is part of the packed table.
 package wordvec

@@ -7,15 +7,15 @@ import (
 	"math"
 )
 
-// ErrFormat is what every error of [Read] wraps: the bytes are not a packed
-// table, or are cut or damaged.
-var ErrFormat = errors.New("wordvec: not a sound packed table")
+// ErrFormat is wrapped by every error of [Read]: the bytes are not a packed table, or are
+// truncated or damaged.
+var ErrFormat = errors.New("wordvec: not a valid packed table")
 
-// magic opens a packed file and carries the version of the format.
+// magic is the start of a packed file and contains the version of the format.
 //
-// The rest is little endian: the number of words and of dimensions, the common
-// direction (float32 each), and for each word, from frequent to rare, its
-// length (one byte), text, scale (float32) and one int8 for each dimension.
+// The rest is little endian: the number of words and of dimensions, and the common
+// direction (float32 each). Then follow the words, from frequent to rare: length (one
+// byte), text, scale (float32), and one int8 for each dimension.
 const magic = "WVEC2\n"
 
 const (
@@ -23,8 +23,8 @@ const (
 	maxDim   = 1 << 12
 )
 
-// Read makes a table of the bytes of a packed file, which it keeps: they must
-// not be written to while the table is in use. Every error wraps [ErrFormat].
+// Read returns the table in a packed file. The table refers to data, which must not be
+// modified while the table is in use. Every error wraps [ErrFormat].
 func Read(data []byte) (*Table, error) {
 	if len(data) < headSize || string(data[:len(magic)]) != magic {
 		return nil, fmt.Errorf("%w: it does not begin with %.5s", ErrFormat, magic)
@@ -58,7 +58,7 @@ func Read(data []byte) (*Table, error) {
 	return t, nil
 }
 
-// readRow reads the word of a rank and returns what follows it.
+// readRow reads the word with a rank and returns the data after it.
 func (t *Table) readRow(rank int, data []byte) ([]byte, error) {
 	if len(data) == 0 {
 		return nil, fmt.Errorf("%w: it ends before word %d", ErrFormat, rank)
@@ -70,11 +70,11 @@ func (t *Table) readRow(rank int, data []byte) ([]byte, error) {
 	}
 	word := string(data[:size])
 	if _, twice := t.index[word]; twice || word == "" {
-		return nil, fmt.Errorf("%w: word %d is empty or there twice", ErrFormat, rank)
+		return nil, fmt.Errorf("%w: word %d is empty or a duplicate", ErrFormat, rank)
 	}
 	scale := float(data[size:])
 	if !finite(scale) || scale < 0 {
-		return nil, fmt.Errorf("%w: the scale of word %d is not a finite positive number", ErrFormat, rank)
+		return nil, fmt.Errorf("%w: the scale of word %d is negative or not finite", ErrFormat, rank)
 	}
 	data = data[size+4:]
 	t.index[word] = rank
@@ -82,16 +82,17 @@ func (t *Table) readRow(rank int, data []byte) ([]byte, error) {
 	return data[t.dim:], nil
 }
 
-// Entry is a word with its vector.
+// Entry is a word with its vector, for [Pack].
 type Entry struct {
 	Word   string // 1 to 255 bytes, lower case
 	Vector []float32
 }
 
-// Pack returns the packed file of entries, which stand from frequent to rare
-// words and have dim dimensions each. Each vector is rounded to int8 with a
-// scale of its own; the common direction is that of the background sentences.
-// It checks nothing: [Read] does. The same input gives the same bytes on every
+// Pack returns the packed file of entries, which must be ordered from frequent to rare
+// words and have dim dimensions each. Each vector is rounded to int8 with its own scale.
+// The common direction is computed from the background sentences.
+//
+// Pack validates nothing; [Read] does. The same input gives the same bytes on every
 // platform.
 func Pack(dim int, entries []Entry, background []string) []byte {
 	t := &Table{dim: dim, index: make(map[string]int, len(entries))}
@@ -121,14 +122,14 @@ func quantise(vector []float32) row {
 	r := row{scale: most / math.MaxInt8, values: make([]byte, len(vector))}
 	for i, v := range vector {
 		if r.scale > 0 {
-			r.values[i] = byte(int8(math.RoundToEven(float64(v / r.scale)))) //nolint:gosec // int8 is kept as its bits
+			r.values[i] = byte(int8(math.RoundToEven(float64(v / r.scale)))) //nolint:gosec // the bits of the int8
 		}
 	}
 	return r
 }
 
-// direction is the first principal direction of the vectors of texts, by power
-// iteration; twenty rounds are plenty for a direction as dominant as this one.
+// direction returns the first principal direction of the vectors of texts, by power
+// iteration. Twenty rounds suffice because one direction dominates.
 func (t *Table) direction(texts []string) []float32 {
 	var vectors [][]float32
 	for _, text := range texts {
@@ -150,7 +151,7 @@ func (t *Table) direction(texts []string) []float32 {
 			}
 		}
 		if !unit(next) {
-			return next // no vectors: nothing in common
+			return next // no vectors, so no direction
 		}
 		now = next
 	}

@@ -6,37 +6,37 @@ import (
 	"unicode"
 )
 
-// Table is a table of word vectors, read-only after [Read] and safe for
+// Table is a table of word vectors. [Read] makes one. It is read-only and safe for
 // concurrent use.
 type Table struct {
-	index  map[string]int // row of a word; rows stand from frequent to rare words
+	index  map[string]int // row of a word; rows are ordered from frequent to rare words
 	rows   []row
-	common []float32 // unit vector that is taken out of every mean; nil takes nothing out
+	common []float32 // unit vector that is removed from every mean; nil removes nothing
 	dim    int
 }
 
-// row is the vector of one word: values times scale. The values are a view of
-// the packed bytes, int8 each.
+// row is the vector of one word: values times scale. The values are int8 and refer to the
+// packed bytes.
 type row struct {
 	scale  float32
 	values []byte
 }
 
-// Dim is the length of the vectors that Encode returns.
+// Dim returns the length of the vectors that Encode returns.
 func (t *Table) Dim() int { return t.dim }
 
-// Words cuts a text into lower-case words: runs of letters and digits.
+// Words splits a text into lower-case words: runs of letters and digits.
 func Words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 }
 
-// Encode returns the unit vector of text, or nil when the table knows none of
-// its words.
+// Encode returns the unit vector of text, or nil if the table knows none of its words or
+// their vectors cancel out.
 func (t *Table) Encode(text string) []float32 { return t.EncodeWords(Words(text)) }
 
-// EncodeWords is Encode for a text that is cut into words already.
+// EncodeWords is Encode for a text that is already split by [Words].
 func (t *Table) EncodeWords(words []string) []float32 {
 	mean := make([]float32, t.dim)
 	for _, w := range words {
@@ -59,16 +59,16 @@ func (t *Table) EncodeWords(words []string) []float32 {
 	return mean
 }
 
-// weight is the smooth inverse frequency of the word of a rank, whose
-// probability is taken from Zipf's law: 1 / (12 (rank + 3)).
+// weight returns the smooth inverse frequency of the word with a rank. Zipf's law
+// estimates its probability: 1 / (12 (rank + 3)).
 func weight(rank int) float32 {
 	const smooth = 1e-3
 	probability := 1 / (float64(rank+3) * 12)
 	return float32(smooth / (smooth + probability))
 }
 
-// The conversions of products in addTo, dot and EncodeWords forbid the
-// compiler to fuse them with the sum, so that every platform rounds alike.
+// The explicit conversions of products in addTo, dot and EncodeWords forbid the compiler
+// fused multiply-add, so that every platform rounds alike.
 
 func (r row) addTo(sum []float32, weight float32) {
 	weight *= r.scale
@@ -85,7 +85,7 @@ func dot(a, b []float32) float32 {
 	return sum
 }
 
-// unit scales v to length 1 and says whether it has a direction at all.
+// unit scales v to length 1. It returns false if v has no direction.
 func unit(v []float32) bool {
 	var squares float64
 	for _, e := range v {

@@ -18,7 +18,8 @@ import (
 // whose reply does not fit the question.
 var ErrUnanswered = errors.New("ask: the question is not answered")
 
-// Decider decides a call. A [router.Router] is one; tests may use their own.
+// Decider decides a call, such as a [router.Router] or a Service of the root package.
+// Tests may use their own.
 type Decider interface {
 	Decide(ctx context.Context, c *router.Call) (*router.Result, error)
 }

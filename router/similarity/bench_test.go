@@ -14,7 +14,7 @@ import (
 // ticket is a state of 40 words.
 const ticket = `"I ordered a pair of running shoes two weeks ago and paid with my credit card, but the parcel has still not arrived and nobody answers my mails. Please tell me where it is or give me my money back."`
 
-// ticketQuestions are one of each kind, with eleven phrases.
+// ticketQuestions has one question of each kind, with eleven phrases in total.
 func ticketQuestions() []systemone.Question {
 	raw := func(text string) json.RawMessage { return json.RawMessage(`"` + text + `"`) }
 	return []systemone.Question{
@@ -39,7 +39,7 @@ func newProvider(tb testing.TB, cfg Config) *Provider {
 	return p
 }
 
-// BenchmarkDecide takes a state of 40 words. Its targets on two cores are 30 ms
+// BenchmarkDecide decides about a state of 40 words. Its targets on two cores are 30 ms
 // with the phrases cached and 100 ms without.
 func BenchmarkDecide(b *testing.B) {
 	for _, c := range []struct {
@@ -68,8 +68,8 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// BenchmarkWords is the part without the sentence encoder: the word vectors and
-// the overlap of a state with eleven phrases.
+// BenchmarkWords measures the part without the sentence encoder: the word vectors and the
+// overlap of a state with eleven phrases.
 func BenchmarkWords(b *testing.B) {
 	p := newProvider(b, Config{Encoder: blind{}})
 	a := router.Attempt{Request: &systemone.Request{State: json.RawMessage(ticket), Questions: ticketQuestions()}}

@@ -15,11 +15,11 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// counting is an encoder that keeps book of what it is given. A token is a
-// byte, so that everything has to be split.
+// counting is an encoder that records its calls. A token is a byte, so that every text
+// has to be split.
 type counting struct {
 	counted, encoded, bytes, longest atomic.Int64
-	each                             func() // is called with every text
+	each                             func() // called for every text
 }
 
 func (c *counting) take(calls *atomic.Int64, text string) {
@@ -45,8 +45,8 @@ func (*counting) Window() int { return 128 }
 
 const ligature = "\ufdfa" // one character, 18 of them after normalisation
 
-// TestHugeTextsAreRefusedUnread: a text beyond the limits of bytes is not
-// tokenised at all, wherever it stands.
+// TestHugeTextsAreRefusedUnread holds that no text beyond the byte limits is tokenised,
+// in any part of the request.
 func TestHugeTextsAreRefusedUnread(t *testing.T) {
 	const huge = 1_400_000
 	option := func(guidance json.RawMessage) systemone.Question {
@@ -78,8 +78,8 @@ func TestHugeTextsAreRefusedUnread(t *testing.T) {
 	}
 }
 
-// TestSplittingIsLinear: what has to be split is counted a bounded number of
-// times, never in large pieces, and no further than the limits.
+// TestSplittingIsLinear holds that splitting counts each byte a bounded number of times,
+// counts no large pieces, and stops at the limits.
 func TestSplittingIsLinear(t *testing.T) {
 	option := func(text string) systemone.Question {
 		return systemone.Question{Name: "q", Kind: systemone.Choice, Options: []systemone.Option{{Name: "a", Guidance: quoted(text)}}}
@@ -111,7 +111,7 @@ func TestSplittingIsLinear(t *testing.T) {
 	}
 }
 
-// TestHangUpWhileReading: a request whose context ends is not read on.
+// TestHangUpWhileReading holds that reading stops when the context of the request ends.
 func TestHangUpWhileReading(t *testing.T) {
 	long := quoted(strings.Repeat("a ", 5000))
 	q := systemone.Question{Name: "q", Kind: systemone.Choice, Options: []systemone.Option{{Name: "a", Guidance: long}, {Name: "b", Guidance: long}}}
@@ -131,7 +131,7 @@ func TestHangUpWhileReading(t *testing.T) {
 	}
 }
 
-// TestLimitsDoNotOverflow: whoever wants no limit may say so with the largest number.
+// TestLimitsDoNotOverflow holds that math.MaxInt works as "no limit".
 func TestLimitsDoNotOverflow(t *testing.T) {
 	all := Limits{StateTokens: math.MaxInt, Questions: math.MaxInt, Phrases: math.MaxInt}
 	for name, encoder := range map[string]Encoder{"embedded": nil, "any window": wide{window: math.MaxInt}} {
@@ -155,7 +155,7 @@ func TestPhraseBytes(t *testing.T) {
 func TestEncoderThatPanicsFailsTheAttempt(t *testing.T) {
 	p := newProvider(t, Config{Workers: 2, Queue: 1, Encoder: scripted(func(context.Context, string) ([]float32, error) { panic("encoder") })})
 	q := systemone.Question{Kind: systemone.Choice, Options: []systemone.Option{{Name: "a"}}}
-	for range 10 { // more than there are workers and places in the queue
+	for range 10 { // more than workers and queue together
 		_, err := p.Decide(t.Context(), attempt(`"x"`, q))
 		require.Equal(t, router.ProviderUnavailable, class(t, err))
 		require.ErrorContains(t, err, "panic: encoder")

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// cache keeps what is known of phrases, least recently used out first, within
-// a number of entries and of bytes. It is safe for concurrent use.
+// cache holds encoded phrases, bounded in entries and in bytes. The least recently used
+// entry is evicted first. It is safe for concurrent use.
 type cache struct {
 	maxEntries, maxBytes int
 
@@ -26,7 +26,7 @@ func newCache(maxEntries, maxBytes int) *cache {
 	return &cache{maxEntries: maxEntries, maxBytes: maxBytes, entries: map[string]*list.Element{}, order: list.New()}
 }
 
-// get returns nil for a phrase that is not there.
+// get returns nil for a phrase that is not cached.
 func (c *cache) get(phrase string) *sense {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,8 +38,8 @@ func (c *cache) get(phrase string) *sense {
 	return c.entry(at).sense
 }
 
-// put adds a phrase and makes room for it. A phrase that is larger than the
-// whole cache is not kept.
+// put adds a phrase and evicts others to make room. A phrase larger than the whole cache
+// is not added.
 func (c *cache) put(phrase string, s *sense) {
 	e := &entry{phrase: phrase, sense: s, bytes: len(phrase) + s.size()}
 	if e.bytes > c.maxBytes {
@@ -65,5 +65,5 @@ func (c *cache) remove(at *list.Element) {
 }
 
 func (*cache) entry(at *list.Element) *entry {
-	return at.Value.(*entry) //nolint:forcetypeassert,errcheck // nothing else is put there
+	return at.Value.(*entry) //nolint:forcetypeassert,errcheck // the list holds only entries
 }

@@ -11,55 +11,58 @@ import (
 )
 
 const (
-	// Model is the id of the embedded model in a catalog.
+	// Model is the catalog id of the embedded model.
 	Model = "signalbox/similarity-en-1"
 
-	// Permaslug is its dated id: it changes whenever its answers may.
+	// Permaslug is the dated id of the embedded model. It changes whenever its answers
+	// may change.
 	Permaslug = Model + "-20261121"
 
-	// UpstreamModel is the name under which the provider knows it.
+	// UpstreamModel is the name of the model in requests to the provider and in its
+	// replies.
 	UpstreamModel = "similarity-en-1"
 )
 
-// Config configures a [Provider]. The zero value is the embedded model with
-// the defaults below.
+// Config configures a [Provider]. The zero value is the embedded model with the defaults
+// below.
 type Config struct {
-	// Encoder replaces the embedded sentence encoder.
+	// Encoder replaces the embedded sentence encoder; nil keeps it.
 	Encoder Encoder
-	// Weights belong to the encoder; the zero value is fitted to the embedded one.
+	// Weights must be fitted to the encoder. The zero value is fitted to the embedded
+	// one.
 	Weights Weights
-	// Workers is how many texts are worked on at once, over all requests;
+	// Workers is how many texts are processed at the same time, over all requests;
 	// default runtime.GOMAXPROCS(0).
 	Workers int
-	// Queue is how many requests may wait beyond Workers; the next one is
-	// refused as overloaded. Default 64; less than 0 is none.
+	// Queue is how many requests may wait besides Workers that run. Further requests are
+	// refused as overloaded. Default 64; a negative number means none.
 	Queue int
-	// Limits bound one request.
+	// Limits bound the work of one request.
 	Limits Limits
-	// CachePhrases and CacheBytes bound the vectors of phrases that are kept,
-	// about 3 KB each; default 4,096 and 16 MiB. Less than 0 keeps none. States
-	// are never kept.
+	// CachePhrases and CacheBytes bound the cache of encoded phrases, in entries and in
+	// bytes; default 4,096 and 16 MiB. An entry takes about 3 KB. A negative number turns
+	// the cache off. States are never cached.
 	CachePhrases, CacheBytes int
 }
 
-// defaultPhraseBytes is the least default of [Limits.PhraseBytes].
+// defaultPhraseBytes is the smallest default of [Limits.PhraseBytes].
 const defaultPhraseBytes = 64 << 10
 
-// Limits bound the work of one request. A zero field is its default. What is
-// beyond them is refused before it is worked on. A state may also have no more
-// than 16 bytes for each of StateTokens.
+// Limits bound the work of one request. A zero field means its default. A request beyond
+// a limit is refused before its texts are encoded. A state may also have at most 16 bytes
+// for each of StateTokens.
 type Limits struct {
-	StateTokens int // of the encoder; default 2,048, about 1,500 words
-	Questions   int // default 64
-	Phrases     int // over all questions, after long ones are split; default 256
-	// PhraseBytes is how many bytes of UTF-8 all phrases may have, and the
-	// instructions of each noul that is answered from them. Default 65,536, or
-	// 256 for each of Phrases if that is more.
+	StateTokens int // tokens of the encoder in a state; default 2,048, about 1,500 words
+	Questions   int // questions; default 64
+	Phrases     int // phrases of all questions, after long ones are split; default 256
+	// PhraseBytes is the maximum size of all phrases in bytes of UTF-8, including the
+	// instructions of each noul that is answered from them. Default 65,536, or 256 for
+	// each of Phrases if that is more.
 	PhraseBytes int
 }
 
-// Provider is the embedded decision model. It is safe for concurrent use and
-// has nothing to close: no goroutine of its own outlives a call.
+// Provider is the embedded decision model. [New] makes one. It is safe for concurrent use
+// and needs no closing, because no goroutine outlives a call.
 type Provider struct {
 	encoder Encoder
 	words   *wordvec.Table
@@ -70,8 +73,8 @@ type Provider struct {
 	workers int
 }
 
-// New loads the model, which takes some 10 ms. It fails on a configuration
-// that makes no sense, with an error that is [router.ErrConfig].
+// New loads the model, which takes about 10 ms. An invalid configuration is reported as
+// [router.ErrConfig].
 func New(cfg Config) (*Provider, error) {
 	orDefault(&cfg.Workers, runtime.GOMAXPROCS(0))
 	orDefault(&cfg.Queue, 64)
@@ -125,24 +128,25 @@ func (cfg *Config) check() error {
 		{"Limits.PhraseBytes", cfg.Limits.PhraseBytes},
 	} {
 		if c.n < 0 {
-			return fmt.Errorf("%w: similarity: %s is %d", router.ErrConfig, c.name, c.n)
+			return fmt.Errorf("%w: similarity: %s is %d, must not be negative", router.ErrConfig, c.name, c.n)
 		}
 	}
 	if !(cfg.Weights.Temperature > 0) {
-		return fmt.Errorf("%w: similarity: Weights.Temperature is %v", router.ErrConfig, cfg.Weights.Temperature)
+		return fmt.Errorf("%w: similarity: Weights.Temperature is %v, must be positive", router.ErrConfig, cfg.Weights.Temperature)
 	}
 	if cfg.Encoder != nil && cfg.Encoder.Window() <= 0 {
-		return fmt.Errorf("%w: similarity: the encoder's window is %d", router.ErrConfig, cfg.Encoder.Window())
+		return fmt.Errorf("%w: similarity: Encoder.Window is %d, must be positive", router.ErrConfig, cfg.Encoder.Window())
 	}
 	return nil
 }
 
-// Endpoint describes p for a catalog in which its provider has the slug. It
-// declares what p enforces anyway. It costs nothing, collects nothing and
-// keeps nothing but the vectors of phrases, never of states. It is a last resort:
-// where another endpoint serves the same model, that is asked first. Its ID is left to
-// the catalog, so that further endpoints can be made of it, under another
-// variant or model.
+// Endpoint returns a catalog entry for p under the given provider slug. It declares the
+// limits that p enforces. The endpoint costs nothing, collects nothing and caches only
+// vectors of phrases, never states.
+//
+// The endpoint is a last resort: the router prefers other endpoints of the same model.
+// Its ID is empty, so that the catalog sets it and callers can derive further endpoints
+// from it, with another variant or model.
 func (p *Provider) Endpoint(slug string) router.Endpoint {
 	return router.Endpoint{
 		Provider:      slug,
@@ -155,7 +159,7 @@ func (p *Provider) Endpoint(slug string) router.Endpoint {
 		Limits: router.EndpointLimits{
 			Questions: p.limits.Questions, Options: p.limits.Phrases, Levels: p.limits.Phrases,
 		},
-		// What p counts is believed, and the phrases count as well as the state.
+		// The count of p is trusted, and includes the phrases as well as the state.
 		Counting: router.Counting{InputTokens: math.MaxInt32, CompletionTokens: p.limits.Questions},
 	}
 }

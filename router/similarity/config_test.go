@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// wide is an encoder of any window.
+// wide is an encoder with a window of any size.
 type wide struct {
 	blind
 	window int
@@ -55,7 +55,7 @@ func TestEndpointFitsACatalog(t *testing.T) {
 	assert.Equal(t, once[0].ID, again[0].ID, "the id is fixed")
 }
 
-// TestCacheLaw compares the cache with a list that is kept by hand.
+// TestCacheLaw compares the cache with a model: a list ordered by use.
 func TestCacheLaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		entries := rapid.IntRange(0, 5).Draw(t, "entries")

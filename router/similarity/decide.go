@@ -12,20 +12,23 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// errRequest says that a request is not valid, errTooLarge that it is beyond
-// the limits.
+// errRequest is the error of an invalid request, errTooLarge that of a request beyond the
+// limits.
 var (
 	errRequest  = errors.New("similarity: invalid request")
 	errTooLarge = errors.New("similarity: the request is too large")
 )
 
-// Decide answers every question of the attempt. Usage counts the encoder's
-// tokens of the state and of every phrase it was compared with, as input, and
-// one token of output for each answer. Failures are an [*router.UpstreamError]
-// of these classes: PayloadTooLarge beyond the limits, ProviderOverloaded when
-// the queue is full, Timeout when ctx ends, InvalidRequest for what is no
-// request at all, and ProviderUnavailable when an encoder of the embedding
-// program fails.
+// Decide answers every question of the attempt. Usage has the encoder's tokens of the
+// state and of every phrase as input, and one token of output for each answer.
+//
+// Every error is an [*router.UpstreamError] with one of these classes:
+//
+//   - PayloadTooLarge: the request is beyond the limits;
+//   - ProviderOverloaded: the queue is full;
+//   - Timeout: ctx ended;
+//   - InvalidRequest: the request has no questions, or is not valid;
+//   - ProviderUnavailable: the encoder failed.
 func (p *Provider) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {
 	reply, err := p.decide(ctx, a.Request)
 	if err == nil {
@@ -50,7 +53,7 @@ func (p *Provider) decide(ctx context.Context, r *systemone.Request) (router.Rep
 		return router.Reply{}, fmt.Errorf("%w: it has no questions", errRequest)
 	}
 	if len(r.Questions) > p.limits.Questions {
-		return router.Reply{}, fmt.Errorf("%w: %d questions", errTooLarge, len(r.Questions))
+		return router.Reply{}, fmt.Errorf("%w: %d questions, at most %d", errTooLarge, len(r.Questions), p.limits.Questions)
 	}
 	if err := p.gate.enter(); err != nil {
 		return router.Reply{}, err
@@ -69,10 +72,10 @@ func (p *Provider) decide(ctx context.Context, r *systemone.Request) (router.Rep
 	return reply, err
 }
 
-// work is a request on its way to answers.
+// work is the state of one request.
 type work struct {
 	pieces    []piece
-	state     []*sense // of each piece
+	state     []*sense // one for each piece
 	inquiries []inquiry
 	phrases   map[string]*sense
 }
@@ -92,8 +95,8 @@ func (w *work) tokens() int64 {
 	return sum
 }
 
-// understand makes sense of the pieces of the state and of every phrase that
-// is not known from before, as many at once as there are workers.
+// understand encodes the pieces of the state and every phrase that is not cached, in
+// parallel up to the number of workers.
 func (p *Provider) understand(ctx context.Context, w *work) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(p.workers)
@@ -132,8 +135,8 @@ func (p *Provider) understand(ctx context.Context, w *work) error {
 	return nil
 }
 
-// phrase makes sense of a phrase and keeps it. Another request may have done
-// so while this one waited for a worker.
+// phrase encodes a phrase and caches it. It looks into the cache again, because another
+// request may have encoded the phrase meanwhile.
 func (p *Provider) phrase(ctx context.Context, text string) (*sense, error) {
 	if known := p.cache.get(text); known != nil {
 		return known, nil
@@ -157,7 +160,7 @@ func (p *Provider) sense(ctx context.Context, text string, tokens int) (*sense, 
 	}, nil
 }
 
-// answers scores every question, which takes microseconds for each phrase.
+// answers scores every question. This takes microseconds for each phrase.
 func (p *Provider) answers(ctx context.Context, r *systemone.Request, w *work) (systemone.Answers, error) {
 	answers := make(systemone.Answers, len(r.Questions))
 	for i := range r.Questions {

@@ -21,7 +21,7 @@ import (
 func TestConformance(t *testing.T) {
 	rounds := 0
 	if portable() {
-		rounds = 5 // of 25: each takes eight times as long
+		rounds = 5 // instead of 25, because each takes eight times as long
 	}
 	routertest.RunLocal(t, routertest.Local{
 		New:           func(t *testing.T) router.Provider { t.Helper(); return newProvider(t, Config{}) },
@@ -44,7 +44,7 @@ func ask(t *testing.T, p *Provider, state string, q systemone.Question) systemon
 
 func quoted(text string) json.RawMessage { return json.RawMessage(`"` + text + `"`) }
 
-// threeOf is a choice between the options a, b and c.
+// threeOf returns a choice between the options a, b and c with the given guidance.
 func threeOf(a, b, c string) systemone.Question {
 	return systemone.Question{Name: "q", Kind: systemone.Choice, Options: []systemone.Option{
 		{Name: "a", Guidance: quoted(a)}, {Name: "b", Guidance: quoted(b)}, {Name: "c", Guidance: quoted(c)},
@@ -80,7 +80,7 @@ func TestNoulWithOneSide(t *testing.T) {
 	assert.InDelta(t, 1, yes+no, 1e-12)
 }
 
-// TestUnsure: where nothing is known, all answers are equally probable.
+// TestUnsure holds that all answers are equally probable without evidence.
 func TestUnsure(t *testing.T) {
 	p := newProvider(t, Config{})
 	for _, state := range []string{``, `null`, `""`, `" \n "`, `{}`, `[]`, `{"name": 3}`, `[null, true, 7.5]`, `"☃☃☃"`, `"\u0000"`, `"北京"`} {
@@ -105,7 +105,8 @@ func TestTiesKeepTheOrder(t *testing.T) {
 	assert.Equal(t, []string{"a", "b", "c"}, []string{a.Probabilities[0].Label, a.Probabilities[1].Label, a.Probabilities[2].Label})
 }
 
-// TestStructuredState: a structured state is the text of its string values.
+// TestStructuredState holds that a structured state counts as the text of its string
+// values.
 func TestStructuredState(t *testing.T) {
 	p := newProvider(t, Config{})
 	q := threeOf("a late parcel", "a refund", "hello")
@@ -113,7 +114,7 @@ func TestStructuredState(t *testing.T) {
 		ask(t, p, `{"refund": "my parcel", "n": 4, "more": ["is late", {"refund": "please  help"}]}`, q))
 }
 
-// TestLongState: the pieces of a long state are mixed by their tokens.
+// TestLongState holds that the pieces of a long state are weighted by their tokens.
 func TestLongState(t *testing.T) {
 	p := newProvider(t, Config{Encoder: spelling{}}) // ten words to a piece
 	parts := []struct {
@@ -139,8 +140,8 @@ func TestLongState(t *testing.T) {
 	}
 }
 
-// TestUnknownPiecesDoNotCount: a piece that says nothing does not make what the
-// others say less sure.
+// TestUnknownPiecesDoNotCount holds that a piece without a vector does not make the
+// answer less certain.
 func TestUnknownPiecesDoNotCount(t *testing.T) {
 	p := newProvider(t, Config{Encoder: spelling{}})
 	know := func(text string) *sense {
@@ -250,8 +251,8 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// Numbers contribute nothing, and so nothing depends on their size: a state with
-// one that no float can hold is JSON all the same, and no fault of the caller's.
+// Numbers are ignored, so their size does not matter: a state with a number beyond
+// float64 is valid JSON and is answered.
 func TestAnyNumberMayStandInARequest(t *testing.T) {
 	p := newProvider(t, Config{Encoder: spelling{}})
 	q := threeOf("a", "b", "c")
@@ -263,8 +264,8 @@ func TestAnyNumberMayStandInARequest(t *testing.T) {
 	}
 }
 
-// TestAnswersAreSound: whatever is asked, the answers pass the check without
-// any tolerance, and a second time, with the phrases known, they are the same.
+// TestAnswersAreSound holds that the answers to any request pass the check without
+// tolerance. The same request gives the same answers when its phrases are cached.
 func TestAnswersAreSound(t *testing.T) {
 	p := newProvider(t, Config{Encoder: spelling{}, Limits: Limits{StateTokens: 1000, Phrases: 1000}})
 	text := rapid.StringMatching(`([a-e]{1,3}[ .]){0,12}`)

@@ -23,7 +23,7 @@ func ExampleNew() {
 			{Name: "team", Kind: systemone.Choice, Options: []systemone.Option{
 				{Name: "billing", Guidance: json.RawMessage(`["charges, invoices and payments", "I want a refund"]`)},
 				{Name: "shipping", Guidance: json.RawMessage(`"where is my parcel, late delivery"`)},
-				{Name: "technical_problem"}, // no guidance: its name
+				{Name: "technical_problem"}, // no guidance, so its name describes it
 			}},
 			{
 				Name: "refund", Kind: systemone.Noul,
@@ -61,7 +61,7 @@ func ExampleNew() {
 	// urgency: 1.6
 }
 
-// The embedded model as the only one of a router.
+// The embedded model can be the only model of a router.
 func ExampleProvider_Endpoint() {
 	model, err := similarity.New(similarity.Config{})
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"github.com/signalbox/signalbox/internal/wordvec"
 )
 
-// blind is an encoder that gives every text the same vector, at once.
+// blind is an encoder that returns the same vector for every text.
 type blind struct{}
 
 func (blind) Encode(context.Context, string) ([]float32, error) { return []float32{1, 0}, nil }
 func (blind) Count(text string) int                             { return len(text) / 4 }
 func (blind) Window() int                                       { return 128 }
 
-// spelling is an encoder for which texts are alike that share words. A token is
-// a word, and a vector holds ten of them.
+// spelling is an encoder that finds texts similar if they share words. A token is a word,
+// and a vector holds ten of them.
 type spelling struct{}
 
 func (spelling) Encode(ctx context.Context, text string) ([]float32, error) {
@@ -40,7 +40,7 @@ func (spelling) Encode(ctx context.Context, text string) ([]float32, error) {
 func (spelling) Count(text string) int { return len(wordvec.Words(text)) }
 func (spelling) Window() int           { return 10 }
 
-// scripted is an encoder of one function.
+// scripted is an encoder whose Encode is a function.
 type scripted func(ctx context.Context, text string) ([]float32, error)
 
 func (f scripted) Encode(ctx context.Context, text string) ([]float32, error) { return f(ctx, text) }

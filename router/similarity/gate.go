@@ -7,21 +7,21 @@ import (
 	"github.com/signalbox/signalbox/internal/panics"
 )
 
-// errFull says that as many requests wait as may wait.
+// errFull is the error of a request for which the queue has no room.
 var errFull = errors.New("similarity: the queue is full")
 
-// gate bounds the work that is done at once, over all requests, and the number
-// of requests that wait for it. It owns no goroutine.
+// gate bounds how many texts are processed and how many requests wait, over all requests.
+// It owns no goroutine.
 type gate struct {
-	workers  chan struct{} // one for each text that is worked on
-	requests chan struct{} // one for each request that is inside
+	workers  chan struct{} // one for each text that is processed
+	requests chan struct{} // one for each request that runs or waits
 }
 
 func newGate(workers, queue int) *gate {
 	return &gate{workers: make(chan struct{}, workers), requests: make(chan struct{}, workers+queue)}
 }
 
-// enter lets a request in or returns errFull, at once.
+// enter admits a request, or returns errFull without waiting.
 func (g *gate) enter() error {
 	select {
 	case g.requests <- struct{}{}:
@@ -31,11 +31,12 @@ func (g *gate) enter() error {
 	}
 }
 
-// leave lets out a request that entered.
+// leave ends a request that enter admitted.
 func (g *gate) leave() { <-g.requests }
 
-// do runs f when a worker is free, or returns the context's error. A panic of f,
-// which may run in a goroutine of its own, is an error.
+// do runs f as soon as a worker is free, or returns the error of ctx. A panic of f
+// becomes an error, because f may run in its own goroutine, where a panic would end the
+// process.
 func (g *gate) do(ctx context.Context, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -21,16 +21,16 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// The gates hold the quality that the package documentation promises. They
-// are left out of the race build, where they take seventeen times as long. They
-// judge every fourth item, the same ones each time, and all of them where
-// SIGNALBOX_TEST_FULL is 1. With the portable kernel it is always every fourth,
-// so that they end well within go test's ten minutes.
+// The gates hold the quality that the package documentation promises. The race build
+// leaves them out, because they take seventeen times as long there. They judge every
+// fourth item, always the same ones, or all items if SIGNALBOX_TEST_FULL is 1. With the
+// portable kernel they always judge every fourth, so that they end well within go test's
+// ten minutes.
 
-// sampled reports whether the gates judge every fourth item only.
+// sampled reports whether the gates judge only every fourth item.
 func sampled() bool { return portable() || os.Getenv("SIGNALBOX_TEST_FULL") != "1" }
 
-// judged are the items that the gates judge of all.
+// judged returns the items that the gates judge.
 func judged[T any](all []T) []T {
 	if !sampled() {
 		return all
@@ -66,13 +66,13 @@ type sample struct {
 	right    int
 }
 
-// outcome is the distribution that a sample was given.
+// outcome is the distribution for one sample.
 type outcome struct {
 	p     []float64
 	right int
 }
 
-// decideAll asks every sample on all processors.
+// decideAll decides every sample, on all processors.
 func decideAll(tb testing.TB, samples []sample) []outcome {
 	tb.Helper()
 	p, err := New(Config{})
@@ -104,7 +104,7 @@ func decideAll(tb testing.TB, samples []sample) []outcome {
 	return outcomes
 }
 
-// distribution lists no before yes for a noul.
+// distribution returns the probabilities of an answer; those of a noul are no, then yes.
 func distribution(a systemone.Answer) []float64 {
 	if a.Kind == systemone.Noul {
 		return []float64{1 - a.Noul, a.Noul}
@@ -116,7 +116,7 @@ func distribution(a systemone.Answer) []float64 {
 	return p
 }
 
-// accuracy is the share of right answers; a tie counts as none.
+// accuracy returns the share of right answers; a tie counts as wrong.
 func accuracy(outcomes []outcome) float64 {
 	hits := 0.0
 	for _, o := range outcomes {
@@ -128,8 +128,8 @@ func accuracy(outcomes []outcome) float64 {
 	return hits / float64(len(outcomes))
 }
 
-// calibrationError is the expected calibration error: the mean distance
-// between the top probability and the share of right answers, over 15 bins.
+// calibrationError returns the expected calibration error: the mean distance between the
+// top probability and the share of right answers, over 15 bins.
 func calibrationError(outcomes []outcome) float64 {
 	const bins = 15
 	var distance [bins]float64
@@ -155,7 +155,7 @@ func guidance(tb testing.TB, phrases ...string) json.RawMessage {
 	return raw
 }
 
-// labelled reads a file of texts that are labelled true or false.
+// labelled reads a file of texts with the label true or false.
 func labelled(tb testing.TB, name string, question systemone.Question) []sample {
 	tb.Helper()
 	var samples []sample
@@ -177,7 +177,7 @@ func labelled(tb testing.TB, name string, question systemone.Question) []sample 
 	return judged(samples)
 }
 
-// intents is the CLINC set: an utterance and five intents, one of them right.
+// intents reads the CLINC set: utterances with five intents each, one of them right.
 type intents struct {
 	Options []string `json:"options"`
 	Items   []struct {
@@ -210,9 +210,9 @@ func TestGateIntents(t *testing.T) {
 	report(t, decideAll(t, samples), .88, .05)
 }
 
-// TestGateTopics derives the fitted curve of a noul without criteria from every
-// intent's name as a topic, the right one for every other utterance and a wrong
-// one for the rest, and holds the answers against the labels.
+// TestGateTopics fits the curve for a noul without criteria again and compares it with
+// the fitted weights. The topics are names of intents: the right one for every other
+// utterance, a wrong one for the rest.
 func TestGateTopics(t *testing.T) {
 	set := clinc(t)
 	samples := make([]sample, len(set.Items))
@@ -230,7 +230,7 @@ func TestGateTopics(t *testing.T) {
 	outcomes := decideAll(t, samples)
 	report(t, outcomes, .88, .05)
 
-	// The evidence of each sample, from its probability, to fit the curve to.
+	// The evidence of each sample, computed back from its probability.
 	w := fitted()
 	z := make([]float64, len(outcomes))
 	for i, o := range outcomes {
@@ -240,7 +240,7 @@ func TestGateTopics(t *testing.T) {
 	t.Logf("slope %.3f, offset %.3f", slope, offset)
 	loose := 1.0
 	if sampled() {
-		loose = 15 // a curve through a quarter of the samples lies elsewhere
+		loose = 15 // a curve fitted to a quarter of the samples deviates
 	}
 	require.InDelta(t, w.TopicSlope, slope, .005*loose)
 	require.InDelta(t, w.TopicOffset, offset, .02*loose)

@@ -7,25 +7,24 @@ import (
 	"strings"
 )
 
-// bag is the set of word features of a text with their weights: sorted by
-// feature, of length 1 as a vector, empty for a text without words.
+// bag is the set of weighted word features of a text, sorted by feature and of length 1
+// as a vector. A text without words has an empty bag.
 type bag []feature
 
 type feature struct {
-	id     uint64 // hash of the feature's name
+	id     uint64 // hash of kind and text
 	weight float64
 }
 
-// What a feature counts. Stop words count little; pairs of words and groups of
-// three letters count less than words, so that word order and kinship of
-// spelling only tip the scales.
+// Weights of features; a word counts 1. Stop words count little. Pairs of words and
+// trigrams count less than words, so that word order and spelling only break ties.
 const (
 	stopWeight    = .05
 	pairWeight    = .3
 	trigramWeight = .15
 )
 
-// newBag makes the bag of a text that is cut into lower-case words.
+// newBag returns the bag of a text that is split into lower-case words.
 func newBag(words []string) bag {
 	var b bag
 	add := func(weight float64, kind byte, x, y string) {
@@ -74,8 +73,7 @@ func (b bag) tidy() bag {
 	return merged
 }
 
-// overlap is the cosine of two bags: 1 for texts of the same words, 0 for
-// texts that share none.
+// overlap returns the cosine of two bags: 1 for the same words, 0 if none is shared.
 func (b bag) overlap(c bag) float64 {
 	var sum float64
 	for i, j := 0, 0; i < len(b) && j < len(c); {
@@ -92,8 +90,8 @@ func (b bag) overlap(c bag) float64 {
 	return sum
 }
 
-// hash is FNV-1a over the kind of a feature and its two texts, with a byte
-// between them that no text contains.
+// hash is FNV-1a over the kind of a feature and its two texts, separated by a byte that
+// UTF-8 never contains.
 func hash(kind byte, x, y string) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211
 	h := (uint64(offset) ^ uint64(kind)) * prime
@@ -107,8 +105,8 @@ func hash(kind byte, x, y string) uint64 {
 	return h
 }
 
-// stem strips the commonest English endings. It is deliberately small: the
-// groups of three letters carry what it misses.
+// stem strips the most common English endings. It is deliberately small, because trigrams
+// cover what it misses.
 func stem(word string) string {
 	for _, ending := range [...]string{
 		"ingly", "edly", "ations", "ation", "ments", "ment", "ings", "ing",
@@ -130,7 +128,7 @@ func stem(word string) string {
 	return strings.TrimSuffix(word, "e")
 }
 
-// stopWord says whether a word says nothing about a topic.
+// stopWord reports whether a word says nothing about a topic.
 func stopWord(word string) bool {
 	switch word {
 	case "a", "an", "the", "and", "or", "of", "to", "in", "on", "at", "for", "from", "by", "with",

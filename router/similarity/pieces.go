@@ -7,15 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// bytesPerToken is how long a token may be on average before a text is refused,
-// or cut, without counting its tokens. English text has about four bytes for
-// each.
+// bytesPerToken is the maximum average size of a token. A text above it is refused or
+// split without counting its tokens. English text has about four bytes for each token.
 const bytesPerToken = 16
 
-// bytesOf is how many bytes so many tokens may have, or the largest number.
+// bytesOf returns how many bytes a number of tokens may have, at most math.MaxInt.
 func bytesOf(tokens int) int { return product(tokens, bytesPerToken) }
 
-// product multiplies numbers that are not negative and stops at the largest.
+// product multiplies numbers that are not negative, up to math.MaxInt.
 func product(n, each int) int {
 	if n > math.MaxInt/each {
 		return math.MaxInt
@@ -23,30 +22,30 @@ func product(n, each int) int {
 	return n * each
 }
 
-// piece is a part of a state that fits into one vector.
+// piece is a part of a text that fits into one vector.
 type piece struct {
 	text   string
 	tokens int
 }
 
-// cutter cuts texts into pieces that fit into one vector. It never counts, nor
-// returns, a piece of more than bytesOf(window) bytes, and it counts a byte at
-// most once for each halving of such a piece: its work is linear.
+// cutter splits texts into pieces that fit into one vector. It never counts or returns a
+// piece of more than bytesOf(window) bytes. It counts a byte at most once for each
+// halving of such a piece, so its work is linear.
 type cutter struct {
-	window int              // most tokens of a piece
-	count  func(string) int // tokens of a text
-	// full ends the work with its error; it is asked after every addition with
-	// the number of pieces and of their tokens so far.
+	window int              // maximum number of tokens in a piece
+	count  func(string) int // returns the number of tokens of a text
+	// full is called after every addition with the numbers of pieces and tokens so far.
+	// Its error ends the split.
 	full func(pieces, tokens int) error
 
 	pieces []piece
 	tokens int
 }
 
-// split cuts the texts of a state into pieces of at most window tokens, as few
-// as sentences allow: a state that fits is one piece. Sentences too long for a
-// piece are halved, between words if there are any. Nothing is left out. Its
-// error is that of full or of ctx, which is looked at before every count.
+// split splits the texts into pieces of at most window tokens, at the ends of sentences.
+// A text that fits is one piece. A sentence that is too long is halved, between words if
+// there are any. Nothing is left out. The error is that of full or of ctx, which is
+// checked before every count.
 func (c *cutter) split(ctx context.Context, texts []string) ([]piece, error) {
 	if whole := strings.Join(texts, " "); whole == "" {
 		return nil, nil
@@ -69,7 +68,7 @@ func (c *cutter) split(ctx context.Context, texts []string) ([]piece, error) {
 	return c.pieces, nil
 }
 
-// halve cuts a sentence in two until the parts fit, and adds them.
+// halve halves a sentence until the parts fit, and adds them.
 func (c *cutter) halve(ctx context.Context, text string) error {
 	if text == "" {
 		return nil
@@ -89,7 +88,7 @@ func (c *cutter) halve(ctx context.Context, text string) error {
 	return c.halve(ctx, text[right:])
 }
 
-// add adds a part, to the last piece if it fits there.
+// add appends a part to the last piece if it fits there, or adds it as a new piece.
 func (c *cutter) add(part piece) error {
 	c.tokens += part.tokens
 	last := len(c.pieces) - 1
@@ -103,7 +102,7 @@ func (c *cutter) add(part piece) error {
 	return c.full(len(c.pieces), c.tokens)
 }
 
-// sentences cuts folded text behind the marks that end a sentence.
+// sentences splits folded text after the marks that end a sentence.
 func sentences(text string) []string {
 	var found []string
 	from := 0
@@ -116,8 +115,8 @@ func sentences(text string) []string {
 	return append(found, text[from:])
 }
 
-// cut says where the left half of a text of at least two runes ends and where
-// the right half begins.
+// cut returns where the left half of a text of at least two runes ends and where the
+// right half begins.
 func cut(text string) (left, right int) {
 	middle := len(text) / 2
 	if at := strings.IndexByte(text[middle:], ' '); at >= 0 {

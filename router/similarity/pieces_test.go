@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// pieces splits texts without a limit.
+// pieces splits texts without a limit on their number.
 func pieces(t require.TestingT, texts []string, window int, count func(string) int) []piece {
 	c := cutter{window: window, count: count, full: func(int, int) error { return nil }}
 	got, err := c.split(context.Background(), texts)
@@ -44,8 +44,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestSplitKeepsEverything: pieces hold every letter of the texts in order, and
-// none has more tokens than the window, unless it is a single rune.
+// TestSplitKeepsEverything holds that pieces keep every letter of the texts in order. No
+// piece has more tokens than the window, unless it is a single rune.
 func TestSplitKeepsEverything(t *testing.T) {
 	count := func(text string) int { return len([]rune(text))/3 + 1 }
 	rapid.Check(t, func(t *rapid.T) {

@@ -2,6 +2,6 @@
 
 package similarity
 
-// portable reports whether the embedded model computes without assembly here,
-// which takes eight times as long.
+// portable reports whether the embedded model computes without assembly here, which takes
+// eight times as long.
 func portable() bool { return true }

@@ -9,17 +9,16 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// inquiry is what a question comes down to: the phrases of each of its
-// answers, in the order of the request. A noul has two answers, yes and no;
-// only one where there is nothing to compare it with, and none where nothing
-// at all can be said.
+// inquiry is a question reduced to the phrases of its answers, in the order of the
+// request. A noul has two answers, yes and no. It has one answer if only one side has
+// phrases, and none if no phrase can be derived.
 type inquiry struct {
 	answers [][]string
-	// against says that the one answer of a noul stands for no.
+	// against marks the only answer of a noul as the answer no.
 	against bool
 }
 
-// inquire reads a question. Its errors are those of [reader.texts].
+// inquire returns the inquiry of a question. Its errors are those of [reader.texts].
 func inquire(ctx context.Context, q *systemone.Question, r *reader) (inquiry, error) {
 	switch q.Kind {
 	case systemone.Noul:
@@ -51,7 +50,7 @@ func inquire(ctx context.Context, q *systemone.Question, r *reader) (inquiry, er
 		}
 		return in, nil
 	default:
-		return inquiry{}, fmt.Errorf("%w: a question is of no known type", errRequest)
+		return inquiry{}, fmt.Errorf("%w: a question has an unknown type", errRequest)
 	}
 }
 
@@ -82,8 +81,8 @@ func inquireNoul(ctx context.Context, q *systemone.Question, r *reader) (inquiry
 	return inquiry{}, nil
 }
 
-// answer turns probabilities into the answer to q. With one answer p holds the
-// probability of yes.
+// answer converts probabilities to the answer of q. For a noul p[0] is the probability of
+// yes.
 func answer(q *systemone.Question, p []float64) systemone.Answer {
 	a := systemone.Answer{Name: q.Name, Kind: q.Kind}
 	switch q.Kind {

@@ -83,7 +83,7 @@ func TestTopic(t *testing.T) {
 		"Is the review positive?":              "",
 		"Is it about ?":                        "",
 		"":                                     "",
-		"İs it about İstanbul?":                "", // lower case changes its length
+		"İs it about İstanbul?":                "", // its lower case has another length
 	} {
 		got, ok := topic(question)
 		assert.Equal(t, want, got, "%q", question)
@@ -123,7 +123,7 @@ func FuzzTexts(f *testing.F) {
 		d.UseNumber()
 		require.NoError(t, d.Decode(&v))
 		walk(v)
-		if len(got) != len(want) { // a name that is there twice counts twice
+		if len(got) != len(want) { // of duplicate names, texts returns every value and the decoder keeps one
 			require.Greater(t, len(got), len(want))
 			return
 		}

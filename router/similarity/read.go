@@ -8,9 +8,9 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// read takes a request apart and holds it against the limits: first that of
-// bytes, before any text is tokenised, then those of tokens and of phrases,
-// while it is. It stops when ctx ends.
+// read extracts the texts of a request and enforces the limits: the byte limits before
+// any text is tokenised, those of tokens and phrases while texts are split. It stops when
+// ctx ends.
 func (p *Provider) read(ctx context.Context, r *systemone.Request) (*work, error) {
 	state := reader{of: "the state is", most: bytesOf(p.limits.StateTokens)}
 	texts, err := state.texts(ctx, r.State)
@@ -48,9 +48,8 @@ func (p *Provider) read(ctx context.Context, r *systemone.Request) (*work, error
 	return w, nil
 }
 
-// fit splits phrases that are too long for one vector, as it is done with a
-// state, into no more than most. A text of ASCII has no more tokens than bytes
-// and one, so most need no count.
+// fit splits phrases that are too long for one vector, into at most most phrases. A text
+// of ASCII has at most one token more than it has bytes, so most phrases need no count.
 func (p *Provider) fit(ctx context.Context, phrases []string, most int) ([]string, error) {
 	var fitting []string
 	full := func(pieces, _ int) error {

@@ -5,27 +5,28 @@ import (
 	"math"
 )
 
-// Weights say how much each kind of evidence for an answer counts. The zero
-// value stands for the fitted weights of the embedded encoder.
+// Weights say how much each kind of evidence for an answer counts. The zero value means
+// the weights fitted to the embedded encoder.
 type Weights struct {
 	EncoderBest float64 // cosine of the state and the nearest phrase
 	EncoderMean float64 // mean cosine of the state and all phrases
 	WordsBest   float64 // cosine of the word vectors of the nearest phrase
 	Overlap     float64 // shared words with the phrase that shares most
-	// Temperature divides the weighted sum: higher is less sure. Required with
-	// any of the others.
+	// Temperature divides the weighted sum: a higher temperature makes answers less
+	// certain. It must be positive if any other field is set.
 	Temperature float64
-	// TopicSlope and TopicOffset make a logit of the weighted sum for a noul
-	// that has nothing to compare an answer with: slope times sum plus offset.
-	// Zeros answer such a noul with one half.
+	// TopicSlope and TopicOffset convert the weighted sum to a logit for a noul with only
+	// one answer: slope times sum plus offset. If both are zero, such a noul is answered
+	// with one half.
 	TopicSlope, TopicOffset float64
 }
 
-// fitted are the weights of a conditional logit on the CLINC validation set
-// and 140 training sentences of SNIPS. The temperature was chosen over ten
-// other data sets, each left out in turn, where it was always 1.27 to 1.35. The
-// topic's numbers are a logistic regression on "Is it about X?" over the CLINC
-// validation set, with as many yes as no; TestGateTopics derives them again.
+// fitted returns the weights of a conditional logit, fitted on the CLINC validation set
+// and 140 training sentences of SNIPS. The temperature was chosen on ten other data sets
+// by leaving each out in turn; it was always between 1.27 and 1.35.
+//
+// TopicSlope and TopicOffset are a logistic regression on "Is it about X?" over the CLINC
+// validation set, with as many yes as no. TestGateTopics derives them again.
 func fitted() Weights {
 	return Weights{
 		EncoderBest: 6.35, EncoderMean: 5.65, WordsBest: 4.43, Overlap: 9.27, Temperature: 1.33,
@@ -33,25 +34,26 @@ func fitted() Weights {
 	}
 }
 
-// errVector says that an encoder broke its promise.
+// errVector is the error of a score that is not a finite number, because the encoder
+// returned vectors of different lengths or with NaN.
 var errVector = errors.New("similarity: the encoder gave vectors of different lengths or without a number")
 
-// sense is all that is known of a text. It is read-only once made.
+// sense is the encoded form of a text. It is read-only.
 type sense struct {
 	tokens   int
-	sentence []float32 // nil: nothing can be said about the text
-	words    []float32 // nil: no word is known
+	sentence []float32 // nil: the encoder found no meaning
+	words    []float32 // nil: the table knows no word
 	overlap  bag
 }
 
-// size is about the number of bytes that s holds.
+// size returns about how many bytes s takes.
 func (s *sense) size() int {
-	const headers = 200 // of this struct, its slices and a place in the cache
+	const headers = 200 // this struct, its slices and a cache entry
 	return headers + 4*(len(s.sentence)+len(s.words)) + 16*len(s.overlap)
 }
 
-// evidence is the weighted sum of what speaks for an answer that phrases, at
-// least one, describe.
+// evidence returns the weighted sum of the evidence for an answer that at least one
+// phrase describes.
 func (w Weights) evidence(state *sense, phrases []*sense) float64 {
 	best, words, shared, sum := math.Inf(-1), math.Inf(-1), 0.0, 0.0
 	for _, phrase := range phrases {
@@ -65,11 +67,10 @@ func (w Weights) evidence(state *sense, phrases []*sense) float64 {
 	return w.EncoderBest*best + w.EncoderMean*mean + w.WordsBest*words + w.Overlap*shared
 }
 
-// choose gives the probability of each answer. Every piece of the state that
-// means anything gives a distribution of its own, and the result is their
-// mean, weighted by tokens: pieces that disagree make it less sure. Without
-// such a piece, and when an answer has no phrases to compare it by, nothing is
-// known and all answers are equally probable.
+// choose returns the probability of each answer. Each piece of the state that has a
+// vector gives a distribution. The result is the mean of these, weighted by tokens, so
+// pieces that disagree make it less certain. All answers are equally probable if no piece
+// has a vector or an answer has no phrases.
 func (w Weights) choose(state []*sense, answers [][]*sense) ([]float64, error) {
 	even := make([]float64, len(answers))
 	for i := range even {
@@ -108,7 +109,7 @@ func (w Weights) choose(state []*sense, answers [][]*sense) ([]float64, error) {
 	return mixed, nil
 }
 
-// softmax turns logits into probabilities, in place.
+// softmax converts logits to probabilities, in place.
 func softmax(logits []float64) ([]float64, error) {
 	top := math.Inf(-1)
 	for _, z := range logits {
@@ -128,8 +129,8 @@ func softmax(logits []float64) ([]float64, error) {
 	return logits, nil
 }
 
-// dot is the cosine of two vectors of length 1, and 0 when one of them is
-// unknown. Vectors of different length give no number.
+// dot returns the cosine of two vectors of length 1. It is 0 if one of them is nil, and
+// NaN if their lengths differ.
 func dot(a, b []float32) float64 {
 	if a == nil || b == nil {
 		return 0

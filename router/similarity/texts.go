@@ -11,28 +11,28 @@ import (
 	"strings"
 )
 
-// reader takes the texts out of a request until they have too many bytes.
+// reader extracts texts from a request until they exceed a number of bytes.
 type reader struct {
-	of   string // whose texts, for errors
-	most int    // bytes of the texts in all
-	size int    // so far
+	of   string // subject and verb of its errors
+	most int    // maximum size of all texts, in bytes
+	size int    // bytes so far
 }
 
-// texts returns the string values of raw JSON in the order in which they
-// stand: a string is one, an array and an object contribute those of their
-// members; names of members, numbers, booleans and null contribute nothing.
-// White space is folded and empty strings are left out. Nil has none. Its error
-// is [errRequest], [errTooLarge] or that of ctx, which is looked at before every
+// texts returns the string values of raw JSON in their order, including those in arrays
+// and objects. Names of members, numbers, booleans and null are ignored. White space is
+// folded, and empty strings are left out. A nil raw has no texts.
+//
+// The error is [errRequest], [errTooLarge] or that of ctx, which is checked before every
 // value.
 func (r *reader) texts(ctx context.Context, raw json.RawMessage) ([]string, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
 	var found []string
-	var objects []bool // of the open arrays and objects: is it an object?
-	name := false      // is the next string a name?
+	var objects []bool // for each open container: is it an object?
+	name := false      // is the next string the name of a member?
 	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber() // or a number that no float64 can hold would be an error
+	d.UseNumber() // otherwise a number beyond float64 would be an error
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -42,7 +42,7 @@ func (r *reader) texts(ctx context.Context, raw json.RawMessage) ([]string, erro
 			return found, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s no JSON", errRequest, r.of)
+			return nil, fmt.Errorf("%w: %s not JSON", errRequest, r.of)
 		}
 		switch t := token.(type) {
 		case json.Delim:
@@ -67,7 +67,7 @@ func (r *reader) texts(ctx context.Context, raw json.RawMessage) ([]string, erro
 	}
 }
 
-// take counts the bytes of a text.
+// take adds the size of a text and fails if the sum exceeds the maximum.
 func (r *reader) take(text string) error {
 	if r.size += len(text); r.size > r.most {
 		return fmt.Errorf("%w: %s more than %d bytes", errTooLarge, r.of, r.most)
@@ -75,10 +75,10 @@ func (r *reader) take(text string) error {
 	return nil
 }
 
-// fold makes one space of all white space between words.
+// fold replaces each run of white space between words by one space.
 func fold(text string) string { return foldTo(text, math.MaxInt) }
 
-// foldTo folds words until it has more than so many bytes.
+// foldTo is fold that stops after the first word beyond most bytes.
 func foldTo(text string, most int) string {
 	var folded strings.Builder
 	folded.Grow(min(len(text), most))
@@ -94,7 +94,7 @@ func foldTo(text string, most int) string {
 	return folded.String()
 }
 
-// spoken makes a text of a name such as billing_issue.
+// spoken converts a name such as billing_issue to a text.
 func spoken(name string) string {
 	return fold(strings.NewReplacer("_", " ", "-", " ").Replace(name))
 }

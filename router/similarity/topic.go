@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// yes is the probability that the state is about what phrases describe. Its
-// pieces are mixed as in choose.
+// yes returns the probability that the state is about the phrases. Pieces are mixed as in
+// choose.
 func (w Weights) yes(state, phrases []*sense) (float64, error) {
 	if len(phrases) == 0 {
 		return unsure, nil
@@ -30,12 +30,12 @@ func (w Weights) yes(state, phrases []*sense) (float64, error) {
 	return mixed / total, nil
 }
 
-// unsure is the answer to a noul of which nothing is known.
+// unsure is the answer to a noul without evidence.
 const unsure = .5
 
-// topic finds what a question asks about: in "Is this about a late parcel?" it
-// is "a late parcel". It knows the few forms in which similarity of meaning
-// can answer a question, and no question with a negation.
+// topic returns what a question asks about: for "Is this about a late parcel?" it is "a
+// late parcel". It recognises only forms that similarity of meaning can answer, and no
+// question with a negation.
 func topic(question string) (string, bool) {
 	lower := strings.ToLower(question)
 	for _, negation := range [...]string{" not ", "n't ", " never ", " no ", " without "} {

@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// class is the class of the upstream error err, or "" for nil.
+// class returns the class of the upstream error err, or "" for nil.
 func class(t *testing.T, err error) router.Class {
 	t.Helper()
 	if err == nil {
@@ -28,8 +28,8 @@ func class(t *testing.T, err error) router.Class {
 	return failed.Class
 }
 
-// TestFullQueue: as many requests wait as may, and the next is refused at once.
-// The bubble of synctest fails if a goroutine is left behind.
+// TestFullQueue holds that requests wait until the queue is full and that the next one is
+// refused at once. The bubble of synctest fails if a goroutine is left behind.
 func TestFullQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -78,8 +78,8 @@ func TestNoQueue(t *testing.T) {
 	})
 }
 
-// TestWorkersBoundTheWork: no more texts are worked on at once than there are
-// workers, over all requests.
+// TestWorkersBoundTheWork holds that the workers bound how many texts are encoded at
+// once, over all requests.
 func TestWorkersBoundTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now atomic.Int64
@@ -87,7 +87,7 @@ func TestWorkersBoundTheWork(t *testing.T) {
 		p := newProvider(t, Config{Workers: 3, Encoder: scripted(func(context.Context, string) ([]float32, error) {
 			seen <- now.Add(1)
 			defer now.Add(-1)
-			time.Sleep(time.Second) // of the bubble: no time passes
+			time.Sleep(time.Second) // time of the synctest bubble
 			return []float32{1}, nil
 		})})
 		var all sync.WaitGroup
@@ -107,8 +107,8 @@ func TestWorkersBoundTheWork(t *testing.T) {
 	})
 }
 
-// TestHangUp: a request whose context ends stops between texts, also while it
-// waits, and leaves nothing behind.
+// TestHangUp holds that a request whose context ends stops between texts, also while it
+// waits, and leaves no goroutine behind.
 func TestHangUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -148,7 +148,7 @@ func TestDeadlineWhileWaiting(t *testing.T) {
 	})
 }
 
-// TestParallelUse: requests side by side get the answers they get alone.
+// TestParallelUse holds that concurrent requests get the same answers as single ones.
 func TestParallelUse(t *testing.T) {
 	p := newProvider(t, Config{})
 	states := []string{`"my parcel is late"`, `"give me a refund"`, `"hello there"`}
@@ -172,8 +172,8 @@ func TestParallelUse(t *testing.T) {
 	}
 }
 
-// TestPhrasesAreEncodedOnce: a phrase that is known costs nothing; a state is
-// never kept.
+// TestPhrasesAreEncodedOnce holds that a cached phrase is not encoded again, and that a
+// state is never cached.
 func TestPhrasesAreEncodedOnce(t *testing.T) {
 	var encoded atomic.Int64
 	p := newProvider(t, Config{Encoder: scripted(func(context.Context, string) ([]float32, error) {
