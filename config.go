@@ -44,7 +44,10 @@ func (cfg Config) withDefaults() (Config, error) {
 	if cfg.Catalog == nil {
 		return cfg, fmt.Errorf("%w: Catalog is required", ErrConfig)
 	}
-	cfg, err := cfg.keepIn()
+	if name := cfg.Interceptors.missing(); name != "" {
+		return cfg, fmt.Errorf("%w: Interceptors.%s is nil", ErrConfig, name)
+	}
+	cfg, err := cfg.withStores()
 	if err != nil {
 		return cfg, err
 	}
@@ -63,14 +66,29 @@ func (cfg Config) withDefaults() (Config, error) {
 	if cfg.Router.UserKey == nil {
 		// The same after a restart and in every process, like the key that it is made from.
 		if cfg.Router.UserKey, err = hkdf.Expand(sha256.New, []byte(cfg.SealingKeys[0]), "signalbox users", sha256.Size); err != nil {
-			return cfg, err
+			return cfg, fmt.Errorf("%w: SealingKeys[0]: %w", ErrConfig, err)
 		}
 	}
 	return cfg, nil
 }
 
-// keepIn checks the stores and the sealing keys, or makes those of a service in memory.
-func (cfg Config) keepIn() (Config, error) {
+// missing returns the name of an interceptor that is nil, or "".
+func (i Interceptors) missing() string {
+	for _, place := range []struct {
+		name string
+		list []router.Interceptor
+	}{{"First", i.First}, {"AfterPolicies", i.AfterPolicies}, {"Last", i.Last}} {
+		for n, intercept := range place.list {
+			if intercept == nil {
+				return fmt.Sprintf("%s[%d]", place.name, n)
+			}
+		}
+	}
+	return ""
+}
+
+// withStores checks the stores and the sealing keys, or makes those of a service in memory.
+func (cfg Config) withStores() (Config, error) {
 	inMemory := cfg.Stores == store.Set{}
 	if inMemory {
 		cfg.Stores = memory.New()

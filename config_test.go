@@ -53,7 +53,10 @@ func TestNewRefusesMistakes(t *testing.T) {
 		"of the router":   {func(cfg *signalbox.Config) { cfg.Router.Timeout = -1 }, "router: invalid configuration: Timeout"},
 		"of the API":      {func(cfg *signalbox.Config) { cfg.API.Brand = "A b" }, "httpapi: invalid configuration: Brand"},
 		"of the keys":     {func(cfg *signalbox.Config) { cfg.Keys.Prefix = "é" }, "keys: invalid configuration: Prefix"},
-		"a nil intercept": {func(cfg *signalbox.Config) { cfg.Interceptors.Last = []router.Interceptor{nil} }, "is nil"},
+		"a nil intercept": {func(cfg *signalbox.Config) { cfg.Interceptors.Last = []router.Interceptor{nil} }, "configuration: Interceptors.Last[0] is nil"},
+		"a nil between": {func(cfg *signalbox.Config) {
+			cfg.Interceptors.AfterPolicies = []router.Interceptor{router.Log(discard()), nil}
+		}, "configuration: Interceptors.AfterPolicies[1] is nil"},
 	} {
 		cfg := signalbox.Config{Catalog: emptyCatalog(t), Logger: discard()}
 		c.spoil(&cfg)
@@ -83,7 +86,7 @@ func TestWhatJoinsThePartsIsSetByNew(t *testing.T) {
 		"API":        "SignIn Brand MaxBytes MaxInFlightBytes MaxInFlightPerKey MaxInFlightPerAccount MinBodyRate DualErrors CreditsURL Origins NativeTimeout NewRequestID",
 		"Keys":       "Rates Prefix Random",
 		"Presets":    "MaxVersions MaxPresets",
-		"Guardrails": "Scan Staleness MaxCached",
+		"Guardrails": "Engine Staleness MaxCached",
 	}
 	for part, names := range acts {
 		own := reflect.ValueOf(signalbox.Config{}).FieldByName(part).Type()

@@ -14,7 +14,6 @@ import (
 	"github.com/signalbox/signalbox"
 	"github.com/signalbox/signalbox/activity"
 	"github.com/signalbox/signalbox/internal/demo"
-	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/router/routertest"
@@ -45,6 +44,13 @@ func answering(t require.TestingT, with ...func(*signalbox.Config)) *gateway {
 	return g
 }
 
+// holder is the principal of the seeded inference key.
+func (g *gateway) holder(t require.TestingT) router.Principal {
+	p, err := g.Keys.Authenticate(context.Background(), g.seeded.Inference)
+	require.NoError(t, err)
+	return p
+}
+
 // spent is what stands on a line.
 func (g *gateway) spent(t require.TestingT, o router.Owner, p router.Principal) router.USD {
 	list, err := g.stores.Ledger.Balances(context.Background(), []router.Line{o.Line(p, "ever")})
@@ -64,8 +70,7 @@ func TestACallIsCountedForItsPrincipalAlone(t *testing.T) {
 			ID: "rival", Name: "Rival", Owner: organization.Member{ID: "user_eve", Email: "eve@example.org"},
 		})
 		require.NoError(t, err)
-		holder, err := g.Keys.Authenticate(context.Background(), g.seeded.Inference)
-		require.NoError(t, err)
+		holder := g.holder(t)
 		callers := []struct{ call, counted router.Principal }{
 			{},
 			{router.Principal{Account: demo.Account}, router.Principal{Account: demo.Account, Workspace: g.seeded.Home.ID}},
@@ -168,6 +173,29 @@ func TestAPrincipalWithoutAKey(t *testing.T) {
 		{"an unknown workspace", func(*gateway) router.Principal {
 			return router.Principal{Account: demo.Account, Workspace: "99999999-9999-4999-8999-999999999999"}
 		}, nothing, "", "Invalid API key"},
+		{"a member of no account", func(*gateway) router.Principal { return router.Principal{Member: demo.Member} }, nothing, "", "without an Account"},
+		{"a workspace of no account", func(g *gateway) router.Principal {
+			return router.Principal{Workspace: g.seeded.Home.ID, Member: demo.Member}
+		}, nothing, "", "without an Account"},
+		{"a text that no account has", func(*gateway) router.Principal { return router.Principal{Account: "\xff"} }, nothing, "", "Invalid API key"},
+		{"a member whom no store can count for", func(g *gateway) router.Principal {
+			return router.Principal{Account: demo.Account, Workspace: g.seeded.Lab.ID, Member: strings.Repeat("m", 257)}
+		}, nothing, "", "Invalid API key"},
+		{"a member with a zero byte", func(g *gateway) router.Principal {
+			return router.Principal{Account: demo.Account, Workspace: g.seeded.Lab.ID, Member: "a\x00"}
+		}, nothing, "", "Invalid API key"},
+		{"the key of another account", func(g *gateway) router.Principal {
+			p := g.holder(t)
+			p.Account = "rival"
+			return p
+		}, nothing, "", "Invalid API key"},
+		{"the key of another workspace", func(g *gateway) router.Principal {
+			p := g.holder(t)
+			p.Workspace = g.seeded.Lab.ID
+			return p
+		}, nothing, "", "Invalid API key"},
+		{"a key", func(g *gateway) router.Principal { return g.holder(t) }, nothing, "", ""},
+		{"a key by its hash alone", func(g *gateway) router.Principal { return router.Principal{KeyHash: g.holder(t).KeyHash} }, nothing, "", ""},
 		{"an administrator", func(*gateway) router.Principal {
 			return router.Principal{Account: demo.Account, Member: demo.Admin, Management: true}
 		}, nothing, "", "Management keys cannot be used for inference"},
@@ -188,47 +216,6 @@ func TestAPrincipalWithoutAKey(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
-}
-
-// TestOwnSignIn: callers whom the program knows by itself need no keys over HTTP, are
-// put into the default workspace, and are held by its rates and limits.
-func TestOwnSignIn(t *testing.T) {
-	t.Parallel()
-	g := answering(t, func(cfg *signalbox.Config) {
-		cfg.Keys.Rates.Workspace = keys.Rate{Requests: 3, Per: time.Hour}
-		cfg.API.SignIn = func(r *http.Request) (router.Principal, error) {
-			return router.Principal{Account: r.Header.Get("X-Account"), Member: r.Header.Get("X-Member")}, nil
-		}
-	})
-	ask := func(account, member string) (int, string) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/systemone", strings.NewReader(
-			`{"model":"acme/judge","state":"x","questions":{"q":{"type":"noul","instructions":"?"}}}`))
-		require.NoError(t, err)
-		r.Header.Set("X-Account", account)
-		r.Header.Set("X-Member", member)
-		w := g.serve(r)
-		return w.Code, w.Body.String()
-	}
-	status, said := ask(demo.Account, demo.Member)
-	require.Equal(t, 200, status, said)
-	who := router.Principal{Account: demo.Account, Workspace: g.seeded.Home.ID, Member: demo.Member}
-	for _, o := range []router.Owner{router.OwnerAccount, router.OwnerWorkspace, router.OwnerMember} {
-		assert.Equal(t, router.Dollar/100, g.spent(t, o, who))
-	}
-	status, said = ask("nobody", "")
-	assert.Equal(t, 401, status, said)
-	status, said = ask("", "")
-	assert.Equal(t, 401, status, said)
-	assert.Contains(t, said, "Missing Authentication header")
-	status, said = ask("", demo.Member)
-	assert.Equal(t, 500, status, "%s: it would be the program itself", said)
-	_, err := g.Organization.TopUp(t.Context(), demo.Program(), "payment-1", 1)
-	require.NoError(t, err)
-	status, said = ask(demo.Account, demo.Admin)
-	assert.Equal(t, 402, status, said)
-	_, _ = ask(demo.Account, demo.Admin)
-	status, said = ask(demo.Account, demo.Member)
-	assert.Equal(t, 429, status, said)
 }
 
 func request() *systemone.Request {

@@ -24,17 +24,17 @@ func (s *Service) joinRouter(cfg Config) (err error) {
 
 // policies lists the interceptors around every decision, outermost first. Of several
 // reasons to refuse a request the caller is told the first one in this order: the
-// key, the preset, the names of the models, the content. (httpapi checks the rates
-// and the body before; the router then checks filters, credits, key limit,
-// workspace budgets and guardrail budgets.) The log stands before the keys, so that
-// it has what they refuse.
+// key or the Principal, the preset, the names of the models, the content. (httpapi
+// checks the rates and the body before; the router then checks filters, credits, key
+// limit, workspace budgets and guardrail budgets.) The log stands before the keys, so
+// that it has what they refuse.
 func (s *Service) policies(own Interceptors) []router.Interceptor {
 	return slices.Concat(
 		own.First,
 		[]router.Interceptor{
 			router.Log(s.logger),
 			s.Keys.Intercept,
-			s.settle,
+			s.checkPrincipal,
 			s.Presets.Intercept,
 			s.Organization.Intercept,
 			s.Credentials.Intercept,
@@ -46,30 +46,52 @@ func (s *Service) policies(own Interceptors) []router.Interceptor {
 	)
 }
 
-// settle puts a call for an account that names no workspace into the account's
-// default one, so that the limits of that one hold.
-func (s *Service) settle(next router.Decider) router.Decider {
+// checkPrincipal checks the Principal of a call without a key. One that names no
+// workspace is put into the account's default one, so that the limits of that one hold.
+// One without an account is refused, because it would pass as the program's own call,
+// which nothing limits.
+func (s *Service) checkPrincipal(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
-		var err error
-		if c.Principal, err = s.settled(ctx, c.Principal); err != nil {
-			return nil, router.Failure(err)
+		if p := &c.Principal; *p != (router.Principal{}) && (p.KeyHash == "" || p.Workspace == "") {
+			var err error
+			if c.Principal, err = s.checked(ctx, *p); err != nil {
+				return nil, err
+			}
 		}
 		return next(ctx, c)
 	}
 }
 
-// settled returns p with a workspace if it has an account. An account that does not
-// exist is refused like an unknown key.
-func (s *Service) settled(ctx context.Context, p router.Principal) (router.Principal, error) {
-	if p.Account == "" || p.Workspace != "" {
-		return p, nil
+// maxMember is the longest id of a member, in bytes, as in organization.
+const maxMember = 256
+
+var (
+	errNoAccount = errors.New("signalbox: a Principal without an Account")
+	errText      = errors.New("signalbox: a text of the Principal is too long, is not UTF-8 or contains a zero byte")
+)
+
+// checked returns p with a workspace. An account that does not exist, a workspace that
+// is not the account's, and a text that no store can keep are refused like an unknown
+// key. Every error is a [router.Error].
+func (s *Service) checked(ctx context.Context, p router.Principal) (router.Principal, error) {
+	var err error
+	switch {
+	case p.Account == "":
+		return p, router.Failure(errNoAccount)
+	case !router.Storable(p.Account), !router.Storable(p.Workspace), !router.Storable(p.Member), len(p.Member) > maxMember:
+		err = errText
+	case p.Workspace == "":
+		p.Workspace, err = s.Organization.DefaultWorkspace(ctx, p.Account)
+	default:
+		_, err = s.Organization.Rules(ctx, p.Account, p.Workspace)
 	}
-	home, err := s.Organization.DefaultWorkspace(ctx, p.Account)
-	if errors.Is(err, organization.ErrNotFound) {
+	switch {
+	case err == nil:
+		return p, nil
+	case errors.Is(err, organization.ErrNotFound), errors.Is(err, errText):
 		return p, &router.Error{Class: router.Authentication, Message: "Invalid API key", Err: err}
 	}
-	p.Workspace = home
-	return p, err
+	return p, router.Failure(err)
 }
 
 // joinAPI makes the HTTP interface, which authenticates every caller.
@@ -83,10 +105,10 @@ func (s *Service) joinAPI(cfg Config) (err error) {
 	if signIn := cfg.API.SignIn; signIn != nil {
 		settings.SignIn = func(r *http.Request) (router.Principal, error) {
 			p, err := signIn(r)
-			if err != nil {
+			if err != nil || p.Account == "" { // a key decides, or the API refuses p
 				return p, err
 			}
-			return s.settled(r.Context(), p)
+			return s.checked(r.Context(), p)
 		}
 	}
 	if s.API, err = httpapi.New(settings); err != nil {

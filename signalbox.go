@@ -109,9 +109,12 @@ func New(cfg Config) (*Service, error) {
 // program's own: no account's limits hold it and none is charged, and it has no
 // presets or guardrails. With a Principal it is that account's, with the budgets,
 // presets and guardrails of the account, the workspace and the member, and of the
-// key if there is a KeyHash; a Workspace of "" is the account's default one. With a
-// Secret it is that of the key's holder. Nobody checks whether the program may act
-// for a Principal: what comes from outside goes through Handler, which
+// key if there is a KeyHash. A Workspace of "" is the account's default one, or the
+// key's. With a Secret it is that of the key's holder, whatever the Principal is.
+//
+// A Principal without an Account and a KeyHash is refused, as is one with the KeyHash
+// of another account or workspace than it names. Nobody checks whether the program may
+// act for a Principal: what comes from outside goes through Handler, which
 // authenticates first.
 //
 // Rates hold calls with a Secret, not those with a Principal. For errors see

@@ -48,6 +48,9 @@ type covered struct {
 	limits *router.Limits // budgets of the principal
 }
 
+// evicted reports whether the policy was evicted to make room for others.
+func (c covered) evicted() bool { return c.by != nil && c.by.policy.Load() == nil }
+
 // newCache returns a cache of the results of load.
 func (s *Service) newCache() *cache.Cache[router.Principal, covered] {
 	return cache.New(cache.Config[router.Principal, covered]{

@@ -127,12 +127,14 @@ func (s *Service) policy(ctx context.Context, p router.Principal) (*policy, *rou
 		return nil, nil, nil
 	}
 	c, err := s.cache.Get(ctx, p)
+	if err == nil && c.evicted() {
+		c, err = s.cache.Renew(ctx, p, covered.evicted)
+	}
 	if err != nil || c.by == nil {
 		return nil, c.limits, err
 	}
 	pol := c.by.policy.Load()
-	if pol == nil { // the policy was evicted
-		s.cache.Forget(p)
+	if pol == nil { // evicted again
 		pol, c, err = s.load(ctx, p)
 	}
 	return pol, c.limits, err
@@ -201,7 +203,7 @@ func (s *Service) compile(a Applied) (*policy, error) {
 	pol := &policy{Policy: merged}
 	if merged.Filters != nil {
 		var err error
-		pol.scanner, err = s.content.Scanner(merged.Filters)
+		pol.scanner, err = s.cfg.Engine.Scanner(merged.Filters)
 		switch {
 		case errors.Is(err, content.ErrPattern):
 			// The patterns were stored before the current limits. Refusing every request

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -168,6 +169,50 @@ func TestTheCacheIsBounded(t *testing.T) {
 		require.NoError(t, passed(t, s, &router.Call{Principal: key(strconv.Itoa(i))}))
 	}
 	assert.GreaterOrEqual(t, r.reads.Load(), int64(18), "two of ten are remembered")
+}
+
+// TestAnEvictedPolicyIsMadeOnce: the calls that need an evicted policy again wait for one
+// reading, and later calls find it.
+func TestAnEvictedPolicyIsMadeOnce(t *testing.T) {
+	r := newRig(t)
+	of := map[string]guardrails.Guardrail{}
+	for _, k := range []string{"a", "b"} {
+		of[k] = r.create(t, guardrails.Patch{IgnoredProviders: router.To([]string{"none"})})
+		r.assign(t, of[k], guardrails.KeyKind, k)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		cfg := r.config()
+		cfg.Store, cfg.MaxCached, cfg.Now = late{counting{r.set.Guardrails, r.reads, nil}}, 2, time.Now
+		s, err := guardrails.New(cfg)
+		require.NoError(t, err)
+		ask := func(k string) { assert.NoError(t, passed(t, s, &router.Call{Principal: key(k)})) }
+		for round := range 20 {
+			time.Sleep(time.Minute)
+			ask("a")
+			time.Sleep(4 * time.Second)
+			ask("b")
+			_, err := r.Update(t.Context(), r.by, of["a"].ID, guardrails.Patch{IgnoredProviders: router.To([]string{strconv.Itoa(round)})})
+			require.NoError(t, err)
+			time.Sleep(time.Second)
+			ask("a") // its new policy takes the place of its old one or of that of b
+			before := r.reads.Load()
+			var all sync.WaitGroup
+			for range 20 {
+				all.Go(func() { ask("b") })
+			}
+			all.Wait()
+			ask("b")
+			require.LessOrEqual(t, r.reads.Load(), before+1)
+		}
+	})
+}
+
+// late is a store that takes its time.
+type late struct{ counting }
+
+func (s late) Applied(ctx context.Context, p router.Principal) (guardrails.Applied, error) {
+	time.Sleep(time.Millisecond)
+	return s.counting.Applied(ctx, p)
 }
 
 func TestWhatCannotBeReadRefuses(t *testing.T) {

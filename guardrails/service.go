@@ -45,7 +45,9 @@ type Config struct {
 	// models or providers. Unknown names become warnings. A nil function knows every
 	// name.
 	Model, Provider func(name string) bool
-	Scan            content.Config // configures the content filters
+	// Engine compiles the content filters; nil is content.New of the zero content.Config.
+	// Services may share an engine, and then share its bound on concurrent scans.
+	Engine *content.Engine
 	// Staleness is how long a change by another process may stay unseen; default 5 s.
 	// Changes by this process apply at once.
 	Staleness time.Duration
@@ -60,7 +62,6 @@ type Config struct {
 // [ErrNotFound].
 type Service struct {
 	cfg      Config
-	content  *content.Engine
 	cache    *cache.Cache[router.Principal, covered]
 	policies policies
 }
@@ -90,11 +91,14 @@ func New(cfg Config) (*Service, error) {
 		// Must cannot panic here, because crypto/rand never fails.
 		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
-	engine, err := content.New(cfg.Scan)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	if cfg.Engine == nil {
+		engine, err := content.New(content.Config{})
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		}
+		cfg.Engine = engine
 	}
-	s := &Service{cfg: cfg, content: engine, policies: policies{max: cfg.MaxCached, of: map[combination]*keptPolicy{}}}
+	s := &Service{cfg: cfg, policies: policies{max: cfg.MaxCached, of: map[combination]*keptPolicy{}}}
 	s.cache = s.newCache()
 	return s, nil
 }

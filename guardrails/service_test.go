@@ -24,7 +24,6 @@ func TestNewRefusesMistakes(t *testing.T) {
 		"no store":           {},
 		"negative staleness": {Store: memory.New().Guardrails, Staleness: -1},
 		"negative cache":     {Store: memory.New().Guardrails, MaxCached: -1},
-		"negative time":      {Store: memory.New().Guardrails, Scan: content.Config{RecognizerTimeout: -1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := guardrails.New(cfg)

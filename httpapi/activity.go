@@ -39,7 +39,7 @@ func (x *exchange) listActivity(ctx context.Context) error {
 		ByWorkspace: query.word("group_by", "workspace") != "", Workspace: query.workspace(),
 	}
 	items, err := x.s.Activity.Items(ctx, x.principal.Account, q)
-	if err := query.with(err); err != nil { // what is wrong with the day and the hash, the service knows
+	if err := query.with(err); err != nil { // err lists invalid dates and hashes
 		return err
 	}
 	x.out = append(x.out, `{"data":[`...)
@@ -48,7 +48,7 @@ func (x *exchange) listActivity(ctx context.Context) error {
 			x.out = append(x.out, ',')
 		}
 		if x.out = appendJSON(x.out, describeActivity(&items[i])); len(x.out) > maxReply {
-			return badRequest("date", "is needed, or a workspace_id, api_key_hash or user_id: all rows have more than "+strconv.Itoa(maxReply)+" bytes")
+			return badRequest("date", "give a date, or a workspace_id, api_key_hash or user_id, because all rows have more than "+strconv.Itoa(maxReply)+" bytes")
 		}
 	}
 	x.out = append(x.out, "]}"...)

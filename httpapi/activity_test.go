@@ -34,9 +34,9 @@ func (activityDirectory) IsOrganization(_ context.Context, account string) (bool
 	return account == "acme", nil
 }
 
-// newActivity is a service in which the account acme has asked twice on the
-// twentieth, with different keys in different workspaces, and once the day
-// before; today is the twenty-first. Another account has asked, too.
+// newActivity returns a service with three events of the account acme and one of
+// another account. Two of acme's are on the twentieth, by different keys in different
+// workspaces; one is on the day before. Today is the twenty-first.
 func newActivity(tb testing.TB) option {
 	tb.Helper()
 	store := memory.New().Activity

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -9,14 +10,14 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// authenticate lets the caller on, or says why not. It runs before anything of
-// the body is read.
+// authenticate sets the principal of the caller, or returns why the request is refused.
+// It runs before the body is read.
 func (x *exchange) authenticate(ctx context.Context, need access) error {
 	switch {
 	case need == nobody:
 		return errClosed
 	case x.s.Open && need == management:
-		return errNotManagement // who asks without a key administers nothing
+		return errNotManagement // the handler is Open: callers have no management key
 	case x.s.Open && need == anyKey:
 		return errNoCredential
 	case x.s.Open:
@@ -26,11 +27,11 @@ func (x *exchange) authenticate(ctx context.Context, need access) error {
 	if err == nil && x.principal == (router.Principal{}) {
 		err = x.keyHolder(ctx, need)
 	}
-	if err != nil || x.principal == (router.Principal{}) { // of a public route
+	if err != nil || x.principal == (router.Principal{}) { // a public route without a key
 		return err
 	}
-	// Every request of a known caller counts, also one that is refused; the kind of
-	// key is the first thing to be told.
+	// Every request of a known caller counts towards its rate, even a refused one. The
+	// wrong kind of key is reported first.
 	tooMany := x.admit()
 	switch {
 	case need == inference && x.principal.Management:
@@ -41,8 +42,8 @@ func (x *exchange) authenticate(ctx context.Context, need access) error {
 	return tooMany
 }
 
-// signIn asks the program who the caller is. It leaves the principal empty where
-// the program does not know, so that the key decides.
+// signIn asks Config.SignIn for the caller. The principal stays empty if SignIn does
+// not know the caller; then the key decides.
 func (x *exchange) signIn() error {
 	if x.s.SignIn == nil {
 		return nil
@@ -50,22 +51,28 @@ func (x *exchange) signIn() error {
 	p, err := x.s.SignIn(x.r)
 	switch {
 	case err != nil:
-		// Storage that is away and documented refusals of a key are told as such. Any
-		// other error says nothing, because its text may hold what was checked.
-		if status := problemOf(err).status; status == http.StatusUnauthorized || status > http.StatusInternalServerError {
+		// Errors of the server, such as unavailable storage, and the documented refusals
+		// of a key keep their reply. Any other error becomes errSignIn, because its text
+		// may contain credentials.
+		re, ok := errors.AsType[*router.Error](err)
+		if status := problemOf(err).status; status == http.StatusUnauthorized || status > http.StatusInternalServerError ||
+			ok && re.Class == router.Server {
 			return err
 		}
 		return errSignIn
 	case p.Account == "" && p != (router.Principal{}):
-		// It must not become a call of the program itself, which nothing limits.
+		// It must not reach the router: a principal without an account is the embedding
+		// program, which has no limits.
 		return errNoAccount
+	case p.KeyHash != "":
+		return errKeyHash
 	}
 	x.principal = p
 	return nil
 }
 
-// keyHolder finds the caller by the key of the request. Where none is needed and
-// none is sent, the principal stays empty.
+// keyHolder sets the principal from the request's key. The principal stays empty if the
+// route needs no key and the request has none.
 func (x *exchange) keyHolder(ctx context.Context, need access) error {
 	secret, err := credential(x.r.Header["Authorization"], x.r.Header["X-Api-Key"])
 	switch {
@@ -89,7 +96,7 @@ func (x *exchange) keyHolder(ctx context.Context, need access) error {
 	return nil
 }
 
-// admit counts the request of a known caller.
+// admit counts a request of a known caller towards its rate.
 func (x *exchange) admit() error {
 	if x.s.admitter == nil {
 		return nil
@@ -99,10 +106,10 @@ func (x *exchange) admit() error {
 	return err
 }
 
-// credential returns the one key text of a request, or "" when there is none.
-// It is the only place that looks at credentials: two different ones are
-// refused, so that no other place can be made to see another one. Text under a
-// scheme other than Bearer is refused like an unknown key.
+// credential returns the key in the headers of a request, or "" if there is none. No
+// other code reads credentials. Two different credentials are refused, because another
+// reader, such as a proxy, might pick the other one. Text under a scheme other than
+// Bearer is refused like an unknown key.
 func credential(authorization, apiKey []string) (router.Secret, error) {
 	var found string
 	add := func(text string) bool {
@@ -124,7 +131,7 @@ func credential(authorization, apiKey []string) (router.Secret, error) {
 		switch {
 		case strings.EqualFold(scheme, "bearer"):
 			text = strings.TrimSpace(text[len(scheme):])
-		case text != "": // an empty header is none
+		case text != "": // an empty header counts as absent
 			text = "\n" + text // cannot be a key, because no key has a line feed
 		}
 		if !add(text) {

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// unread fails the test when anything of it is read.
+// unread is a body that fails the test when it is read.
 type unread struct{ t *testing.T }
 
 func (u unread) Read([]byte) (int, error) {
@@ -28,7 +28,8 @@ func TestCredentialsAreCheckedBeforeTheBodyIsRead(t *testing.T) {
 		r.Body, r.ContentLength = io.NopCloser(unread{t}), -1
 		assert.Equal(t, status, g.serve(t, g.handler, r).Code, kind)
 	}
-	// Nor is it for what nobody serves, or what says itself that it is wrong.
+	// Bodies of unknown routes and of requests that their headers condemn are not read
+	// either.
 	for _, c := range []struct {
 		method, path string
 		size         int64

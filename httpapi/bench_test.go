@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// sink is a ResponseWriter that costs nothing of its own.
+// sink is a ResponseWriter that costs nothing itself.
 type sink struct {
 	header http.Header
 	status int
@@ -26,18 +26,18 @@ func (s *sink) Header() http.Header         { return s.header }
 func (s *sink) WriteHeader(status int)      { s.status = status }
 func (s *sink) Write(b []byte) (int, error) { s.size = len(b); return len(b), nil }
 
-// ready answers at once with what was made before.
+// ready is a provider that returns a prepared reply at once.
 type ready struct{ reply router.Reply }
 
 func (p *ready) Decide(context.Context, router.Attempt) (router.Reply, error) { return p.reply, nil }
 
-// kilobyte is the sound request with a state that makes it 1 KB long.
+// kilobyte returns the sound request with a state that makes it 1 KB long.
 func kilobyte() string {
 	return strings.Replace(sound, "Paid twice for May", "Paid twice for May. "+strings.Repeat("Words. ", (1024-len(sound))/7), 1)
 }
 
-// BenchmarkDecide is a request from the mux of the embedding program to the
-// written reply, with a provider that does nothing.
+// BenchmarkDecide measures a request from the mux of the embedding program to the
+// written reply. The provider costs nothing.
 func BenchmarkDecide(b *testing.B) {
 	body := []byte(kilobyte())
 	q, err := systemone.Decoder{}.Decode(body)
@@ -67,8 +67,8 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkHandlerAlone leaves out the engine: a policy answers, so that what
-// is left is authentication, decoding and the reply.
+// BenchmarkHandlerAlone leaves out the router: an interceptor answers. What remains is
+// authentication, decoding and the reply.
 func BenchmarkHandlerAlone(b *testing.B) {
 	body := []byte(kilobyte())
 	var result *router.Result

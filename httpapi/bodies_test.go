@@ -28,14 +28,14 @@ var (
 // quiet keeps the log of a rig out of memory.
 func quiet(c *httpapi.Config, _ *router.Config) { c.Logger = slog.New(slog.DiscardHandler) }
 
-// mutator makes bodies out of sound ones: most of them are nearly right, which
-// is where decoders go wrong.
+// mutator makes bodies out of sound ones. Most of them are nearly sound, because
+// decoders fail on such bodies most often.
 type mutator struct {
 	*rand.Rand
 	corpus [][]byte
 }
 
-// tokens are what JSON and the interface are made of, sound and not.
+// tokens are valid and invalid fragments of JSON and of the interface.
 var tokens = []string{
 	`{`, `}`, `[`, `]`, `,`, `:`, `"`, `\`, `null`, `true`, `0`, `-0`, `1e400`, `-1`, `1.5`, `""`, `"a"`, `\u0000`, `\ud800`, "\xff", "\x00", " ", "\n",
 	`"model"`, `"models"`, `"state"`, `"questions"`, `"provider"`, `"type"`, `"criteria"`, `"instructions"`, `"noul"`, `"choice"`, `"score"`, `"acme/judge"`,
@@ -108,8 +108,8 @@ func TestRandomBodies(t *testing.T) {
 	assert.NotContains(t, counts, 0)
 }
 
-// send returns the status of the reply to a body, which must be as whole as
-// any other.
+// send returns the status of the reply to a body. It also checks that the reply is
+// complete JSON.
 func send(tb testing.TB, g *rig, h http.Handler, body []byte) int {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), http.MethodPost, "/systemone", bytes.NewReader(body))

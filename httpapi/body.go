@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// firstRead is how much is set aside for a body when its first byte has come.
+	// firstRead is the size of the buffer once the first byte of a body has arrived.
 	firstRead = 4 << 10
-	// smallBody is the size of the largest body that is parsed without waiting for
-	// others.
+	// smallBody is the size of the largest body that is parsed without waiting for a
+	// place, see parse.
 	smallBody = 64 << 10
-	// drainBytes and drainTime bound what is read and dropped of a body that is
-	// refused. A client that is still sending when the connection is closed sees
-	// a reset instead of the reply.
+	// drainBytes and drainTime bound how much of a refused body is read and dropped. If
+	// the connection were closed while the client still sends, the client would see a
+	// reset instead of the reply.
 	drainBytes = 16 << 20
 	drainTime  = 5 * time.Second
 )
 
-// body returns the request's body, which is not reused: what is decoded from
-// it points into it, and interceptors and upstream clients of the embedding
-// program may hold on to that longer than they should.
+// body returns the request's body. The buffer is never reused, because decoded texts
+// point into it, and interceptors and upstream clients of the embedding program may
+// keep them longer than they should.
 func (x *exchange) body() ([]byte, error) {
 	zipped, err := checkContent(x.r.Header)
 	if err != nil {
@@ -34,7 +34,7 @@ func (x *exchange) body() ([]byte, error) {
 	size := x.r.ContentLength
 	switch {
 	case zipped:
-		size = -1 // only the end tells what comes out
+		size = -1 // the decompressed size is unknown
 		if err := x.hold(unpackBytes); err != nil {
 			return nil, x.refuse(err, 0)
 		}
@@ -49,7 +49,7 @@ func (x *exchange) body() ([]byte, error) {
 	buf, err := x.read(from, size)
 	switch slow := p.end(err == nil); {
 	case slow:
-		if x.r.ProtoMajor == 1 { // or net/http would wait for more of the body before it replies
+		if x.r.ProtoMajor == 1 { // otherwise net/http waits for more of the body before it replies
 			x.w.Header()["Connection"] = []string{"close"}
 		}
 		return nil, badRequest("", "the body came too slowly: it must bring "+strconv.FormatInt(x.s.MinBodyRate, 10)+" bytes a second")
@@ -59,17 +59,17 @@ func (x *exchange) body() ([]byte, error) {
 	return withoutBOM(buf), nil
 }
 
-// read reads a body of size bytes, or of -1 where it does not say. It holds room
-// for what has arrived and at most as much again. A body that was only announced
-// holds one byte, so that a caller that waits for 100 Continue is refused where
-// there is no room at all. With an error it returns what it has read.
+// read reads a body of size bytes; -1 means that the size is unknown. It holds room for
+// the bytes that have arrived and at most as much again. A body of which nothing has
+// arrived holds one byte, so that a caller that waits for 100 Continue is refused if no
+// room is left. With an error read returns the bytes read so far.
 func (x *exchange) read(from io.Reader, size int64) ([]byte, error) {
 	limit, most := x.s.MaxBytes, size
 	if size < 0 {
 		most = mostRead(limit)
 	}
 	var buf []byte
-	for int64(len(buf)) != size { // a size of -1 is never reached
+	for int64(len(buf)) != size { // never true for a size of -1
 		if len(buf) == cap(buf) {
 			var err error
 			if buf, err = x.grow(buf, most); err != nil {
@@ -90,12 +90,13 @@ func (x *exchange) read(from io.Reader, size int64) ([]byte, error) {
 	return buf, nil
 }
 
-// mostRead is how much is read of a body of unknown length: one byte more than
-// the limit shows that it is too long.
+// mostRead returns how many bytes of a body of unknown length are read: one more than
+// the limit, which shows that the body is too long.
 func mostRead(limit int64) int64 { return min(limit, math.MaxInt-1) + 1 }
 
-// grow returns buf with more room, to a byte, to firstRead and then to twice as
-// much each time, up to most bytes. Where that cannot be held it returns buf.
+// grow returns buf with a larger capacity: one byte, then firstRead, then twice as much
+// each time, up to most bytes. If the room cannot be held, grow returns buf and an
+// error.
 func (x *exchange) grow(buf []byte, most int64) ([]byte, error) {
 	have := int64(cap(buf))
 	want := max(2*have, firstRead)
@@ -109,8 +110,8 @@ func (x *exchange) grow(buf []byte, most int64) ([]byte, error) {
 	return append(make([]byte, 0, want), buf...), nil
 }
 
-// hold takes n bytes from what bodies may hold, or returns why it cannot:
-// errShare or errNoRoom.
+// hold takes n bytes of the room for bodies. It returns errShare or errNoRoom if they
+// are not free.
 func (x *exchange) hold(n int64) error {
 	if err := x.s.room.take(&x.principal, n); err != nil {
 		return err
@@ -119,7 +120,7 @@ func (x *exchange) hold(n int64) error {
 	return nil
 }
 
-// letGo gives back what hold took.
+// letGo gives back the bytes that hold took.
 func (x *exchange) letGo() {
 	if x.held > 0 {
 		x.s.room.give(&x.principal, x.held)
@@ -127,12 +128,12 @@ func (x *exchange) letGo() {
 	}
 }
 
-// refuse gives up a body, of which some bytes have been read, and returns why.
-// It reads on for a while, so that a client that sends first and reads later
-// gets to see its reply. A client that still waits for a 100 is not invited to
-// send at all.
+// refuse drops the rest of a body, of which read bytes have been read, and returns why.
+// It reads on for a while, because a client that sends everything before it reads would
+// otherwise miss its reply. A client that still waits for 100 Continue gets the refusal
+// at once.
 func (x *exchange) refuse(why error, read int) error {
-	x.letGo() // what has been read is garbage from here on
+	x.letGo() // the bytes read so far are no longer used
 	if read == 0 && x.r.Header.Get("Expect") != "" || x.r.ContentLength > drainBytes {
 		return why
 	}
@@ -142,9 +143,9 @@ func (x *exchange) refuse(why error, read int) error {
 	return why
 }
 
-// parse runs f, which parses a body of n bytes. Parsing can need many times the
-// memory of the body, so no more large bodies are parsed at a time than there are
-// processors; more would not be faster.
+// parse runs f, which parses a body of n bytes. Parsing can need many times the memory
+// of the body. At most one large body per processor is parsed at the same time, because
+// more would not be faster.
 func (x *exchange) parse(n int, f func() error) error {
 	if n > smallBody {
 		select {
@@ -157,7 +158,7 @@ func (x *exchange) parse(n int, f func() error) error {
 	return f()
 }
 
-// badRequest is a 400 with one issue.
+// badRequest returns a 400 with one issue.
 func badRequest(path, message string) error {
 	return &systemone.InvalidError{Issues: []systemone.Issue{{Path: path, Message: message}}}
 }

@@ -17,7 +17,8 @@ type budgetObject struct {
 	UpdatedAt *string    `json:"updated_at"`
 }
 
-// budgetReply is a budget, or a list of them, with what they have in common.
+// budgetReply is a budget or a list of budgets, with the members that both replies
+// share.
 type budgetReply struct {
 	Data        any  `json:"data"`
 	IncludeBYOK bool `json:"include_byok_in_budgets"`
@@ -41,7 +42,8 @@ func (x *exchange) listBudgets(ctx context.Context) error {
 	return nil
 }
 
-// interval is the last part of a budget's path; any other word is no budget.
+// interval returns the interval at the end of a budget's path. Any other word is
+// answered with 404.
 func (x *exchange) interval() (router.Interval, error) {
 	i, ok := router.ParseInterval(x.r.PathValue("interval"))
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// credentialRoutes are those of the accounts' own credentials at providers.
+// credentialRoutes are the routes of the accounts' own credentials at providers.
 func (s *server) credentialRoutes() []route {
 	if s.Credentials == nil {
 		return nil
@@ -23,7 +23,7 @@ func (s *server) credentialRoutes() []route {
 	}
 }
 
-// credentialObject has no member for the text: it can only be written.
+// credentialObject has no member for the secret, because a secret is never shown.
 type credentialObject struct {
 	ID          string   `json:"id"`
 	Provider    string   `json:"provider"`
@@ -34,7 +34,7 @@ type credentialObject struct {
 	IsFallback  bool     `json:"is_fallback"`
 	IsBYOKOnly  bool     `json:"is_byok_only"` // always false
 	IsRequired  bool     `json:"is_required"`  // always false
-	DeclaredZDR bool     `json:"declared_zdr"` // always false: the endpoint's policy counts
+	DeclaredZDR bool     `json:"declared_zdr"` // always false: zero data retention depends on the endpoint
 	Models      []string `json:"allowed_models"`
 	KeyHashes   []string `json:"allowed_api_key_hashes"`
 	Members     []string `json:"allowed_user_ids"`
@@ -44,13 +44,13 @@ type credentialObject struct {
 
 func describeCredential(c keys.Credential) credentialObject {
 	return credentialObject{
-		ID: c.ID, Provider: c.Provider, Label: c.Label, Name: text(c.Name), Disabled: c.Disabled, SortOrder: c.Order,
+		ID: c.ID, Provider: c.Provider, Label: c.Label, Name: orNull(c.Name), Disabled: c.Disabled, SortOrder: c.Order,
 		IsFallback: c.Fallback, Models: c.Models, KeyHashes: c.KeyHashes, Members: c.Members,
-		Workspace: text(c.Workspace), CreatedAt: stamp(c.CreatedAt),
+		Workspace: orNull(c.Workspace), CreatedAt: stamp(c.CreatedAt),
 	}
 }
 
-// listCredentials serves GET /byok: those of a workspace, the oldest first.
+// listCredentials serves GET /byok: the credentials of a workspace, oldest first.
 func (x *exchange) listCredentials(ctx context.Context) error {
 	query := x.parameters()
 	p := query.listPage()
@@ -67,14 +67,14 @@ func (x *exchange) listCredentials(ctx context.Context) error {
 	})
 }
 
-// credentialsPart is how many credentials are read at a time: 512 KiB.
+// credentialsPart is the number of credentials in one read, 512 KiB at most.
 const credentialsPart = 8
 
-// providerSlug returns the slug of the provider that has a display name; any
-// other text is a slug already.
+// providerSlug returns the slug of the provider with the given display name. Any other
+// text is returned unchanged, because it is a slug already.
 func (s *server) providerSlug(name string) string {
 	catalog := s.Router.Catalog()
-	if catalog.Provider(name) != nil { // a slug wins over another's display name
+	if catalog.Provider(name) != nil { // a slug takes precedence over a display name
 		return name
 	}
 	for _, p := range catalog.Providers() {
@@ -112,7 +112,7 @@ func (x *exchange) createCredential(ctx context.Context) error {
 	return nil
 }
 
-// credentialPatch reads what can be changed.
+// credentialPatch reads the members that an update may change.
 func (o object) credentialPatch() keys.CredentialPatch {
 	key := o.text("key", 1, 0)
 	p := keys.CredentialPatch{
@@ -128,7 +128,7 @@ func (o object) credentialPatch() keys.CredentialPatch {
 	return p
 }
 
-// maxCredentialEntries bounds the filters of a credential.
+// maxCredentialEntries is the largest length of each filter list of a credential.
 const maxCredentialEntries = 1000
 
 // getCredential serves GET /byok/{id}.

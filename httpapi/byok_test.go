@@ -71,7 +71,7 @@ func withCredentials(s *keys.Credentials) option {
 	return func(c *httpapi.Config, _ *router.Config) { c.Credentials = s }
 }
 
-// failingCredentials is a storage in which everything goes wrong.
+// failingCredentials is a store in which every call fails.
 type failingCredentials struct{ keys.CredentialStore }
 
 var errOwn = errors.New("the store is down: " + canary)
@@ -88,13 +88,13 @@ func (failingCredentials) List(context.Context, keys.CredentialQuery) ([]keys.Cr
 	return nil, 0, errOwn
 }
 
-// failingOwn gives a rig credentials whose storage always fails.
+// failingOwn gives a rig credentials whose store always fails.
 func failingOwn(tb testing.TB) option {
 	tb.Helper()
 	return withCredentials(newCredentials(tb, func(keys.CredentialStore) keys.CredentialStore { return failingCredentials{} }))
 }
 
-// credentialScenarios has every status of every route.
+// credentialScenarios covers every status of every route of credentials.
 func credentialScenarios(tb testing.TB) []scenario {
 	tb.Helper()
 	down := failingOwn(tb)
@@ -200,8 +200,8 @@ func TestForeignCredentialsAnswerLikeMissingOnes(t *testing.T) {
 	}
 }
 
-// TestWrittenCredentialsAreUsedAndNeverShown makes, uses, replaces and deletes
-// a credential; the rig looks for its text in every reply.
+// TestWrittenCredentialsAreUsedAndNeverShown creates, uses, replaces and deletes a
+// credential. The rig checks that no reply contains the secret.
 func TestWrittenCredentialsAreUsedAndNeverShown(t *testing.T) {
 	own := newCredentials(t, nil)
 	var offered []router.Credential

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// minCompressed is the smallest reply that is worth compressing: a smaller one
-// fits into a packet as it is.
+// minCompressed is the size of the smallest reply that is compressed. A smaller reply
+// fits into one packet anyway.
 const minCompressed = 1 << 10
 
-// packer compresses replies, one after another.
+// packer compresses one reply at a time and is reused.
 type packer struct {
 	zip *gzip.Writer
 	out bytes.Buffer
 }
 
-// compresses says whether the reply is compressed: where the caller takes gzip and
-// there is enough of it, or it is sent in parts. Decisions stay as they are: they
-// are small, and what they wait for is time.
+// compresses reports whether the reply is compressed: if the caller accepts gzip, and
+// the reply is large or sent in parts. Decisions are never compressed, because they are
+// small and latency matters more.
 func (x *exchange) compresses(h http.Header) bool {
 	if x.probe.route != nil && x.probe.route.keys == inference {
 		return false
@@ -33,20 +33,21 @@ func (x *exchange) compresses(h http.Header) bool {
 	return true
 }
 
-// pack compresses the reply. The packer holds it until it is written.
+// pack returns the compressed reply in a packer, which must not be reused before the
+// reply is written.
 func (x *exchange) pack() *packer {
 	p, ok := x.s.packers.Get().(*packer)
 	if !ok {
 		p = &packer{}
-		p.zip, _ = gzip.NewWriterLevel(&p.out, gzip.BestSpeed) // a level that exists
+		p.zip, _ = gzip.NewWriterLevel(&p.out, gzip.BestSpeed) // the level is valid, so there is no error
 	}
 	p.zip.Reset(&p.out)
-	_, _ = p.zip.Write(x.out) // a bytes.Buffer takes everything
+	_, _ = p.zip.Write(x.out) // writing to a bytes.Buffer never fails
 	_ = p.zip.Close()
 	return p
 }
 
-// keep keeps the packer for the next reply, unless this one was large.
+// keep returns the packer for reuse, unless its buffer has grown large.
 func (p *packer) keep(s *server) {
 	if p.out.Cap() <= keepBuffer {
 		p.out.Reset()
@@ -54,10 +55,10 @@ func (p *packer) keep(s *server) {
 	}
 }
 
-// takesGzip reads Accept-Encoding: gzip must be named, or be one of any (*), and
-// must not be less welcome than no encoding at all.
+// takesGzip reports whether Accept-Encoding accepts gzip, by name or by "*", and does
+// not prefer an uncompressed reply.
 func takesGzip(lines []string) bool {
-	gzipped, identity, rest := -1.0, -1.0, -1.0 // not named
+	gzipped, identity, rest := -1.0, -1.0, -1.0 // -1 is not named
 	for v := range values(lines) {
 		coding, q := quality(v)
 		switch {
@@ -75,8 +76,8 @@ func takesGzip(lines []string) bool {
 	return gzipped > 0 && gzipped >= identity
 }
 
-// quality splits an element such as "gzip;q=0.5"; a weight that cannot be read
-// refuses the element.
+// quality splits an element such as "gzip;q=0.5" into coding and weight. An invalid
+// weight is 0, which refuses the coding.
 func quality(element string) (coding string, q float64) {
 	coding, parameter, weighted := strings.Cut(element, ";")
 	coding = strings.TrimSpace(coding)

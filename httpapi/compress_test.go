@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// zipped is one gzip member of a text.
+// zipped returns text as one gzip member.
 func zipped(tb testing.TB, text string) string {
 	tb.Helper()
 	var b bytes.Buffer
@@ -28,7 +28,7 @@ func zipped(tb testing.TB, text string) string {
 	return b.String()
 }
 
-// stored is one gzip member that makes nothing smaller.
+// stored returns text as one gzip member without compression.
 func stored(tb testing.TB, text string) string {
 	tb.Helper()
 	var b bytes.Buffer
@@ -40,7 +40,7 @@ func stored(tb testing.TB, text string) string {
 	return b.String()
 }
 
-// byByte gives a reader one byte at a time.
+// byByte is a reader that returns one byte at a time.
 type byByte struct{ io.Reader }
 
 func (d byByte) Read(p []byte) (int, error) { return d.Reader.Read(p[:min(1, len(p))]) }
@@ -55,7 +55,7 @@ func TestGzipBodies(t *testing.T) {
 		coding  string // default gzip
 		options []option
 		status  int
-		says    string // in an issue
+		says    string // part of the issue
 	}{
 		"plain":                     {body: whole, status: 200},
 		"x-gzip":                    {body: whole, coding: "x-gzip", status: 200},
@@ -108,8 +108,8 @@ func TestGzipBodies(t *testing.T) {
 	}
 }
 
-// TestGzipBodiesAreBoundedInMemory: what a bomb makes the server hold is what
-// came in times the ratio, not what it would come to.
+// TestGzipBodiesAreBoundedInMemory: a decompression bomb holds at most the bytes
+// received times the ratio, not its decompressed size.
 func TestGzipBodiesAreBoundedInMemory(t *testing.T) {
 	g := newRig(t, quiet, sized(1<<30), func(c *httpapi.Config, _ *router.Config) { c.MaxInFlightBytes = 1 << 20 })
 	bomb := zipped(t, strings.Repeat(" ", 16<<20))
@@ -119,7 +119,7 @@ func TestGzipBodiesAreBoundedInMemory(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, w.Code, w.Body)
 }
 
-// long is an address whose reply is a few kilobytes.
+// long is a path whose reply has a few kilobytes.
 const long = "/models/acme/judge/endpoints"
 
 func TestRepliesAreCompressedWhereAsked(t *testing.T) {
@@ -182,7 +182,8 @@ func TestRepliesAreCompressedWhereAsked(t *testing.T) {
 	assert.Equal(t, "gzip", w.Header().Get("Content-Encoding"), "two lines are one list")
 }
 
-// TestDecisionsAreNotCompressed, however long, nor are small replies.
+// TestDecisionsAreNotCompressed, whatever their length. Small replies are not
+// compressed either.
 func TestDecisionsAreNotCompressed(t *testing.T) {
 	g := newRig(t)
 	r := g.request(t, http.MethodPost, "/systemone", sound, "inference")
@@ -201,8 +202,8 @@ func TestDecisionsAreNotCompressed(t *testing.T) {
 	assert.Equal(t, "Accept-Encoding", w.Header().Get("Vary"), "a longer list would be compressed")
 }
 
-// TestARealClientReadsCompressedReplies over a connection, with HEAD told the
-// same as GET.
+// TestARealClientReadsCompressedReplies over a connection. HEAD returns the same
+// headers as GET.
 func TestARealClientReadsCompressedReplies(t *testing.T) {
 	g := newRig(t)
 	server := httptest.NewServer(g.handler)
@@ -220,7 +221,7 @@ func TestARealClientReadsCompressedReplies(t *testing.T) {
 		require.NoError(t, err)
 		return resp.Header, body
 	}
-	header, body := get(http.MethodGet, "") // Go's client asks for gzip by itself, and reads it
+	header, body := get(http.MethodGet, "") // Go's client asks for gzip and decompresses it by itself
 	assert.NotContains(t, header, "Content-Length")
 	assert.Equal(t, "acme/judge", at(t, body, "data.id"))
 	header, body = get(http.MethodHead, "gzip")

@@ -21,124 +21,144 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// ErrConfig is what every mistake in a [Config] is.
+// ErrConfig is the error of every invalid [Config].
 var ErrConfig = errors.New("httpapi: invalid configuration")
 
-// Authenticator says on whose behalf the holder of a key acts. Its errors are
-// those of keys.Service.Authenticate: keys.ErrRefused, keys.ErrExpired and
-// keys.ErrDisabled are answered with 401, anything else with 500. It must be
+// Authenticator returns the principal that a key belongs to. Its errors are those of
+// keys.Service.Authenticate: keys.ErrRefused, keys.ErrExpired and keys.ErrDisabled are
+// answered with 401, router.ErrUnavailable with 503, anything else with 500. It must be
 // safe for concurrent use.
 type Authenticator interface {
 	Authenticate(ctx context.Context, secret router.Secret) (router.Principal, error)
 }
 
-// Admitter limits how often the holders of keys ask. An Authenticator that is
-// one as well is asked by every route as soon as it knows the key, before the
-// body is read. Its refusals are those of keys.Service.Admit; release is called
-// once when the exchange ends, however it ends, and may be nil where there is an
-// error.
+// Admitter limits how often a key is used. If an Authenticator is an Admitter too,
+// every route calls Admit as soon as the key is known, before the body is read. Its
+// errors are those of keys.Service.Admit. The handler calls release exactly once, when
+// the exchange has ended for whatever reason. With an error, release may be nil. It
+// must be safe for concurrent use.
 type Admitter interface {
 	Admit(p router.Principal) (release func(), err error)
 }
 
-// Config says what a [Handler] serves. Write it with field names: fields are
-// added in minor versions.
+// Config configures a [Handler]. Write it with field names, because minor versions add
+// fields.
 type Config struct {
 	Router *router.Router // required
-	// Keys checks credentials, and limits rates if it is an [Admitter]. Keys, SignIn or
-	// Open is required, so that a field left out does not open a router to the world.
+	// Keys checks credentials, and limits rates if it is an [Admitter]. One of Keys,
+	// SignIn and Open is required, so that a forgotten field does not open a router to
+	// the world.
 	Keys Authenticator
-	// SignIn says on whose behalf a request is made, for callers whom the program knows
-	// by itself: by single sign-on, a client certificate, or a header that its gateway
-	// sets and strips from what comes in. It runs before the key is looked at and before
-	// the body is read, must not read the body, and must be safe for concurrent use.
+	// SignIn returns the principal of a caller that the embedding program knows by
+	// itself: by single sign-on, by a client certificate, or by a header that its
+	// gateway sets and strips from incoming requests. It is called before the key is
+	// checked and before the body is read. It must not read the body, and must be safe
+	// for concurrent use. The path that it sees lacks the prefix of the mount.
 	//
-	// A Principal with an Account is the caller, who needs no key: with Management it
-	// administers the account, without it asks for decisions. Limits are then those of
-	// the account, the workspace and the member. The zero Principal leaves the caller to
-	// Keys; any other one without an Account is answered with 500. An error is answered
-	// with 401, and with 503 if it wraps router.ErrUnavailable; its text is told to
-	// nobody. Of a request with a cookie, SignIn must make sure that the program's own
-	// page sent it (http.CrossOriginProtection).
+	// A Principal with an Account is the caller, and a key in the request is ignored.
+	// With Management it administers the account, without Management it asks for
+	// decisions. The limits are those of the account, the workspace and the member.
+	// Nothing checks that the Member belongs to the account, or may administer it. The
+	// zero Principal means that Keys decides. Any other Principal without an Account,
+	// and one with a KeyHash, is answered with 500.
+	//
+	// An error is answered with 401, with 503 if it wraps router.ErrUnavailable, and with
+	// 500 if it is a router.Error of the class router.Server. Its text is never in a reply,
+	// and in the log only where the status is 500 or more. For callers known by a cookie,
+	// SignIn must refuse requests that pages of other sites send
+	// (http.CrossOriginProtection).
 	SignIn func(r *http.Request) (router.Principal, error)
-	// Open serves every caller as the embedding program itself, without
-	// looking at credentials. Routes for management keys stay closed. It
-	// excludes Keys and SignIn.
+	// Open serves every caller as the embedding program itself and ignores credentials.
+	// Routes for management keys stay closed. Open excludes Keys and SignIn.
 	Open bool
-	// ManagedKeys makes, shows and changes keys; nil leaves its routes out. It is
-	// the service that Keys asks, or one with the same store in front of it.
+	// ManagedKeys creates, lists and changes keys; nil leaves its routes out. It is the
+	// service behind Keys, or another service with the same store.
 	ManagedKeys *keys.Service
-	// Activity reports what was used; nil leaves its route out.
+	// Activity reports usage; nil leaves its route out.
 	Activity *activity.Service
-	// Guardrails restricts what requests may use, spend and say; nil leaves its
-	// routes out.
+	// Guardrails restricts which models and providers requests may use, what they may
+	// spend and what they may contain; nil leaves its routes out.
 	Guardrails *guardrails.Service
-	// Presets keeps the settings that requests name; nil leaves its routes out.
+	// Presets stores named settings for requests; nil leaves its routes out.
 	Presets *presets.Service
 	// Organization administers accounts, workspaces, budgets and credits; nil
 	// leaves its routes out.
 	Organization *organization.Service
-	// Credentials keeps the accounts' own credentials at providers; nil leaves
-	// its routes out.
+	// Credentials stores the accounts' own credentials at providers; nil leaves its
+	// routes out.
 	Credentials *keys.Credentials
-	// Policy returns what is allowed to a caller beyond the preferences of a
-	// request: guardrails and the settings of account and workspace. GET
-	// /models/user and GET /endpoints/zdr list what it leaves. nil allows
-	// everything.
+	// Policy returns the rules that apply to a caller beyond the preferences of a
+	// request: guardrails, and the settings of account and workspace. GET /models/user
+	// and GET /endpoints/zdr list what these rules allow. Nil allows everything.
 	Policy func(ctx context.Context, p router.Principal) ([]router.Rule, error)
-	// FilteredCatalog says whether GET /models, too, lists only what Policy
-	// leaves when it is asked with one of an account's keys. nil says no.
+	// FilteredCatalog reports whether GET /models lists only what Policy allows, too,
+	// if the request has a key of the account. Nil means no.
 	FilteredCatalog func(ctx context.Context, account string) (bool, error)
-	// Brand is the word in the names of the metadata member and of the header
-	// that asks for it: "router" (the default) gives router_metadata and
-	// X-Router-Metadata. Lower-case letters and digits, 1 to 32.
+	// Brand is the word in the names of the metadata member and of the header that asks
+	// for it: "router" (the default) gives router_metadata and X-Router-Metadata. It is
+	// 1 to 32 lower-case letters and digits.
 	Brand string
-	// MaxBytes is the largest body that is read; default 4 MiB.
+	// MaxBytes is the size of the largest accepted body; default 4 MiB.
 	MaxBytes int64
-	// MaxInFlightBytes bounds what the bodies of all requests of a Handler, the
-	// native ones among them, hold together until they are answered; default 256
-	// MiB. A body counts with the bytes that have arrived, never with those
-	// announced; a decision counts with the memory of its questions where that is
-	// more. A body that needs more than is left is refused with a 503, one that is
-	// larger than all of it always, so make it many times MaxBytes. Clients of
-	// upstreams bound their own copies of bodies by themselves.
+	// MaxInFlightBytes bounds the memory that the bodies of all requests of a Handler
+	// hold together until they are answered; default 256 MiB. The native and alpha
+	// handlers share this bound. A body counts the bytes that have arrived, never those
+	// announced. A decision counts the memory of its decoded questions instead, if that
+	// is more. A body that needs more than is left is refused with 503. A body larger
+	// than the bound is always refused, so set the bound to many times MaxBytes. Copies
+	// that the clients of upstreams make are not counted.
 	MaxInFlightBytes int64
-	// MaxInFlightPerKey and MaxInFlightPerAccount bound what the bodies of one key,
-	// and of all keys of an account, hold of MaxInFlightBytes, so that the others
-	// find room; default a quarter and a half of it, and never less than MaxBytes.
-	// A body beyond is refused with a 429, because only the caller's own requests
-	// take the room. A value of MaxInFlightBytes sets no bound of its own. Callers
-	// without a key, where the handler is Open, share all of it.
+	// SignIn returns the principal of a caller that the embedding program knows by
+	// itself: by single sign-on, by a client certificate, or by a header that its
+	// gateway sets and strips from incoming requests. It is called before the key is
+	// checked and before the body is read. It must not read the body, and must be safe
+	// for concurrent use. The path that it sees lacks the prefix of the mount.
+	//
+	// A Principal with an Account is the caller, and a key in the request is ignored.
+	// With Management it administers the account, without Management it asks for
+	// decisions. The limits are those of the account, the workspace and the member.
+	// Nothing checks that the Member belongs to the account, or may administer it. The
+	// zero Principal means that Keys decides. Any other Principal without an Account,
+	// and one with a KeyHash, is answered with 500.
+	//
+	// An error is answered with 401, with 503 if it wraps router.ErrUnavailable, and with
+	// 500 if it is a router.Error of the class router.Server. Its text is never in a reply,
+	// and in the log only where the status is 500 or more. For callers known by a cookie,
+	// SignIn must refuse requests that pages of other sites send
+	// (http.CrossOriginProtection).
 	MaxInFlightPerKey, MaxInFlightPerAccount int64
-	// MinBodyRate is how many bytes a second a body must bring; default 1 KiB. It
-	// is looked at every ten seconds until the body is whole; one that is too
-	// slow is refused with a 400. Bound the whole time of a request by the
-	// ReadTimeout of the http.Server.
+	// MinBodyRate is the lowest accepted speed of a body, in bytes per second; default
+	// 1 KiB. It is checked every ten seconds until the body is complete. A slower body
+	// is refused with 400. To bound the total time of a request, set the ReadTimeout of
+	// the http.Server.
 	MinBodyRate int64
-	// Limits bound the shape of a request; they should be those of the Router.
+	// Limits bound the number and size of a request's parts; set them to those of the
+	// Router.
 	Limits systemone.Limits
-	// DualErrors adds a detail member next to error, as clients of the native
-	// API expect. The native handler always does.
+	// DualErrors adds a detail member next to error, as clients of the native API
+	// expect. The native handler always adds it.
 	DualErrors bool
-	// CreditsURL is where credits are bought; it is named in the refusal of a
-	// request that lacks them. "" names none.
+	// CreditsURL is the address at which callers buy credits. The refusal of a request
+	// for lack of credits names it; "" names none.
 	CreditsURL string
-	// Origins are the origins of the browser pages that may ask, as browsers
-	// send them: https://app.example, http://localhost:3000. Default none, so
-	// that no page of another origin reads a reply. Preflights of the origins named
+	// Origins are the origins of browser pages that may send requests, as browsers
+	// write them: https://app.example, http://localhost:3000. By default there are
+	// none, and no page of another origin can read a reply. Preflights of these origins
 	// are answered without a key.
 	Origins []string
-	// NativeTimeout is the total deadline of a native request, from its head
-	// on, so reading the body counts; default 9 s, below the 10 s after which
-	// those clients give up.
+	// NativeTimeout is the total deadline of a native request, counted from its head,
+	// so reading the body is included. The default is 9 s, because those clients give
+	// up after 10 s.
 	NativeTimeout time.Duration
-	// Logger gets failures of the server and of upstreams, with the request id
-	// and never with a credential; default slog.Default().
+	// Logger receives failures of the server and of upstreams, with the request id and
+	// without credentials; default slog.Default().
 	Logger *slog.Logger
-	// NewRequestID makes the ids of requests that bring none: 1 to 128 visible
-	// ASCII characters. Default "req_" and 32 random hex digits.
+	// NewRequestID returns an id for a request that has none: 1 to 128 visible ASCII
+	// characters. The default is "req_" and 32 random hex digits. It must be safe for
+	// concurrent use.
 	NewRequestID func() string
-	// Now is the clock; default time.Now.
+	// Now returns the current time; default time.Now. It must be safe for concurrent
+	// use.
 	Now func() time.Time
 }
 
@@ -151,7 +171,7 @@ const (
 	defaultNativeTimeout = 9 * time.Second
 )
 
-// withDefaults checks c and fills in what is not set.
+// withDefaults checks c and fills in the defaults.
 func (c Config) withDefaults() (Config, error) {
 	if name := typednil.Field(c); name != "" {
 		return c, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)
@@ -166,13 +186,13 @@ func (c Config) withDefaults() (Config, error) {
 	case c.MaxBytes < 0:
 		return c, fmt.Errorf("%w: MaxBytes is negative", ErrConfig)
 	case c.MaxInFlightBytes < 0, c.MaxInFlightPerKey < 0, c.MaxInFlightPerAccount < 0:
-		return c, fmt.Errorf("%w: MaxInFlightBytes and the shares of it must not be negative", ErrConfig)
+		return c, fmt.Errorf("%w: MaxInFlightBytes, MaxInFlightPerKey and MaxInFlightPerAccount must not be negative", ErrConfig)
 	case c.MinBodyRate < 0:
 		return c, fmt.Errorf("%w: MinBodyRate is negative", ErrConfig)
 	case c.NativeTimeout < 0:
 		return c, fmt.Errorf("%w: NativeTimeout is negative", ErrConfig)
 	case !validBrand(c.Brand):
-		return c, fmt.Errorf("%w: Brand may hold 1 to 32 lower-case letters and digits", ErrConfig)
+		return c, fmt.Errorf("%w: Brand must be 1 to 32 lower-case letters and digits", ErrConfig)
 	}
 	if err := checkOrigins(c.Origins); err != nil {
 		return c, err
@@ -212,8 +232,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// validBrand says whether s can be part of a member and of a header name; ""
-// is the default.
+// validBrand reports whether s may be part of a member name and a header name. "" is
+// the default.
 func validBrand(s string) bool {
 	for _, c := range []byte(s) {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
@@ -223,7 +243,7 @@ func validBrand(s string) bool {
 	return len(s) <= 32
 }
 
-// newRequestID returns an id that nobody can guess.
+// newRequestID returns an id that cannot be guessed.
 func newRequestID() string {
 	var raw [16]byte
 	_, _ = rand.Read(raw[:]) // never fails
@@ -232,13 +252,13 @@ func newRequestID() string {
 	return string(text[:])
 }
 
-// Handler serves the interface to callers with keys. Its paths begin at "/".
-// It is safe for concurrent use.
+// Handler serves the HTTP interface. Its paths begin at "/". The zero value is not
+// ready for use, see [New]. It is safe for concurrent use.
 type Handler struct {
 	api, alpha, native *surface
 }
 
-// New checks cfg and returns a handler. A mistake is [ErrConfig].
+// New returns a handler for cfg. A mistake in cfg is reported as [ErrConfig].
 func New(cfg Config) (*Handler, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -267,21 +287,20 @@ func New(cfg Config) (*Handler, error) {
 	}, nil
 }
 
-// ServeHTTP serves POST /systemone, GET /models,
-// GET /models/{author}/{slug}/endpoints and GET /providers, and the routes of
-// each part that [Config] has. docs/openapi.yaml describes them all. Everything
-// else is answered with 404 or 405 in the error envelope, without a look at
-// credentials.
+// ServeHTTP serves POST /systemone, GET /models, GET /models/{author}/{slug}/endpoints
+// and GET /providers, and the routes of each service in [Config]. docs/openapi.yaml
+// describes all of them. Any other path or method is answered with 404 or 405 in the
+// error envelope, before credentials are checked.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.api.ServeHTTP(w, r) }
 
-// Alpha returns the handler to be mounted at /api/alpha, beside /api/v1: POST
-// /decisions is POST /systemone under the name that clients of the hosted
-// service's alpha interface know, such as the AI SDK provider, which asks
-// <prefix>/alpha/decisions when its base URL is <prefix>/v1.
+// Alpha returns the handler to be mounted at /api/alpha, beside /api/v1. Its POST
+// /decisions is POST /systemone under the name that clients of the hosted service's
+// alpha interface use. The AI SDK provider is such a client: with the base URL
+// <prefix>/v1 it asks <prefix>/alpha/decisions.
 func (h *Handler) Alpha() http.Handler { return h.alpha }
 
-// Native returns the handler for clients of the native System One API, to be
-// mounted at /v1: POST /systemone and GET /models, with null guidance
-// accepted, dual error bodies, x-typesafe-request-id and a deadline below
-// those clients' own.
+// Native returns the handler for clients of the native System One API, to be mounted at
+// /v1. It serves POST /systemone and GET /models. It accepts null guidance, and replies
+// with dual error bodies and x-typesafe-request-id. Its deadline is shorter than that
+// of those clients, see [Config].
 func (h *Handler) Native() http.Handler { return h.native }

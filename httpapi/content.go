@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// checkContent refuses bodies that are announced as something other than JSON
-// in UTF-8, plain or in gzip, and says whether it is gzip.
+// checkContent refuses a body whose headers declare anything but JSON in UTF-8, plain
+// or gzip. It reports whether the body is gzip.
 func checkContent(h http.Header) (zipped bool, err error) {
 	for _, v := range h["Content-Type"] {
 		if v == "application/json" || v == "" {
@@ -28,7 +28,7 @@ func checkContent(h http.Header) (zipped bool, err error) {
 			return false, badRequest("content-type", "the body must be application/json")
 		}
 		charset := parameters["charset"]
-		if malformed { // does not make it another type, but may hide a charset
+		if malformed { // the media type is known, but a charset may be hidden in the rest
 			charset = looseCharset(v)
 		}
 		if charset != "" && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "utf8") {
@@ -41,7 +41,7 @@ func checkContent(h http.Header) (zipped bool, err error) {
 		case !strings.EqualFold(v, "gzip") && !strings.EqualFold(v, "x-gzip"):
 			return false, badRequest("content-encoding", "must be gzip, or absent")
 		case zipped:
-			return false, badRequest("content-encoding", "gzip may be applied once")
+			return false, badRequest("content-encoding", "gzip may be applied only once")
 		default:
 			zipped = true
 		}
@@ -49,8 +49,8 @@ func checkContent(h http.Header) (zipped bool, err error) {
 	return zipped, nil
 }
 
-// looseCharset finds the charset of a content type whose parameters cannot be
-// parsed; "" is none.
+// looseCharset returns the charset of a content type whose parameters cannot be parsed,
+// or "".
 func looseCharset(contentType string) string {
 	for parameter := range strings.SplitSeq(contentType, ";") {
 		name, value, _ := strings.Cut(parameter, "=")
@@ -62,7 +62,7 @@ func looseCharset(contentType string) string {
 	return ""
 }
 
-// values yields the elements of a header that is a list, without empty ones.
+// values yields the non-empty elements of a comma-separated header.
 func values(lines []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, line := range lines {
@@ -75,35 +75,35 @@ func values(lines []string) iter.Seq[string] {
 	}
 }
 
-// unpack returns a reader of the content of a gzip body, which is bounded by
-// MaxBytes where it is read. The compressed bytes may exceed MaxBytes by what gzip
-// adds to incompressible data.
+// unpack returns a reader of the decompressed body. The caller bounds what it reads by
+// MaxBytes. The compressed bytes may exceed MaxBytes by as much as gzip adds to
+// incompressible data.
 func (x *exchange) unpack(body io.Reader) io.Reader {
 	most := min(x.s.MaxBytes, math.MaxInt64/2)
 	return &unpacker{sent: bounded{r: body, left: most + most/64 + 1<<10}}
 }
 
 const (
-	// maxRatio is how many times larger a body may be than its gzip form. Text
-	// that is worth sending shrinks to a tenth; deflate can do a thousand.
+	// maxRatio is how many times larger a body may be than its gzip form. Text shrinks
+	// to about a tenth; deflate can reach a factor of one thousand.
 	maxRatio = 100
-	// unpackBytes is what unpacking holds: a window and tables.
+	// unpackBytes is the memory that decompression needs, for its window and tables.
 	unpackBytes = 48 << 10
 )
 
-// unpacker reads a gzip body of one or several members.
+// unpacker reads a gzip body of one or more members.
 type unpacker struct {
 	sent bounded
 	zip  *gzip.Reader // nil before the first Read
 	out  int64
 }
 
-// Read returns a refusal as soon as more than maxRatio bytes have come out for
-// each that went in, of which up to 4 KiB may be waiting to be unpacked.
+// Read fails as soon as more than maxRatio bytes have come out for each byte read from
+// the body. Of the bytes read, up to 4 KiB may still wait to be decompressed.
 func (u *unpacker) Read(p []byte) (n int, err error) {
 	if u.zip == nil {
 		if u.zip, err = gzip.NewReader(&u.sent); errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF // nothing is no gzip
+			err = io.ErrUnexpectedEOF // an empty body is not valid gzip
 		}
 	}
 	if err == nil {
@@ -116,13 +116,13 @@ func (u *unpacker) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// bounded counts what is read, and refuses more than there may be.
+// bounded counts the bytes that are read, up to a bound.
 type bounded struct {
 	r       io.Reader
 	n, left int64
 }
 
-// Read returns errTooLarge beyond the bound.
+// Read returns errTooLarge once more bytes than the bound have been read.
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	b.n += int64(n)
@@ -132,8 +132,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unread is the refusal of a body that could not be read to its end, after some
-// of its bytes.
+// unread returns the refusal of a body that could not be read to its end. read is the
+// number of its bytes that were read.
 func (x *exchange) unread(err error, read int) error {
 	_, corrupt := errors.AsType[flate.CorruptInputError](err)
 	_, told := errors.AsType[*systemone.InvalidError](err)
@@ -141,10 +141,10 @@ func (x *exchange) unread(err error, read int) error {
 	case told, errors.Is(err, errTooLarge), errors.Is(err, errNoRoom), errors.Is(err, errShare):
 		return x.refuse(err, read)
 	case corrupt, errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
-		return x.refuse(badRequest("content-encoding", "the body is no sound gzip"), read)
+		return x.refuse(badRequest("content-encoding", "the body is not valid gzip"), read)
 	}
 	return badRequest("", "the body could not be read to its end")
 }
 
-// withoutBOM drops the mark that some editors put before a text in UTF-8.
+// withoutBOM drops the byte order mark that some editors put before UTF-8 text.
 func withoutBOM(body []byte) []byte { return bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) }

@@ -10,49 +10,50 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// preflightSeconds is how long a browser may remember what a preflight said.
+// preflightSeconds is how long a browser may cache the reply to a preflight.
 const preflightSeconds = "7200"
 
-// allowedMethods are all that any route has.
+// allowedMethods are the methods of all routes.
 const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 
-// allowedHeaders are those without the brand that some route reads. A preflight gets
-// them and what the page asks for besides: client libraries send headers of
-// their own, and an origin that may send a key may send those.
+// allowedHeaders are the headers without the brand that routes read. The reply to a
+// preflight names them and the headers that the page asks for. Client libraries send
+// headers of their own, and an origin that may send a key may send any header.
 const allowedHeaders = "Authorization, Content-Type, Idempotency-Key, X-Api-Key, X-Request-Id, X-Session-Id"
 
-// checkOrigins refuses texts that no browser sends as an origin. They would match
-// no page, and the operator would not learn why.
+// checkOrigins refuses texts that no browser sends as an origin. Such a text would
+// never match, and the operator would not notice.
 func checkOrigins(origins []string) error {
 	for _, o := range origins {
 		u, err := url.Parse(o)
 		switch {
 		case strings.Contains(o, "*"):
-			return fmt.Errorf("%w: Origins: %q: each origin is named whole, because a page that is let in can use its visitors' keys", ErrConfig, o)
+			return fmt.Errorf("%w: Origins: %q: write out each origin without wildcards, because a page of an allowed origin can use its visitors' keys", ErrConfig, o)
 		case err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != o || o != strings.ToLower(o) || !router.VisibleASCII(o):
 			return fmt.Errorf("%w: Origins: %q is not an origin such as https://app.example or http://localhost:3000", ErrConfig, o)
 		case u.Scheme == "https" && u.Port() == "443", u.Scheme == "http" && u.Port() == "80":
-			return fmt.Errorf("%w: Origins: %q: browsers leave out the usual port", ErrConfig, o)
+			return fmt.Errorf("%w: Origins: %q: leave out the default port, as browsers do", ErrConfig, o)
 		}
 	}
 	return nil
 }
 
-// exposedHeaders are what pages may read of a reply, besides what they always
-// may.
+// exposedHeaders are the headers of a reply that pages may read besides those that
+// browsers always expose.
 func exposedHeaders(brand string) string {
 	return "X-Request-Id, X-Generation-Id, Idempotent-Replayed, X-Typesafe-Request-Id, " + http.CanonicalHeaderKey("X-"+brand+"-Warnings") +
 		", Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, WWW-Authenticate, Allow"
 }
 
-// preflight reports whether the request is a CORS preflight of a named origin. The
-// answer is the same for every path, known or not, and needs no key, because
-// browsers send none with it. The request that follows is checked like any other.
+// preflight reports whether the request is a CORS preflight of an allowed origin. The
+// reply is the same for every path, even an unknown one. It needs no key, because
+// browsers send none with a preflight. The request that follows is checked like any
+// other.
 func (x *exchange) preflight() bool {
 	return x.r.Method == http.MethodOptions && x.r.Header.Get("Access-Control-Request-Method") != "" && x.origin() != ""
 }
 
-// origin returns the request's origin if it is one of those named, or "".
+// origin returns the request's origin if it is in Config.Origins, or "".
 func (x *exchange) origin() string {
 	sent := x.r.Header["Origin"]
 	if len(sent) != 1 || !slices.Contains(x.s.Origins, sent[0]) {
@@ -61,9 +62,9 @@ func (x *exchange) origin() string {
 	return sent[0]
 }
 
-// corsHeaders lets pages of the named origins read the reply. There is no
-// Access-Control-Allow-Credentials: a key stands in a header, which a page has to
-// know, and never in a cookie, which a browser would add by itself.
+// corsHeaders lets pages of the allowed origins read the reply. It never sets
+// Access-Control-Allow-Credentials, because a key is sent in a header, which a page
+// must know. A cookie would be added by the browser itself.
 func (x *exchange) corsHeaders(h http.Header) {
 	if len(x.s.Origins) == 0 {
 		return

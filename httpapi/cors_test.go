@@ -19,7 +19,7 @@ func withOrigins(origins ...string) option {
 	return func(c *httpapi.Config, _ *router.Config) { c.Origins = origins }
 }
 
-// asked runs a request from a page, as a browser puts it.
+// asked sends a request from a page of origin, as a browser does.
 func (g *rig) asked(t *testing.T, mount, method, path, origin string, header map[string]string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := g.request(t, method, path, sound, header["Key"])
@@ -36,11 +36,11 @@ func (g *rig) asked(t *testing.T, mount, method, path, origin string, header map
 	return w
 }
 
-// preflight is what a browser asks before a request that is not simple.
+// preflight has the headers of a browser's preflight.
 var preflight = map[string]string{"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type,x-own"}
 
-// TestNamedOriginsMayAsk on every route of every mount, known paths and
-// unknown ones, with whatever status; others may not.
+// TestNamedOriginsMayAsk on every route of every surface and on unknown paths, whatever
+// the status. Pages of other origins cannot read the reply.
 func TestNamedOriginsMayAsk(t *testing.T) {
 	g := newRig(t, withOrigins("http://localhost:3000", page))
 	for mount, patterns := range httpapi.Routes(g.handler) {
@@ -79,8 +79,8 @@ func TestNamedOriginsMayAsk(t *testing.T) {
 	}
 }
 
-// assertForeign says that a page cannot read the reply, and that caches know
-// that another one may.
+// assertForeign asserts that a page of another origin cannot read the reply, and that
+// Vary keeps caches from serving that reply to an allowed origin.
 func assertForeign(t *testing.T, w *httptest.ResponseRecorder, what string) {
 	t.Helper()
 	assert.Contains(t, w.Header().Get("Vary"), "Origin", what)
@@ -99,8 +99,8 @@ func TestOriginsAreOffByDefault(t *testing.T) {
 	assert.NotContains(t, w.Header().Get("Vary"), "Origin")
 }
 
-// TestOnlyAPreflightIsAPreflight: an OPTIONS request that asks nothing of the
-// kind is a method that no path has.
+// TestOnlyAPreflightIsAPreflight: an OPTIONS request without the preflight headers has
+// a method that no path allows.
 func TestOnlyAPreflightIsAPreflight(t *testing.T) {
 	g := newRig(t, withOrigins(page))
 	w := g.asked(t, "", http.MethodOptions, "/systemone", page, nil)

@@ -66,16 +66,15 @@ func (x *exchange) decide(ctx context.Context) error {
 	return nil
 }
 
-// What the parts of a request take in memory until it is answered, in bytes:
-// their place in the request, their names, and their answers. The texts of a
-// request lie in its body.
+// The memory that the parts of a decoded request take until it is answered, in bytes:
+// their structs, names and answers. The texts of a request lie in its body.
 const (
 	questionBytes = 512
 	partBytes     = 128 // of an option or a level
 )
 
-// decodedBytes is about what a request takes in memory beside its body. A body
-// of short names takes several times its length.
+// decodedBytes estimates the memory that a request takes beside its body. For a body of
+// short names it is several times the body's size.
 func decodedBytes(r *systemone.Request) int64 {
 	n := len(r.Questions) * questionBytes
 	for i := range r.Questions {
@@ -84,13 +83,13 @@ func decodedBytes(r *systemone.Request) int64 {
 	return int64(n)
 }
 
-// bodyShare is what part of the surface's deadline reading the body may take. What
-// it takes beyond that is the caller's own doing, so an endpoint that runs out of
-// time then is not at fault.
+// bodyShare is the divisor for the part of the surface's deadline that reading the body
+// may take: one tenth. Time beyond that is the caller's fault. An endpoint that then
+// runs out of time is not counted as failed.
 const bodyShare = 10
 
-// dryRun reads the header that asks for a plan alone. Any word but true and false
-// is refused, because a caller that meant true must not be charged.
+// dryRun reads the header that asks for a plan without a decision. Any word but true
+// and false is refused, because a caller that meant true must not be charged.
 func dryRun(values []string) (bool, error) {
 	dry := false
 	for _, v := range values {
@@ -104,7 +103,7 @@ func dryRun(values []string) (bool, error) {
 	return dry, nil
 }
 
-// replyDryRun shows the plan and what it may cost, in place of answers.
+// replyDryRun replies with the plan and its greatest cost instead of answers.
 func (x *exchange) replyDryRun() {
 	x.out = append(x.out, `{"id":`...)
 	x.out = appendJSON(x.out, x.call.ID)
@@ -112,21 +111,21 @@ func (x *exchange) replyDryRun() {
 	x.out = append(x.appendMetadata(x.out, nil), '}')
 }
 
-// timeLeft returns what is left of the surface's deadline, which begins with
-// the request: its clients count from there. 0 leaves it to the router.
+// timeLeft returns what is left of the surface's deadline, which begins with the
+// request because its clients count from there. 0 means that the router's timeout
+// applies.
 func (x *exchange) timeLeft() (time.Duration, error) {
 	if x.s.timeout <= 0 {
 		return 0, nil
 	}
-	used := max(x.s.Now().Sub(x.began), 0) // the clock may step back
+	used := max(x.s.Now().Sub(x.began), 0) // the clock may jump backwards
 	if used >= x.s.timeout {
 		return 0, context.DeadlineExceeded
 	}
 	return x.s.timeout - used, nil
 }
 
-// sessionID returns the session that a header names. Two different ones are a
-// mistake that nobody should have to guess about.
+// sessionID returns the session named in a header. Two different sessions are refused.
 func sessionID(values []string) (string, error) {
 	var found string
 	for _, v := range values {

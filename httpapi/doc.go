@@ -1,29 +1,29 @@
 // Package httpapi serves a router over HTTP.
 //
-// The one thing to know first: a [Handler]'s paths begin at "/", so that any
-// mux can mount it under any prefix with http.StripPrefix; the default mount
-// is /api/v1. [Handler.Native] is a second handler, for clients of the native
-// System One API, to be mounted at /v1, and [Handler.Alpha] a third one for
-// clients that expect /api/alpha. Mount the prefix without its final slash
-// too: http.ServeMux redirects it otherwise, with a body that is no JSON.
+// The paths of a [Handler] begin at "/", so that any mux can mount it under any prefix
+// with http.StripPrefix; the default mount is /api/v1. [Handler.Native] is a second
+// handler, for clients of the native System One API, to be mounted at /v1.
+// [Handler.Alpha] is a third one, for clients that expect /api/alpha. Mount each prefix
+// without its final slash too. http.ServeMux redirects that path otherwise, with a body
+// that is not JSON.
 //
-// Every route stands in one table that says which keys it takes, and goes
-// through the same steps: request id, credentials, body, work, one write. What
-// strangers are told of an error comes from the table in errors.go and never
-// from the error's own text; [Status] is the same table for programs.
+// Every route is an entry of a table, which names the keys that the route takes. Every
+// request takes the same steps: request id, credentials, body, work, one write. What a
+// reply says of an error comes from the table in errors.go, never from the error's own
+// text. [Status] returns the status in that table.
 //
-// Callers are known by their keys ([Authenticator]), or by a sign-in of the program's
-// own, such as single sign-on (SignIn in [Config]).
+// Callers authenticate with keys ([Authenticator]), or by a sign-in of the embedding
+// program, such as single sign-on (SignIn in [Config]).
 //
-// A caller who hangs up cancels the request, and pays for the attempt that was
-// running as router.Config.Abandoned says. One who closes only its sending side
-// after the request (SHUT_WR, as nc -N does) has hung up too: net/http cannot
-// tell the two apart, so keep the connection open until the reply came. A request
-// with an Idempotency-Key goes on to its end instead, and its reply waits for the
-// retry, where the router's Ledger is a router.Replies; else the header does nothing.
+// A caller who closes the connection cancels the request, and pays for the running
+// attempt as router.Config.Abandoned says. Closing only the sending side (SHUT_WR, as
+// nc -N does) cancels it too, because net/http cannot tell the two apart. So keep the
+// connection open until the reply has come. A request with an Idempotency-Key runs to
+// its end instead, and its reply is kept for the retry, if the router's Ledger is a
+// router.Replies. With any other Ledger the header has no effect.
 //
-// The package opens no listener and starts no goroutine that outlives its
-// request: timeouts for headers and bodies, and connection limits, belong to
-// the embedding program's http.Server. What bodies hold together is bounded
-// here, see [Config].
+// The package opens no listener, and none of its goroutines outlives the request.
+// Timeouts for headers and bodies, and limits on connections, belong to the http.Server
+// of the embedding program. The memory of all request bodies together is bounded here,
+// see [Config].
 package httpapi

@@ -6,8 +6,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// soundUptime is the share of the last 30 minutes, in percent, below which an
-// endpoint is shown as degraded.
+// soundUptime is the lowest uptime of the last 30 minutes, in percent, of an endpoint
+// that is listed as healthy.
 const soundUptime = 95
 
 // The statuses of an endpoint in listings.
@@ -18,17 +18,17 @@ const (
 	statusOff      = -10
 )
 
-// endpointObject is one endpoint of a model. Members without omitempty are
-// required by clients in the field, null or not.
+// endpointObject is one endpoint of a model. Clients in the field require the members
+// without omitempty, which may be null.
 type endpointObject struct {
-	ID                      string      `json:"endpoint_id"` // as activity names it
+	ID                      string      `json:"endpoint_id"` // the same id as in activity
 	Name                    string      `json:"name"`
 	Tag                     string      `json:"tag"` // provider slug with variant
 	ModelID                 string      `json:"model_id"`
 	ModelName               string      `json:"model_name"`
 	ProviderName            string      `json:"provider_name"`
 	Status                  int         `json:"status"`
-	ContextLength           int         `json:"context_length"` // 0 is no limit; clients refuse null
+	ContextLength           int         `json:"context_length"` // 0 means no limit, because clients refuse null
 	MaxPromptTokens         *int        `json:"max_prompt_tokens"`
 	MaxCompletionTokens     *int        `json:"max_completion_tokens"`
 	SupportsImplicitCaching bool        `json:"supports_implicit_caching"`
@@ -43,7 +43,7 @@ type endpointObject struct {
 	ThroughputLast30m       *percentile `json:"throughput_last_30m"` // tokens per second
 }
 
-// toolChoice says that decision models call no tools.
+// toolChoice is always false, because decision models call no tools.
 type toolChoice struct {
 	Auto     bool `json:"auto"`
 	Function bool `json:"function"`
@@ -75,13 +75,13 @@ type providerObject struct {
 	StatusPageURL     *string `json:"status_page_url"`
 }
 
-// data is the envelope of what is no list of pages.
+// data is the envelope of replies that are not paged lists.
 type data struct {
 	Data any `json:"data"`
 }
 
-// listEndpoints serves GET /models/{author}/{slug}/endpoints. The model may be
-// named in any way in which a request may name it.
+// listEndpoints serves GET /models/{author}/{slug}/endpoints. The path may hold any
+// name of the model that a request may hold.
 func (x *exchange) listEndpoints(context.Context) error {
 	catalog := x.s.Router.Catalog()
 	refs, err := catalog.Resolve(x.r.PathValue("author") + "/" + x.r.PathValue("slug"))
@@ -129,7 +129,7 @@ func endpointStatus(e *router.Endpoint, h router.Health) int {
 	return statusSound
 }
 
-// percentiles are null with too little data.
+// percentiles returns nil, which is null in JSON, if there is too little data.
 func percentiles(p router.Percentiles) *percentile {
 	if !p.Known {
 		return nil
@@ -143,17 +143,9 @@ func (x *exchange) listProviders(context.Context) error {
 	for _, p := range x.s.Router.Catalog().Providers() {
 		list = append(list, providerObject{
 			Name: p.Name, Slug: p.Slug,
-			PrivacyPolicyURL: text(p.PrivacyPolicyURL), TermsOfServiceURL: text(p.TermsURL), StatusPageURL: text(p.StatusPageURL),
+			PrivacyPolicyURL: orNull(p.PrivacyPolicyURL), TermsOfServiceURL: orNull(p.TermsURL), StatusPageURL: orNull(p.StatusPageURL),
 		})
 	}
 	x.out = appendJSON(x.out, data{list})
 	return nil
-}
-
-// text is null where there is none.
-func text(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

@@ -23,22 +23,22 @@ type errorObject struct {
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 }
 
-// detailObject repeats an error for clients of the native API.
+// detailObject repeats the error in the form that clients of the native API expect.
 type detailObject struct {
 	Type    router.Class `json:"error_type"`
 	Message string       `json:"message"`
 }
 
-// errorMetadata is error.metadata. What the router adds of its own follows it:
+// errorMetadata is error.metadata. Members that the router adds follow it, such as
 // provider_name and previous_errors after attempts.
 type errorMetadata struct {
 	Type       router.Class      `json:"error_type"`
 	Issues     []systemone.Issue `json:"issues,omitempty"`
 	ExcludedBy *[]string         `json:"excluded_by,omitempty"` // may be empty
-	Warnings   []systemone.Issue `json:"warnings,omitempty"`    // of names that nothing has
+	Warnings   []systemone.Issue `json:"warnings,omitempty"`    // about unknown names in provider lists
 }
 
-// fail makes x the reply to err.
+// fail replaces the reply of x by the refusal for err.
 func (x *exchange) fail(ctx context.Context, err error) {
 	p := problemOf(err).linked(x.s.CreditsURL)
 	x.status, x.out, x.parts = p.status, x.out[:0], nil
@@ -65,11 +65,10 @@ func (x *exchange) fail(ctx context.Context, err error) {
 	x.out = append(x.out, '}')
 }
 
-// maxIssues is how many problems a reply lists; one more says that there are
-// more.
+// maxIssues is how many issues a reply lists. If there are more, a last entry says so.
 const maxIssues = 100
 
-// listed is what is shown of issues.
+// listed returns the issues that a reply shows.
 func listed(issues []systemone.Issue) []systemone.Issue {
 	more := "there are more problems than the " + strconv.Itoa(maxIssues) + " listed"
 	if len(issues) <= maxIssues || len(issues) == maxIssues+1 && issues[maxIssues].Message == more {
@@ -78,7 +77,7 @@ func listed(issues []systemone.Issue) []systemone.Issue {
 	return append(slices.Clone(issues[:maxIssues]), systemone.Issue{Message: more})
 }
 
-// metadataOf says what may be said of err beyond its sentence.
+// metadataOf returns error.metadata for err.
 func (x *exchange) metadataOf(p problem, err error) json.RawMessage {
 	m := errorMetadata{Type: p.class}
 	if ie, ok := errors.AsType[*systemone.InvalidError](err); ok {
@@ -98,9 +97,8 @@ func (x *exchange) metadataOf(p problem, err error) json.RawMessage {
 	return appendMembers(appendJSON(nil, m), re.Metadata)
 }
 
-// appendMembers adds members to the JSON object out, in the order of their
-// names. Those that errorMetadata has, and those that are no JSON, are left
-// out.
+// appendMembers adds members to the JSON object out, sorted by name. It skips the
+// members that errorMetadata has, and values that cannot be encoded as JSON.
 func appendMembers(out []byte, members map[string]any) []byte {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		value, err := json.Marshal(members[name])
@@ -113,12 +111,13 @@ func appendMembers(out []byte, members map[string]any) []byte {
 	return out
 }
 
-// logFailure tells the operator what the caller is not told.
+// logFailure logs the cause of a failure of the server or an upstream, which the reply
+// does not contain.
 func (x *exchange) logFailure(ctx context.Context, p problem, err error) {
 	level := slog.LevelWarn
 	switch {
 	case p.status < http.StatusInternalServerError, ctx.Err() != nil:
-		return // the caller's doing, or nobody is left
+		return // the caller's fault, or the caller has hung up
 	case p.status == http.StatusInternalServerError:
 		level = slog.LevelError
 	}
@@ -127,8 +126,7 @@ func (x *exchange) logFailure(ctx context.Context, p problem, err error) {
 		slog.Int("status", p.status), slog.Any("error", err))
 }
 
-// appendJSON appends v as JSON without the escapes that are for HTML. It is
-// for values that can always be written.
+// appendJSON appends v as JSON without HTML escapes. v must always be encodable.
 func appendJSON(dst []byte, v any) []byte {
 	b := bytes.NewBuffer(dst)
 	e := json.NewEncoder(b)

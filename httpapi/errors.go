@@ -16,13 +16,14 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Refusals of this package.
+// The refusals that this package makes itself.
 var (
 	errNoCredential  = errors.New("httpapi: no credential")
 	errSignIn        = errors.New("httpapi: Config.SignIn refused the caller")
+	errKeyHash       = errors.New("httpapi: Config.SignIn returned a KeyHash, which nothing has checked")
 	errNoAccount     = errors.New("httpapi: a principal without an account was authenticated")
 	errNotManagement = errors.New("httpapi: not a management key")
-	errClosed        = errors.New("httpapi: the route takes no key at all")
+	errClosed        = errors.New("httpapi: the route accepts no key")
 	errNotFound      = errors.New("httpapi: no such resource")
 	errNoUpdate      = errors.New("httpapi: no accepted member in the body")
 	errMethod        = errors.New("httpapi: method not allowed")
@@ -33,37 +34,37 @@ var (
 	errPanic         = errors.New("httpapi: panic")
 )
 
-// methodNotAllowed is an error_type that no class of the router has.
+// methodNotAllowed is an error_type that is not a class of the router.
 const methodNotAllowed router.Class = "method_not_allowed"
 
-// invalidPattern is the error_type of filters that cannot be used.
+// invalidPattern is the error_type of guardrail patterns that cannot be used.
 const invalidPattern router.Class = "invalid_regex_pattern"
 
-// The statuses that net/http has no names for.
+// Statuses without a name in net/http.
 const (
 	statusTimeout    = 524
 	statusOverloaded = 529
 )
 
-// maxRetryAfter bounds the wait that a reply asks for.
+// maxRetryAfter is the longest wait that a reply asks for.
 const maxRetryAfter = time.Hour
 
-// retryRoom is the wait that is asked for where bodies hold all the room there
-// is: nothing tells when one of them ends.
+// retryRoom is the wait that a reply asks for when the room for bodies is taken. When
+// room becomes free is not known.
 const retryRoom = time.Second
 
-// problem is what a stranger is told of an error.
+// problem is the part of an error that callers may see.
 type problem struct {
 	status  int
 	class   router.Class
 	message string
 }
 
-// refusals is the one table from errors to replies: the row of a
-// [router.Error]'s class, else the first row whose error it is, else the last.
-// Nothing else in this package decides the status or the sentence of a refusal. What
-// refuses may bring its own sentence, the Message of a [router.Error], which stands in
-// place of the row's below 500.
+// refusals is the one table from errors to replies. For a [router.Error] the row of its
+// class applies, otherwise the first row whose error matches, otherwise the last row.
+// No other code in this package sets the status or the sentence of a refusal. A
+// [router.Error] may bring its own sentence in Message, which replaces the row's
+// sentence below status 500.
 //
 //nolint:gochecknoglobals // a lookup table that is never written
 var refusals = []struct {
@@ -120,8 +121,8 @@ var refusals = []struct {
 
 const insufficientCredits = "Insufficient credits"
 
-// Status returns the HTTP status that err is answered with: 200 for nil, 500
-// for an error that nothing is known of.
+// Status returns the HTTP status that a [Handler] answers err with: 200 for nil, 500
+// for an unknown error. It is safe for concurrent use.
 func Status(err error) int {
 	if err == nil {
 		return http.StatusOK
@@ -129,13 +130,13 @@ func Status(err error) int {
 	return problemOf(err).status
 }
 
-// problemOf looks err up in the table.
+// problemOf returns the problem that the table has for err.
 func problemOf(err error) problem {
 	re, isRouter := errors.AsType[*router.Error](err)
 	for _, row := range refusals {
 		switch {
 		case isRouter && row.class == re.Class:
-			// The cause of a 5xx is not told.
+			// The cause of a 5xx is not shown to the caller.
 			if re.Message != "" && row.status < http.StatusInternalServerError {
 				row.message = re.Message
 			}
@@ -147,8 +148,7 @@ func problemOf(err error) problem {
 	return refusals[len(refusals)-1].problem
 }
 
-// linked adds to the sentence of a caller without credits where to buy more, unless
-// url is empty.
+// linked adds to the sentence of a 402 where to buy credits, unless url is empty.
 func (p problem) linked(url string) problem {
 	if url != "" && p.status == http.StatusPaymentRequired && p.message == insufficientCredits {
 		p.message += ". Add more at " + url
@@ -156,8 +156,8 @@ func (p problem) linked(url string) problem {
 	return p
 }
 
-// retrySeconds is d in whole seconds, rounded up and bounded, where a status
-// says when to come back; else 0.
+// retrySeconds returns d in whole seconds, rounded up and bounded, if the status allows
+// a Retry-After, otherwise 0.
 func retrySeconds(status int, d time.Duration) int {
 	switch status {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable, statusOverloaded:

@@ -10,35 +10,35 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// keepBuffer is the largest reply buffer that is kept for the next request.
+// keepBuffer is the capacity of the largest reply buffer that is reused.
 const keepBuffer = 64 << 10
 
-// exchange is one request and its reply. It belongs to the goroutine that
-// serves the request and is reused afterwards; nothing may keep it.
+// exchange is one request and its reply. It belongs to the goroutine that serves the
+// request, and is reused afterwards, so no other goroutine may keep it.
 type exchange struct {
 	s         *surface
 	w         http.ResponseWriter
 	r         *http.Request
 	probe     probe
 	requestID string
-	began     time.Time // when the request came; zero where the surface has no deadline
+	began     time.Time // arrival of the request; zero if the surface has no deadline
 	principal router.Principal
-	call      *router.Call // nil until a decision was asked for
-	held      int64        // bytes of the server's room
-	release   func()       // tells the Admitter that the exchange is over; may be nil
+	call      *router.Call // nil until a decision begins
+	held      int64        // bytes taken from the server's room
+	release   func()       // returned by the Admitter; may be nil
 
 	status     int
 	out        []byte               // the reply's body
-	parts      parts                // the reply's body where it is too large for out, or nil
-	retryAfter int                  // seconds; 0 says nothing
-	rate       *keys.RateLimitError // that refused, or nil
+	parts      parts                // the reply's body if it is too large for out, otherwise nil
+	retryAfter int                  // seconds; 0 sends no header
+	rate       *keys.RateLimitError // the limit that refused the request, or nil
 	sent       bool
 }
 
-// parts gives send each part of a reply, with the number of its rows.
+// parts calls send with each part of a reply and its number of rows.
 type parts func(ctx context.Context, send func(json []byte, n int) error) error
 
-// begin makes x ready for one request.
+// begin prepares x for a request.
 func (x *exchange) begin(s *surface, w http.ResponseWriter, r *http.Request) {
 	*x = exchange{s: s, w: w, r: r, status: http.StatusOK, out: x.out[:0]}
 	if x.requestID = requestID(r.Header["X-Request-Id"]); x.requestID == "" {
@@ -49,7 +49,7 @@ func (x *exchange) begin(s *surface, w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// recycle forgets the request and keeps the buffer.
+// recycle clears x and puts it back for reuse, with its buffer unless that is large.
 func (x *exchange) recycle() {
 	s, out := x.s, x.out[:0]
 	if cap(out) > keepBuffer {
@@ -59,7 +59,7 @@ func (x *exchange) recycle() {
 	s.exchanges.Put(x)
 }
 
-// requestID returns the first acceptable id, or "".
+// requestID returns the first valid id, or "".
 func requestID(values []string) string {
 	for _, v := range values {
 		if router.VisibleASCII(v) {
@@ -85,8 +85,8 @@ func (x *exchange) send(ctx context.Context) {
 		defer p.keep(x.s.server)
 		body = p.out.Bytes()
 	}
-	// One array for the values of the headers that every reply has. It is not
-	// reused: net/http reads it after the handler has returned.
+	// One array holds the values of the headers that every reply has. It is not reused,
+	// because net/http reads it after the handler has returned.
 	v := [4]string{"application/json", "", x.requestID}
 	h["Content-Type"], h["X-Request-Id"] = v[0:1:1], v[2:3:3]
 	if x.parts == nil {
@@ -111,10 +111,10 @@ func (x *exchange) send(ctx context.Context) {
 		x.sendParts(ctx, zipped)
 		return
 	}
-	_ = x.write(body) // it fails when the caller is gone; nobody is left to be told
+	_ = x.write(body) // an error means that the caller has hung up
 }
 
-// vary says that the reply depends on a header of the request.
+// vary adds name to the Vary header, because the reply depends on that request header.
 func vary(h http.Header, name string) {
 	if before := h["Vary"]; len(before) > 0 {
 		name = before[0] + ", " + name
@@ -122,7 +122,7 @@ func vary(h http.Header, name string) {
 	h["Vary"] = []string{name}
 }
 
-// refusalHeaders adds what some errors carry besides their body.
+// refusalHeaders sets the headers that some errors carry besides their body.
 func (x *exchange) refusalHeaders(h http.Header) {
 	switch x.status {
 	case http.StatusUnauthorized:
@@ -140,7 +140,8 @@ func (x *exchange) refusalHeaders(h http.Header) {
 	}
 }
 
-// millis is t in milliseconds since the epoch, rounded up: by then it is past.
+// millis returns t in milliseconds since the epoch, rounded up, so that t is past at
+// that time.
 func millis(t time.Time) int64 {
 	return t.Add(time.Millisecond - time.Nanosecond).UnixMilli()
 }

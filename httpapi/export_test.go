@@ -5,8 +5,7 @@ import (
 	"net/http"
 )
 
-// Routes returns the patterns of the route tables, as their muxes have them,
-// by default mount.
+// Routes returns the patterns of the route tables by default mount.
 func Routes(h *Handler) map[string][]string {
 	patterns := map[string][]string{}
 	for mount, s := range map[string]*surface{"/api/v1": h.api, "/api/alpha": h.alpha, "/v1": h.native} {
@@ -25,7 +24,7 @@ func InFlight(h *Handler) int64 {
 	return r.held
 }
 
-// Sharers returns how many keys and accounts a handler holds bodies of.
+// Sharers returns the number of keys and accounts that hold bytes of bodies.
 func Sharers(h *Handler) int {
 	r := &h.api.room
 	r.mu.Lock()
@@ -33,8 +32,8 @@ func Sharers(h *Handler) int {
 	return len(r.shares)
 }
 
-// Parse takes the place of as many large bodies as may be taken apart at a time.
-// done gives it back.
+// Parse takes the places of all large bodies that may be parsed at the same time. done
+// gives them back.
 func Parse(h *Handler) (done func()) {
 	for range cap(h.api.parsing) {
 		h.api.parsing <- struct{}{}
@@ -46,8 +45,8 @@ func Parse(h *Handler) (done func()) {
 	}
 }
 
-// AddClosedRoutes adds what no table has yet: a route for management keys and
-// one whose entry forgot to say which keys it takes.
+// AddClosedRoutes returns a handler with two routes that no table has: one for
+// management keys, and one whose entry names no keys.
 func AddClosedRoutes(h *Handler) http.Handler {
 	done := func(x *exchange, _ context.Context) error {
 		x.out = append(x.out, "{}"...)

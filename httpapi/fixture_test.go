@@ -23,17 +23,17 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// canary stands in every text that must never reach a caller.
+// canary is part of every text that must not reach a caller.
 const canary = "hunter2"
 
-// sound is a request that every scripted provider answers.
+// sound is a valid request, which every scripted provider answers.
 const sound = `{"model":"acme/judge","state":"Paid twice for May","questions":{` +
 	`"refund":{"type":"noul","instructions":"Money back?"},` +
 	`"desk":{"type":"choice","instructions":"Owner?","criteria":{"billing":"charges","tech":null}},` +
 	`"heat":{"type":"score","instructions":"Upset?","criteria":["calm","annoyed","furious"]}}}`
 
-// scripted is a provider whose attempts follow a script; it answers once the
-// script is over.
+// scripted is a provider whose attempts return the errors of a script in order; nil and
+// every later attempt answer.
 type scripted struct {
 	mu     sync.Mutex
 	script []error
@@ -41,7 +41,7 @@ type scripted struct {
 	wait   bool // until the context ends
 	panics bool
 
-	took       func()  // what happens meanwhile
+	took       func()  // called during the attempt
 	confidence float64 // of choices and scores; 0 is 0.9
 	uncounted  router.Uncounted
 }
@@ -108,7 +108,7 @@ func first(i int) float64 {
 	return 0
 }
 
-// upstream is a failed attempt with the canary inside.
+// upstream returns the error of a failed attempt, with the canary in its text.
 func upstream(status int, class router.Class, retryAfter time.Duration) error {
 	return &router.UpstreamError{Status: status, Class: class, RetryAfter: retryAfter, Err: errCanary}
 }
@@ -146,7 +146,7 @@ func (b *lockedBuffer) String() string {
 	return b.Buffer.String()
 }
 
-// option changes how a rig is made.
+// option changes the configuration of a rig.
 type option func(*httpapi.Config, *router.Config)
 
 func newRig(tb testing.TB, options ...option) *rig {
@@ -170,8 +170,8 @@ func newRig(tb testing.TB, options ...option) *rig {
 	return g
 }
 
-// newCatalog has a model at two providers, ant first by price, one that is
-// switched off and one that nobody serves.
+// newCatalog has a model at two providers, of which ant is cheaper, a model whose
+// endpoint is switched off, and a model without endpoints.
 func newCatalog(tb testing.TB, ant, bee router.Provider) *router.Catalog {
 	tb.Helper()
 	released := time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC)
@@ -222,7 +222,7 @@ func newKeys(tb testing.TB) (*keys.Service, map[string]router.Secret) {
 	return service, secrets
 }
 
-// request makes a request with the key of a kind; "" is none.
+// request returns a request with the key of that kind; "" sends no key.
 func (g *rig) request(tb testing.TB, method, path, body, key string) *http.Request {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), method, g.expand(path), strings.NewReader(body))
@@ -232,8 +232,8 @@ func (g *rig) request(tb testing.TB, method, path, body, key string) *http.Reque
 	return r
 }
 
-// serve runs a request and returns what came of it, having looked for what
-// must never be there.
+// serve serves a request and returns the reply. It asserts that the reply is complete,
+// and that neither reply nor log contains the canary or a key.
 func (g *rig) serve(tb testing.TB, h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	tb.Helper()
 	w := httptest.NewRecorder()

@@ -9,11 +9,11 @@ import (
 	"github.com/signalbox/signalbox/guardrails"
 )
 
-// assignmentKind serves the assignments of one kind.
+// assignmentKind serves the assignments of keys or those of members.
 type assignmentKind struct {
 	kind     guardrails.Kind
-	word     string // in paths
-	member   string // of bodies: the list of what is assigned
+	word     string // its name in paths
+	member   string // of bodies: the list of keys or members
 	describe func(guardrails.Assignment) any
 }
 
@@ -47,7 +47,8 @@ func describeMemberAssignment(a guardrails.Assignment) any {
 	return memberAssignmentObject{a.ID, a.Guardrail, a.Subject, a.Account, assigner(a), stamp(a.CreatedAt)}
 }
 
-// assigner is null where the embedding program did it.
+// assigner returns nil, which is null in JSON, if the embedding program made the
+// assignment.
 func assigner(a guardrails.Assignment) *string {
 	if a.By == "" {
 		return nil
@@ -66,7 +67,7 @@ func (k assignmentKind) list(ctx context.Context, x *exchange) error {
 	if err != nil {
 		return err
 	}
-	if id == uuid.Nil { // means all of them below
+	if id == uuid.Nil { // uuid.Nil means all guardrails below
 		return errNotFound
 	}
 	return k.rows(ctx, x, id)
@@ -116,7 +117,7 @@ func (k assignmentKind) unassign(ctx context.Context, x *exchange) error {
 	return nil
 }
 
-// read reads which guardrail and which keys or members a request is about.
+// read returns the guardrail of the path and the keys or members of the body.
 func (k assignmentKind) read(x *exchange) (uuid.UUID, []string, error) {
 	id, err := x.guardrailID()
 	if err != nil {

@@ -17,7 +17,7 @@ type guardrailObject struct {
 	ID               uuid.UUID       `json:"id"`
 	Name             string          `json:"name"`
 	Description      *string         `json:"description"`
-	Workspace        *string         `json:"workspace_id"` // null where the program has none
+	Workspace        *string         `json:"workspace_id"` // null if the program has no workspaces
 	AllowedModels    []string        `json:"allowed_models"`
 	IgnoredModels    []string        `json:"ignored_models"`
 	AllowedProviders []string        `json:"allowed_providers"`
@@ -94,8 +94,8 @@ func describeGuardrail(g guardrails.Guardrail) guardrailObject {
 	return o
 }
 
-// readGuardrail reads the members that make or change a guardrail. Their bounds
-// are for checkGuardrail.
+// readGuardrail reads the members that create or change a guardrail. checkGuardrail
+// checks their bounds.
 func readGuardrail(o object) guardrails.Patch {
 	const most = 1 << 30
 	o.refuseUnsupported()
@@ -110,7 +110,7 @@ func readGuardrail(o object) guardrails.Patch {
 		PaidTraining: o.nullBoolean("enable_paid_model_training"), FreeTraining: o.nullBoolean("enable_free_model_training"),
 		FreePublication: o.nullBoolean("enable_free_model_publication"),
 		Builtins: o.filters("content_filter_builtins", "slug", func(entry object) content.Filter {
-			// A label is accepted and ignored: it is read-only.
+			// The label is accepted and ignored, because it is read-only.
 			return content.Filter{Slug: entry.text("slug", 0, 0).To, UserOnly: entry.word("scan_scope", scanAll, scanUser).To == scanUser}
 		}),
 		Filters: o.filters("content_filters", "pattern", func(entry object) content.Filter {
@@ -123,7 +123,7 @@ func readGuardrail(o object) guardrails.Patch {
 	}
 }
 
-// nullBoolean is boolean for a member that may be null.
+// nullBoolean reads a boolean that may be null.
 func (o object) nullBoolean(name string) router.Update[*bool] {
 	if _, given := o.value(name); o.has(name) && !given {
 		return router.To[*bool](nil)
@@ -132,8 +132,8 @@ func (o object) nullBoolean(name string) router.Update[*bool] {
 	return router.Update[*bool]{Set: u.Set, To: &u.To}
 }
 
-// filters reads a list of filters, or null, which is none. Each needs an action
-// and the member named need; rest reads what else there is.
+// filters reads a list of filters; null is an empty list. Each entry needs an action
+// and the member named need. rest reads the other members.
 func (o object) filters(name, need string, rest func(entry object) content.Filter) router.Update[[]content.Filter] {
 	raw, given := o.value(name)
 	if !given {
@@ -160,8 +160,8 @@ func (o object) filters(name, need string, rest func(entry object) content.Filte
 	return router.Update[[]content.Filter]{Set: len(*o.issues) == known, To: list}
 }
 
-// checkGuardrail is the refusal of everything that is wrong with a body and
-// with what was read of it, or nil.
+// checkGuardrail returns a refusal with every issue of the body and of the patch p that
+// was read from it, or nil.
 func checkGuardrail(o object, p guardrails.Patch) error {
 	err := p.Check()
 	if ie, ok := errors.AsType[*systemone.InvalidError](err); ok {

@@ -17,8 +17,8 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// someGuardrails gives a rig two guardrails of account acme, the first of them
-// assigned to the key h and to bob by the embedding program.
+// someGuardrails gives a rig two guardrails of the account acme. The embedding program
+// has assigned the first to the key h and the member bob.
 func someGuardrails(tb testing.TB) option {
 	tb.Helper()
 	s := guardrailsOn(tb, memory.New().Guardrails)
@@ -37,7 +37,7 @@ func someGuardrails(tb testing.TB) option {
 	return withGuardrails(s)
 }
 
-// failingGuardrails is a storage in which everything goes wrong.
+// failingGuardrails is a store in which every call fails.
 type failingGuardrails struct{ guardrails.Store }
 
 var errGuardrails = errors.New("the storage is down: " + canary)
@@ -66,7 +66,7 @@ func (failingGuardrails) Assignments(context.Context, string, uuid.UUID, guardra
 	return nil, 0, errGuardrails
 }
 
-// contestedGuardrails has one guardrail that somebody else always changes first.
+// contestedGuardrails is a store in which every update loses to a concurrent one.
 type contestedGuardrails struct{ guardrails.Store }
 
 func (contestedGuardrails) Get(_ context.Context, account string, id uuid.UUID) (guardrails.Guardrail, error) {
@@ -77,7 +77,7 @@ func (contestedGuardrails) Replace(context.Context, guardrails.Guardrail, router
 	return guardrails.ErrConflict
 }
 
-// guardrailRoutes has every route with a body that it takes.
+// guardrailRoutes returns every route of guardrails with a body that it accepts.
 func guardrailRoutes() []struct{ method, path, body string } {
 	const first, hashes, users = "/guardrails/" + guardrailFirst, `{"key_hashes":["h"]}`, `{"member_user_ids":["bob"]}`
 	return []struct{ method, path, body string }{
@@ -126,7 +126,7 @@ func guardrailScenarios(tb testing.TB) []scenario {
 	return list
 }
 
-// soundGuardrails has what every route answers when all is well.
+// soundGuardrails returns the successful reply of every route.
 func soundGuardrails() []scenario {
 	const first = "/guardrails/" + guardrailFirst
 	assigned := func(member, subject string) map[string]any {

@@ -9,10 +9,10 @@ import (
 	"github.com/signalbox/signalbox/guardrails"
 )
 
-// guardrailsPart is how many guardrails are read at a time: at most 5 MiB.
+// guardrailsPart is the number of guardrails in one read, 5 MiB at most.
 const guardrailsPart = 8
 
-// guardrailRoutes are the routes of guardrails and of what they are assigned to.
+// guardrailRoutes are the routes of guardrails and of their assignments.
 func (s *server) guardrailRoutes() []route {
 	if s.Guardrails == nil {
 		return nil
@@ -41,7 +41,7 @@ func (s *server) guardrailRoutes() []route {
 	return routes
 }
 
-// guardrailID is the guardrail that a path names.
+// guardrailID returns the guardrail id of the path.
 func (x *exchange) guardrailID() (uuid.UUID, error) {
 	text, err := x.pathID()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/guardrails"
+	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/httpapi"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/store/memory"
@@ -24,8 +25,8 @@ const (
 	guardrailFirst   = "00000000-0000-0000-0000-000000000001"
 )
 
-// newGuardrails is a service of account acme with one workspace, the key h and
-// the member bob. Ids are counted from 1.
+// newGuardrails gives a rig a service for the account acme with one workspace, the key
+// h and the member bob. Ids are counted from 1.
 func newGuardrails(tb testing.TB) option {
 	tb.Helper()
 	return withGuardrails(guardrailsOn(tb, memory.New().Guardrails))
@@ -35,12 +36,19 @@ func withGuardrails(s *guardrails.Service) option {
 	return func(c *httpapi.Config, _ *router.Config) { c.Guardrails = s }
 }
 
+// engine is shared by all rigs, because compiling its injection detector takes longer
+// than most scenarios. It is made before any test runs, so that its channels belong to
+// no synctest bubble.
+var engine, errEngine = content.New(content.Config{})
+
 // guardrailsOn is the service of newGuardrails on a storage.
 func guardrailsOn(tb testing.TB, store guardrails.Store) *guardrails.Service {
 	tb.Helper()
+	require.NoError(tb, errEngine)
 	ids := byte(0)
 	s, err := guardrails.New(guardrails.Config{
-		Store: store,
+		Store:  store,
+		Engine: engine,
 		Workspace: func(_ context.Context, account, id string) (string, error) {
 			if account != "acme" || id != "" && id != guardrailHome {
 				return "", guardrails.ErrNotFound

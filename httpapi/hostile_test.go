@@ -53,7 +53,7 @@ func TestPathTricks(t *testing.T) {
 		assert.Equal(t, "not_found", at(t, w.Body.Bytes(), "error.metadata.error_type"))
 		assert.Empty(t, w.Header().Get("Location"), path)
 	}
-	// The last segment of an address is decoded once, not twice.
+	// The last segment of a path is decoded once, not twice.
 	w := g.serve(t, g.handler, g.request(t, http.MethodGet, "/models/acme/judge%253Afloor/endpoints", "", ""))
 	assert.Equal(t, http.StatusNotFound, w.Code)
 	r := g.request(t, http.MethodGet, "/", "", "")
@@ -115,7 +115,7 @@ func TestRequestIDs(t *testing.T) {
 	longest := strings.Repeat("x", 128)
 	for _, c := range []struct {
 		sent []string
-		want string // "" is one of ours
+		want string // "" is an id that the handler makes
 	}{
 		{[]string{"abc-123"}, "abc-123"},
 		{[]string{longest}, longest},
@@ -159,7 +159,7 @@ func TestHostileBodies(t *testing.T) {
 	for name, c := range map[string]struct {
 		body   string
 		status int
-		native int // where it differs
+		native int // the status on the native surface, if different
 	}{
 		"duplicate member":       {with(`"model":"acme/judge"`), 400, 0},
 		"duplicate, escaped":     {with(`"mode\u006c":"acme/judge"`), 400, 0},
@@ -184,7 +184,7 @@ func TestHostileBodies(t *testing.T) {
 		"empty":                  {"", 400, 0},
 		"null":                   {"null", 400, 0},
 		"array":                  {"[" + sound + "]", 400, 0},
-		"number overflow":        {strings.Replace(sound, `"Paid twice for May"`, `[1e400]`, 1), 200, 0}, // the state travels as it is
+		"number overflow":        {strings.Replace(sound, `"Paid twice for May"`, `[1e400]`, 1), 200, 0}, // the state is not parsed into numbers
 		"huge number":            {strings.Replace(sound, `"Paid twice for May"`, `[`+strings.Repeat("9", 1<<20)+`]`, 1), 200, 0},
 		"unknown members":        {with(`"zzz":{"a":[1,2,{"b":null}]},"__proto__":{}`), 200, 0},
 		"null state":             {strings.Replace(sound, `"Paid twice for May"`, `null`, 1), 400, 200},
@@ -217,7 +217,7 @@ func manyQuestions(n int) string {
 	return b.String()
 }
 
-// dripping is a body that comes in small pieces and then, maybe, breaks.
+// dripping is a body that arrives in small pieces and may then break off.
 type dripping struct {
 	*strings.Reader
 	then error
@@ -236,7 +236,7 @@ func TestBodiesThatComeInPieces(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
 		then  error
-		size  int64 // announced
+		size  int64 // the announced length
 		limit int64
 		want  int
 	}{
@@ -262,7 +262,7 @@ func TestBodiesThatComeInPieces(t *testing.T) {
 	}
 }
 
-// greedy counts how much room is made for it.
+// greedy records the largest buffer that Read was given.
 type greedy struct{ room int }
 
 func (g *greedy) Read(p []byte) (int, error) {
@@ -302,8 +302,8 @@ func TestConcurrentRequestsDoNotMix(t *testing.T) {
 	wg.Wait()
 }
 
-// TestTheProgramsRequestIsNotChanged: what is mounted without a prefix to strip
-// gets the request that middleware of the embedding program goes on to use.
+// TestTheProgramsRequestIsNotChanged: without a prefix to strip, the handler gets the
+// request that middleware of the embedding program uses afterwards.
 func TestTheProgramsRequestIsNotChanged(t *testing.T) {
 	g := newRig(t)
 	r := g.request(t, http.MethodGet, "/models/acme/judge%2d1/endpoints/?x=1", "", "")

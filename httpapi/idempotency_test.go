@@ -19,15 +19,15 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// counter is a rig whose calls are charged, with all handlers mounted.
+// counter is a rig with all surfaces mounted, whose decisions are charged.
 type counter struct {
 	*rig
 
 	t      *testing.T
 	ledger router.Ledger
 	server *httptest.Server
-	later  atomic.Int64  // added to the clock
-	gone   chan struct{} // gets one when a request's context ends
+	later  atomic.Int64  // nanoseconds added to the clock
+	gone   chan struct{} // receives when the context of a request ends
 }
 
 func newCounter(t *testing.T) *counter {
@@ -49,13 +49,13 @@ func newCounter(t *testing.T) *counter {
 	return c
 }
 
-// got is a reply.
+// got is the part of a reply that the tests compare.
 type got struct {
 	status             int
 	body, id, replayed string
 }
 
-// ask posts a body with idempotency keys.
+// ask posts a body with these idempotency keys.
 func (c *counter) ask(ctx context.Context, path, body, kind string, keys ...string) (got, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.server.URL+path, strings.NewReader(body))
 	require.NoError(c.t, err)
@@ -139,7 +139,7 @@ func TestIdempotencyKeysThatAreRefused(t *testing.T) {
 	assert.Equal(t, 200, c.gets(decisions, sound, "inference", strings.Repeat("~", 128)).status)
 }
 
-// What failed without a charge is asked again.
+// A failure without a charge is not kept, so a retry is executed again.
 func TestAFailedReplyIsNotKept(t *testing.T) {
 	t.Parallel()
 	c := newCounter(t)
@@ -150,8 +150,8 @@ func TestAFailedReplyIsNotKept(t *testing.T) {
 	assert.Equal(t, 200, c.gets(decisions, sound, "inference", "b").status)
 }
 
-// A client hangs up, and finds its reply when it comes back; one that comes back
-// early waits for it.
+// The reply to a client that hung up is kept for its retry. A retry that comes early
+// waits for it.
 func TestAHangUpThenARetry(t *testing.T) {
 	t.Parallel()
 	for _, early := range []bool{true, false} {
@@ -167,7 +167,7 @@ func TestAHangUpThenARetry(t *testing.T) {
 		<-begun
 		hangUp()
 		require.ErrorIs(t, <-ended, context.Canceled)
-		<-c.gone // the server has noticed
+		<-c.gone // the server has noticed the hang-up
 		var retry sync.WaitGroup
 		var reply got
 		if early {

@@ -18,8 +18,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// room bounds what the bodies of a rig hold together, and lets one key have
-// all of it.
+// room bounds the bytes that the bodies of a rig hold together. One key may hold all of
+// them.
 func room(n int64) option {
 	return func(c *httpapi.Config, _ *router.Config) {
 		c.MaxInFlightBytes, c.MaxInFlightPerKey, c.MaxInFlightPerAccount = n, n, n
@@ -29,8 +29,9 @@ func room(n int64) option {
 // padded is a sound body of n bytes.
 func padded(n int) string { return sound + strings.Repeat(" ", n-len(sound)) }
 
-// Callers who hold back the end of their bodies get the room that there is and
-// no more; whoever comes next is told, having sent everything.
+// Callers who hold back the end of their bodies take only the room that there is. A
+// later caller is refused, and reads the refusal even though it sends its whole body
+// first.
 func TestBodiesInFlightAreBounded(t *testing.T) {
 	for name, announce := range map[string]bool{"announced": true, "chunked": false} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +68,7 @@ func TestBodiesInFlightAreBounded(t *testing.T) {
 	}
 }
 
-// A client that was told to go on and is then refused gets to see it.
+// A client that has received 100 Continue and is then refused reads the refusal.
 func TestRefusedAfterA100(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, room(128<<10), quiet)
@@ -81,7 +82,7 @@ func TestRefusedAfterA100(t *testing.T) {
 	})
 }
 
-// hungUp is a connection that breaks while the reply is written.
+// hungUp is a connection that fails while the reply is written.
 type hungUp struct{ *httptest.ResponseRecorder }
 
 func (hungUp) Write([]byte) (int, error) { panic(http.ErrAbortHandler) }

@@ -26,13 +26,13 @@ func (s *server) keyRoutes() []route {
 	}
 }
 
-// The bounds of a key's texts, in characters.
+// The greatest lengths of a key's texts, in characters.
 const (
 	maxKeyName = 200
 	maxUser    = 256
 )
 
-// keyShared is what every description of a key has.
+// keyShared has the members that every description of a key has.
 type keyShared struct {
 	Label          string      `json:"label"`
 	Limit          *router.USD `json:"limit"`
@@ -81,7 +81,7 @@ func describeKey(r keys.Record) keyObject {
 	}
 }
 
-// orNull is a text that is null when there is none.
+// orNull returns nil, which is null in JSON, for "".
 func orNull(s string) *string {
 	if s == "" {
 		return nil
@@ -143,8 +143,8 @@ func (x *exchange) createKey(ctx context.Context) error {
 	return nil
 }
 
-// external reads whom a partner makes a key for. The partner's own key for them
-// is a credential too, so only its hash is kept.
+// external reads the partner's user for whom a key is made. The partner's own key for
+// that user is a credential too, so only its hash is kept.
 func (o object) external() (user, hash string) {
 	const name = "external"
 	raw, ok := o.given(name)
@@ -209,7 +209,7 @@ func (x *exchange) deleteKey(ctx context.Context) error {
 	return nil
 }
 
-// currentKeyObject is what a key is told of itself.
+// currentKeyObject describes the key of the request to its holder.
 type currentKeyObject struct {
 	keyShared
 	Workspace      *string      `json:"workspace_id"`
@@ -222,7 +222,7 @@ type currentKeyObject struct {
 	RateLimit      rateObject   `json:"rate_limit"`
 }
 
-// freeRequests is a limit that there is not.
+// freeRequests says that free requests have no limit.
 type freeRequests struct {
 	Limit     int `json:"limit"`
 	Remaining int `json:"remaining"`
@@ -242,8 +242,8 @@ func describeRate(r keys.Rate) rateObject {
 	return rateObject{r.Requests, r.Per.String(), "Requests that this key may make in each interval."}
 }
 
-// currentKey serves GET /key. A caller who has signed in without a key has none to
-// show.
+// currentKey serves GET /key. A caller who has signed in without a key has none to show
+// and is answered with 401.
 func (x *exchange) currentKey(ctx context.Context) error {
 	if x.principal.KeyHash == "" {
 		return errNoCredential

@@ -18,7 +18,7 @@ func TestTheSecretIsShownOnce(t *testing.T) {
 	secret, ok := at(t, w.Body.Bytes(), "key").(string)
 	require.True(t, ok)
 	assert.Equal(t, hashOf(secret), at(t, w.Body.Bytes(), "data.hash"))
-	g.keys["new"] = router.Secret(secret) // serve looks for it from here on
+	g.keys["new"] = router.Secret(secret) // from here on serve asserts that the key is in no reply
 	g.keys["partner"] = "partner-canary"
 	for _, path := range []string{"/keys", g.expand("/keys/{new}")} {
 		assert.Equal(t, 200, g.serve(t, g.handler, g.request(t, http.MethodGet, path, "", "management")).Code)

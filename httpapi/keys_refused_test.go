@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// badKeys has every mistake in a body or a query, with the path that is told.
+// badKeys has every mistake in a body or a query, with the path of its issue.
 func badKeys() []scenario {
 	var list []scenario
 	bad := func(method, path, body string, issue any) {
@@ -57,7 +57,7 @@ func badKeys() []scenario {
 	return list
 }
 
-// keyRefusals has what a route refuses whatever is asked of it.
+// keyRefusals has the refusals of a route that do not depend on the request's content.
 func keyRefusals(method, path string) []scenario {
 	list := []scenario{
 		{name: "no header", key: "-", status: 401, message: "Missing Authentication header", kind: "authentication"},

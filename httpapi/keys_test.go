@@ -13,14 +13,14 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// withKeys gives a rig the management of the keys that it has.
+// withKeys gives a rig the routes that manage its own keys.
 func withKeys() option {
 	return func(c *httpapi.Config, _ *router.Config) {
 		c.ManagedKeys, _ = c.Keys.(*keys.Service)
 	}
 }
 
-// {kind} in the path of a scenario is the hash of the rig's key of that kind.
+// expand replaces {kind} in a path by the hash of the rig's key of that kind.
 func (g *rig) expand(path string) string {
 	for kind, secret := range g.keys {
 		path = strings.ReplaceAll(path, "{"+kind+"}", hashOf(string(secret)))
@@ -33,12 +33,13 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// failingKeys is a storage that forgets how to do anything but authenticate.
+// failingKeys is a store whose Get fails after gets calls, and whose List, Create and
+// Replace always fail.
 type failingKeys struct {
 	keys.Store
 
 	err  error
-	gets int // that still work
+	gets int // calls of Get that still succeed
 }
 
 func (s *failingKeys) Get(ctx context.Context, hash string) (keys.Key, error) {
@@ -54,7 +55,7 @@ func (s *failingKeys) List(context.Context, string, keys.Query) ([]keys.Key, err
 func (s *failingKeys) Create(context.Context, keys.Key, router.Change) error  { return s.err }
 func (s *failingKeys) Replace(context.Context, keys.Key, router.Change) error { return s.err }
 
-// keysFail gives a rig keys whose storage fails after so many questions.
+// keysFail gives a rig keys whose store fails after gets calls of Get.
 func keysFail(gets int, err error) option {
 	return func(c *httpapi.Config, _ *router.Config) {
 		s, wrong := keys.New(keys.Config{Store: &failingKeys{Store: memory.New().Keys, err: err, gets: gets}})
@@ -121,7 +122,7 @@ func conflictKeys(c *httpapi.Config, _ *router.Config) {
 	}
 }
 
-// losingKeys has one key that somebody else always changes first.
+// losingKeys is a store in which every change loses to a concurrent one.
 type losingKeys struct{ of *keys.Service }
 
 func (s losingKeys) Get(_ context.Context, hash string) (keys.Key, error) {

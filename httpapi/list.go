@@ -13,30 +13,29 @@ import (
 )
 
 const (
-	// maxReply bounds the reply of a list, in bytes. A page of 100 of the largest
-	// rows that a list can have, guardrails excepted, is below it.
+	// maxReply is the size of the largest reply of a list, in bytes. A page of the 100
+	// largest possible rows of any list but guardrails is smaller.
 	maxReply = 8 << 20
-	// wholeReply is the largest page that is put together before it is sent. A
-	// larger one is read and sent part by part, so a caller who does not read
-	// holds one part.
+	// wholeReply is the size of the largest page that is built in memory before it is
+	// sent, in bytes. A larger page is read and sent part by part, so that a slow
+	// caller holds only one part in memory.
 	wholeReply = 256 << 10
-	// writeBytes and writeTime are the least speed of a reader: so many bytes in
-	// so much time, or the connection ends.
+	// writeBytes and writeTime set the lowest speed at which a caller must read:
+	// writeBytes in each writeTime. A slower connection is closed.
 	writeBytes = 64 << 10
 	writeTime  = 10 * time.Second
-	// maxReads is how often a page is begun again because its list has changed
-	// between two parts.
+	// maxReads is how often a page is read if its list changes between two parts.
 	maxReads = 3
 
-	wholePage = 100 // rows of a list whose rows are small
+	wholePage = 100 // the part of a list with small rows, in rows
 )
 
-// rows reads the rows of a page, and how many there are in the whole list.
+// rows returns the rows of a page and the total number of rows in the list.
 type rows[T any] func(ctx context.Context, at page) ([]T, int, error)
 
-// replyList makes a page of a list the reply. It reads at most part rows at a
-// time, however many the page has. A page of more than maxReply bytes is
-// refused: the caller may ask for fewer rows.
+// replyList replies with a page of a list. Each read asks for at most part rows,
+// whatever the size of the page. A page of more than maxReply bytes is refused, because
+// the caller can ask for fewer rows.
 func replyList[T any](ctx context.Context, x *exchange, p page, part int, read rows[T]) error {
 	var size, fit int
 	for tries := 1; ; tries++ {
@@ -68,8 +67,8 @@ func replyList[T any](ctx context.Context, x *exchange, p page, part int, read r
 	return nil
 }
 
-// eachPart gives the reply to use, part by part, with the number of rows in each.
-// It reports whether the list had as many rows all the time.
+// eachPart calls use with each part of the reply and its number of rows. steady reports
+// that every read returned the same total.
 func eachPart[T any](
 	ctx context.Context, p page, part int, read rows[T], use func(json []byte, n int) error,
 ) (steady bool, err error) {
@@ -111,12 +110,12 @@ func describeAll[From, To any](list []From, describe func(From) To) []To {
 	return all
 }
 
-// sendParts writes a reply that is read while it is sent. What breaks it off
-// breaks the connection: half a reply must not look like a whole one.
+// sendParts sends a reply while its rows are read. An error closes the connection,
+// because a truncated reply must not look complete.
 func (x *exchange) sendParts(ctx context.Context, zipped bool) {
 	send, end := x.write, func() error { return nil }
 	if zipped {
-		zip, _ := gzip.NewWriterLevel(writerFunc(x.write), gzip.BestSpeed) // a level that exists
+		zip, _ := gzip.NewWriterLevel(writerFunc(x.write), gzip.BestSpeed) // the level is valid, so there is no error
 		send = func(b []byte) error {
 			_, err := zip.Write(b)
 			return err
@@ -130,14 +129,14 @@ func (x *exchange) sendParts(ctx context.Context, zipped bool) {
 	if err == nil {
 		return
 	}
-	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Unix(1, 0)) // long past
+	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Unix(1, 0)) // a past deadline fails all writes
 	if ctx.Err() == nil {
 		x.s.Logger.LogAttrs(ctx, slog.LevelWarn, "reply broken off",
 			slog.String("request_id", x.requestID), slog.String("route", x.r.Pattern), slog.Any("error", err))
 	}
 }
 
-// writerFunc is an [io.Writer] that takes all or fails.
+// writerFunc is an [io.Writer] that writes all of b or returns an error.
 type writerFunc func(b []byte) error
 
 // Write implements [io.Writer].
@@ -148,9 +147,9 @@ func (f writerFunc) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// write sends a part of the reply to a caller who reads fast enough.
+// write sends a part of the reply. It fails if the caller reads too slowly.
 func (x *exchange) write(b []byte) error {
-	if len(b) <= writeBytes && x.parts == nil { // the server's own time is enough for what its buffers take
+	if len(b) <= writeBytes && x.parts == nil { // it fits into the server's buffers; the WriteTimeout of the server applies
 		_, err := x.w.Write(b)
 		return err
 	}
@@ -166,12 +165,13 @@ func (x *exchange) writePiece(b []byte) error {
 	connection, ended := http.NewResponseController(x.w), make(chan struct{})
 	timer := time.AfterFunc(writeTime, func() {
 		defer close(ended)
-		// The connection may be a ResponseWriter of the embedding program.
-		_ = panics.Catch(func() error { return connection.SetWriteDeadline(time.Unix(1, 0)) }) // long past
+		// The ResponseWriter may be the embedding program's, and its panic would end
+		// the process.
+		_ = panics.Catch(func() error { return connection.SetWriteDeadline(time.Unix(1, 0)) }) // a past deadline fails all writes
 	})
 	_, err := x.w.Write(b)
 	if !timer.Stop() {
-		<-ended // nobody touches the connection when the handler has returned
+		<-ended // the connection must not be used after the handler has returned
 	}
 	return err
 }

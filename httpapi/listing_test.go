@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// get asks g for a path as a mux with a prefix would pass it on.
+// get requests a path through a mux with a prefix.
 func get(t *testing.T, g *rig, path string) []byte {
 	t.Helper()
 	r := g.request(t, http.MethodGet, "/api/v1"+path, "", "")
@@ -141,7 +141,7 @@ func TestNextPageKnowsNoPathThatCannotBePartOfAnAddress(t *testing.T) {
 	for _, uri := range []string{"//evil.example/models", "", "*", "http://evil.example/models", "/api/../models"} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/models?limit=1", http.NoBody)
 		if r.RequestURI = uri; uri == "*" {
-			continue // net/http answers it before any handler
+			continue // net/http answers it without calling the handler
 		}
 		w := g.serve(t, g.handler, r)
 		assert.Equal(t, "?limit=1&offset=1", at(t, w.Body.Bytes(), "links.next"), uri)

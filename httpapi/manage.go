@@ -8,10 +8,10 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// What the handlers of management routes share. They are given the services of
-// a [Config]; a service that is nil leaves its routes out.
+// What the handlers of management routes share. The services come from [Config]; a nil
+// service has no routes.
 
-// managementRoutes are those of every service that there is.
+// managementRoutes are the routes of all services in [Config].
 func (s *server) managementRoutes() []route {
 	return slices.Concat(
 		s.keyRoutes(),
@@ -28,18 +28,17 @@ type deleted struct {
 	Deleted bool `json:"deleted"`
 }
 
-// reply makes v the reply.
+// reply sets the status and encodes v as the reply's body.
 func (x *exchange) reply(status int, v any) {
 	x.status, x.out = status, appendJSON(x.out, v)
 }
 
-// actor says who manages something.
+// actor returns the caller as the actor of a change.
 func (x *exchange) actor() router.Actor {
 	return router.Actor{Principal: x.principal, RequestID: x.requestID}
 }
 
-// pathID returns the UUID that the path names. One that is malformed is of
-// nothing.
+// pathID returns the UUID in the path. A malformed UUID is answered with 404.
 func (x *exchange) pathID() (string, error) {
 	id, ok := uuidOf(x.r.PathValue("id"))
 	if !ok {
@@ -48,7 +47,7 @@ func (x *exchange) pathID() (string, error) {
 	return id, nil
 }
 
-// stamp writes a time as the interface does; the zero time is null.
+// stamp formats a time as RFC 3339; the zero time is null.
 func stamp(t time.Time) *string {
 	if t.IsZero() {
 		return nil
@@ -56,7 +55,7 @@ func stamp(t time.Time) *string {
 	return new(t.UTC().Format(time.RFC3339Nano))
 }
 
-// resetWord writes an interval as the interface does; lifetime is null.
+// resetWord returns the interval's name in requests and replies; a lifetime is null.
 func resetWord(i router.Interval) *string {
 	if i == router.Lifetime {
 		return nil

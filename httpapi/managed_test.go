@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// services gives every rig what it needs for all routes to be there.
+// services gives every rig all services, so that all routes exist.
 func services(tb testing.TB) []option {
 	tb.Helper()
 	return []option{
@@ -26,7 +26,7 @@ func services(tb testing.TB) []option {
 	}
 }
 
-// allScenarios are those of every route of both handlers.
+// allScenarios are the scenarios of every route of all surfaces.
 func allScenarios(tb testing.TB) []scenario {
 	tb.Helper()
 	return slices.Concat(
@@ -45,7 +45,7 @@ func allScenarios(tb testing.TB) []scenario {
 	)
 }
 
-// busyScenarios asks every route once too often.
+// busyScenarios sends every route a request above its rate.
 func busyScenarios(tb testing.TB) []scenario {
 	tb.Helper()
 	return everyRoute(tb, "too often", scenario{
@@ -56,7 +56,7 @@ func busyScenarios(tb testing.TB) []scenario {
 	})
 }
 
-// awayScenarios ask every route while its storage cannot be reached.
+// awayScenarios sends every route a request while its store cannot be reached.
 func awayScenarios(tb testing.TB) []scenario {
 	tb.Helper()
 	return everyRoute(tb, "while the storage is away", scenario{
@@ -65,7 +65,7 @@ func awayScenarios(tb testing.TB) []scenario {
 	})
 }
 
-// everyRoute is a scenario with a key that each route takes.
+// everyRoute returns the scenario once for each route, with a key that the route takes.
 func everyRoute(tb testing.TB, name string, like scenario) []scenario {
 	tb.Helper()
 	var list []scenario
@@ -84,7 +84,7 @@ func everyRoute(tb testing.TB, name string, like scenario) []scenario {
 	return list
 }
 
-// busy lets everybody in and says that it is too often.
+// busy adds an Admitter that refuses every request.
 type busy struct{ httpapi.Authenticator }
 
 func (busy) Admit(router.Principal) (func(), error) {
@@ -95,9 +95,9 @@ func awayKeys(c *httpapi.Config, _ *router.Config) { c.Keys = storeDown{router.E
 
 func busyKeys(c *httpapi.Config, _ *router.Config) { c.Keys = busy{c.Keys} }
 
-// managedRefusals has what a route for management keys refuses whatever is
-// asked of it. With down its storage fails. Only the routes with a body are
-// asked for one that is too large.
+// managedRefusals has the refusals of a route for management keys that do not depend on
+// the request's content. down makes its store fail. Only routes with a body are sent a
+// body that is too large.
 func managedRefusals(method, path, body string, down option) []scenario {
 	list := []scenario{
 		{name: "no header", key: "-", status: 401, message: "Missing Authentication header", kind: "authentication"},

@@ -12,9 +12,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// metadataObject is what a caller who asks for it learns of the routing. The
-// first nine members are those that clients in the field know; none of them
-// may be null but region.
+// metadataObject describes the routing to a caller who asks for it. Clients in the
+// field know the first nine members; of these only region may be null.
 type metadataObject struct {
 	Region    *string          `json:"region"`
 	Requested string           `json:"requested"`
@@ -25,20 +24,20 @@ type metadataObject struct {
 	Endpoints metadataEndpoint `json:"endpoints"`
 	Attempts  []metadataTry    `json:"attempts"`
 	Pipeline  []metadataStage  `json:"pipeline"`
-	// Stopped says why no further candidate was asked; "" where one answered.
+	// Stopped says why no further candidate was tried; "" if one answered.
 	Stopped router.Stop `json:"stopped,omitempty"`
-	// Seed replays the plan's draw. It is text because a JavaScript number
-	// cannot hold it.
+	// Seed reproduces the random draws of the plan. It is text because a JavaScript
+	// number cannot represent every uint64.
 	Seed string `json:"seed"`
-	// UsageEstimated says that the reply's usage, and what it costs, is at least in
-	// part the router's estimate.
+	// UsageEstimated says that at least a part of the reply's usage, and so of its
+	// cost, is an estimate of the router.
 	UsageEstimated bool `json:"usage_estimated,omitempty"`
-	// Warnings are of the names in the request's provider lists that the catalog
-	// does not know.
+	// Warnings name the entries of the request's provider lists that the catalog does
+	// not know.
 	Warnings []systemone.Issue `json:"warnings,omitempty"`
 }
 
-// metadataEndpoint says where every endpoint of the models asked for stands.
+// metadataEndpoint lists every endpoint of the requested models: available or excluded.
 type metadataEndpoint struct {
 	Total     int                 `json:"total"`
 	Available []metadataCandidate `json:"available"` // in the order of attempts
@@ -48,16 +47,15 @@ type metadataEndpoint struct {
 type metadataCandidate struct {
 	Provider string        `json:"provider"`
 	Model    string        `json:"model"`
-	Selected bool          `json:"selected"` // it answered
+	Selected bool          `json:"selected"` // this endpoint answered
 	Endpoint string        `json:"endpoint"` // slug with variant
-	IsBYOK   bool          `json:"is_byok"`  // called with a credential of the caller's own
+	IsBYOK   bool          `json:"is_byok"`  // the credential is the caller's own
 	Tier     string        `json:"tier"`
 	Reason   router.Reason `json:"reason"`
-	Skipped  string        `json:"skipped,omitempty"` // why it was passed over
-	// DrawWeight is the probability in the draw for the first place.
+	Skipped  string        `json:"skipped,omitempty"` // why it was not tried
+	// DrawWeight is the probability of being drawn for the first place.
 	DrawWeight float64 `json:"draw_weight"`
-	// Of a dry run: the most that may be charged, and the limit that has no room
-	// for it.
+	// For a dry run: the greatest possible charge, and the limit that would refuse it.
 	MaxCost   *router.USD   `json:"max_cost,omitempty"`
 	RefusedBy *router.Check `json:"refused_by,omitempty"`
 }
@@ -79,10 +77,10 @@ type metadataTry struct {
 	IsBYOK    bool         `json:"is_byok"`
 	ErrorType router.Class `json:"error_type,omitempty"`
 	LatencyMS int64        `json:"latency_ms"`
-	// UsageEstimated says that the upstream did not say what was used.
+	// UsageEstimated says that the upstream reported no usage or only a part.
 	UsageEstimated bool `json:"usage_estimated,omitempty"`
-	// UpstreamConfidence are the upstream's own figures by question; those in
-	// the answers are computed from the probabilities.
+	// UpstreamConfidence has the confidence that the upstream reported, by question.
+	// The confidence in the answers is computed from the probabilities.
 	UpstreamConfidence map[string]float64 `json:"upstream_confidence,omitempty"`
 }
 
@@ -95,8 +93,9 @@ type metadataStage struct {
 	GuardrailScope string          `json:"guardrail_scope,omitempty"`
 }
 
-// appendMetadata appends ,"router_metadata":{…} when the caller asked for it, or
-// for a dry run, and a decision was asked for. selected names the endpoint that answered.
+// appendMetadata appends ,"router_metadata":{…} if the caller asked for it, or for a
+// dry run. Requests that ask for no decision have none. answered is the endpoint that
+// answered, or nil.
 func (x *exchange) appendMetadata(dst []byte, answered *router.Endpoint) []byte {
 	if x.call == nil || x.call.Report.Replayed || !x.call.DryRun && !wantsMetadata(x.r.Header[x.s.metadataHeader]) {
 		return dst
@@ -107,7 +106,7 @@ func (x *exchange) appendMetadata(dst []byte, answered *router.Endpoint) []byte 
 	return appendJSON(dst, m)
 }
 
-// wantsMetadata reads the opt-in header.
+// wantsMetadata reports whether the caller asked for the metadata.
 func wantsMetadata(values []string) bool {
 	for _, v := range values {
 		if strings.EqualFold(strings.TrimSpace(v), "enabled") {
@@ -117,7 +116,7 @@ func wantsMetadata(values []string) bool {
 	return false
 }
 
-// describe turns a report into what is shown.
+// describe turns a report into the metadata of a reply.
 func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataObject {
 	m := metadataObject{
 		Requested: r.Requested,
@@ -133,7 +132,7 @@ func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataO
 		Seed:     strconv.FormatUint(r.Plan.Seed, 10),
 	}
 	if m.Strategy == "" {
-		m.Strategy = "direct" // there was no plan
+		m.Strategy = "direct" // the router made no plan
 	}
 	m.Stopped = r.Stopped
 	by := answering(r, answered)
@@ -169,8 +168,8 @@ func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataO
 	return m
 }
 
-// endpoints counts those of a plan: own credentials make several candidates of
-// one.
+// endpoints returns the number of endpoints in a plan. With own credentials one
+// endpoint makes several candidates.
 func endpoints(p *router.Plan) int {
 	if !slices.ContainsFunc(p.Candidates, func(c router.Candidate) bool { return c.Credential != nil }) {
 		return len(p.Candidates) + len(p.Excluded)
@@ -182,7 +181,7 @@ func endpoints(p *router.Plan) int {
 	return len(seen) + len(p.Excluded)
 }
 
-// skipped says why a candidate was passed over; "" for one that was not.
+// skipped returns why a candidate was not tried, or "" if it was.
 func skipped(r *router.Report, c *router.Candidate) string {
 	for _, s := range r.Skipped {
 		if s.Endpoint == c.Endpoint && s.Credential == c.Credential {
@@ -192,7 +191,7 @@ func skipped(r *router.Report, c *router.Candidate) string {
 	return ""
 }
 
-// answering is the attempt that the endpoint answered, nil where none did.
+// answering returns the attempt that answered, or nil.
 func answering(r *router.Report, answered *router.Endpoint) *router.AttemptRecord {
 	for i := range r.Attempts {
 		if a := &r.Attempts[i]; a.Class == "" && a.Endpoint == answered {
@@ -202,7 +201,7 @@ func answering(r *router.Report, answered *router.Endpoint) *router.AttemptRecor
 	return nil
 }
 
-// describeAttempt never leaves out the status: clients refuse the whole object
+// describeAttempt always sets the status, because clients refuse the whole object
 // without it. An attempt without a reply has the status of its class.
 func (s *server) describeAttempt(a *router.AttemptRecord) metadataTry {
 	t := metadataTry{
@@ -226,7 +225,7 @@ func (s *server) describeAttempt(a *router.AttemptRecord) metadataTry {
 	return t
 }
 
-// describeStage leaves out data that is no JSON.
+// describeStage omits data that cannot be encoded as JSON.
 func describeStage(p router.Stage) metadataStage {
 	stage := metadataStage{Type: p.Type, Name: p.Name, Summary: p.Summary, GuardrailScope: p.GuardrailScope}
 	if data, err := json.Marshal(p.Data); err == nil && p.Data != nil {
@@ -238,7 +237,7 @@ func describeStage(p router.Stage) metadataStage {
 	return stage
 }
 
-// summary is one line for people.
+// summary returns one line for people to read.
 func (s *server) summary(m *metadataObject, answered *router.Endpoint) string {
 	line := fmt.Sprintf("available=%d, excluded=%d, attempts=%d", len(m.Endpoints.Available), len(m.Endpoints.Excluded), len(m.Attempts))
 	if answered == nil {
@@ -247,8 +246,8 @@ func (s *server) summary(m *metadataObject, answered *router.Endpoint) string {
 	return line + ", selected=" + s.providerName(answered.Provider)
 }
 
-// providerName is the display name of a slug, which stands in for itself when
-// the catalog has been swapped since.
+// providerName returns the display name of a slug. It returns the slug itself if a
+// newer catalog no longer has the provider.
 func (s *server) providerName(slug string) string {
 	if p := s.Router.Catalog().Provider(slug); p != nil {
 		return p.Name
@@ -256,7 +255,7 @@ func (s *server) providerName(slug string) string {
 	return slug
 }
 
-// permaslug is the dated name of a model.
+// permaslug returns the dated name of a model.
 func (s *server) permaslug(id string) string {
 	if m := s.Router.Catalog().Model(id); m != nil {
 		return m.Permaslug

@@ -20,7 +20,7 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// enabled asks for the metadata under the neutral word.
+// enabled returns the header that asks for the metadata, with the default brand.
 func enabled() map[string]string { return map[string]string{"X-Router-Metadata": "enabled"} }
 
 func TestMetadataSaysWhy(t *testing.T) {
@@ -101,7 +101,8 @@ func TestMetadataStandsOnErrorsToo(t *testing.T) {
 	assert.Nil(t, at(t, got.body, "router_metadata"))
 }
 
-// The metadata say why a walk ended without an answer, and who was passed over.
+// The metadata say why no further candidate was tried, and which candidates were
+// skipped.
 func TestMetadataSaysWhyAWalkEnded(t *testing.T) {
 	g := newRig(t, func(_ *httpapi.Config, cfg *router.Config) { cfg.RetryPercent, cfg.RetryReserve = -1, -1 })
 	ask := func() (int, []byte) {
@@ -204,7 +205,7 @@ func TestMetadataOfTiers(t *testing.T) {
 	for range 20 {
 		g.serve(t, g.handler, g.request(t, http.MethodPost, "/systemone", with(`"provider":{"only":["bee"]}`), "inference"))
 	}
-	now = now.Add(2 * time.Second) // the figures that plans use are a moment old
+	now = now.Add(2 * time.Second) // the figures that plans use are cached for a moment
 	r := g.request(t, http.MethodPost, "/systemone", with(`"provider":{"preferred_max_latency":0.5}`), "inference")
 	r.Header.Set("X-Router-Metadata", "enabled")
 	w := g.serve(t, g.handler, r)
@@ -223,7 +224,7 @@ func TestMetadataSurvivesFiguresThatAreNone(t *testing.T) {
 	assert.Nil(t, at(t, w.Body.Bytes(), "router_metadata.attempts.0.upstream_confidence"))
 }
 
-// R59b: a reply that came with the caller's own credential says so.
+// R59b: the metadata mark a reply that used the caller's own credential.
 func TestMetadataOfOwnCredentials(t *testing.T) {
 	own := intercept(func(next router.Decider) router.Decider {
 		return func(ctx context.Context, c *router.Call) (*router.Result, error) {
@@ -257,7 +258,7 @@ func TestMetadataOfOwnCredentials(t *testing.T) {
 	}
 }
 
-// An estimate is told, for the attempt and for the reply.
+// The metadata mark estimated usage, of the attempt and of the reply.
 func TestMetadataOfEstimatedUsage(t *testing.T) {
 	g := newRig(t)
 	g.ant.uncounted = router.Uncounted{Input: true, Output: true}
@@ -272,7 +273,7 @@ func TestMetadataOfEstimatedUsage(t *testing.T) {
 	}
 }
 
-// What a limit leaves stands beside the documented sentence.
+// The refusal has the documented sentence and says what the limit leaves.
 func TestRefusalSaysWhatCanBeAfforded(t *testing.T) {
 	refusal := &router.Error{Class: router.PaymentRequired, Message: "Key limit exceeded"}
 	g := newRig(t, func(_ *httpapi.Config, c *router.Config) { c.Ledger = memory.New().Ledger },

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// modality is what every model of the catalog puts out.
+// modality is the output modality of every model in the catalog.
 const modality = "decisions"
 
 type modelCount struct {
 	Count int `json:"count"`
 }
 
-// countModels serves GET /models/count: how many models GET /models lists.
+// countModels serves GET /models/count: the number of models that GET /models lists.
 func (x *exchange) countModels(ctx context.Context) error {
 	all, err := x.shown(ctx)
 	if err != nil {
@@ -28,8 +28,8 @@ func (x *exchange) countModels(ctx context.Context) error {
 	return nil
 }
 
-// getModel serves GET /model/{author}/{slug}: one of the models that GET /models
-// lists, named in any way in which a request may name it.
+// getModel serves GET /model/{author}/{slug}: one of the models that GET /models lists.
+// The path may hold any name of the model that a request may hold.
 func (x *exchange) getModel(ctx context.Context) error {
 	all, err := x.shown(ctx)
 	if err != nil {
@@ -51,9 +51,9 @@ func (x *exchange) getModel(ctx context.Context) error {
 	return nil
 }
 
-// models returns those of all that the filters of the query leave:
-// output_modalities, a list in which "all" stands for every one, and category.
-// Models that name no category are in none.
+// models returns those models that match the query: output_modalities, a list in which
+// "all" matches every modality, and category. A model without categories matches no
+// category.
 func (p *parameters) models(all []served) []served {
 	if text := p.text("output_modalities"); text != "" && !has(strings.Split(text, ","), modality) && !has(strings.Split(text, ","), "all") {
 		return nil
@@ -71,11 +71,10 @@ func (p *parameters) models(all []served) []served {
 	return some
 }
 
-// has says whether a word is in a list, without a look at case and outer spaces.
+// has reports whether list contains word, ignoring case and surrounding spaces.
 func has(list []string, word string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), word) })
 }
 
-// detailsLink is where the endpoints of a model are listed, under the path of the
-// models.
+// detailsLink returns the path of a model's endpoints, given the path of the models.
 func detailsLink(models string, m served) string { return models + "/" + m.ID + "/endpoints" }

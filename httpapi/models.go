@@ -12,13 +12,13 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// modelObject is one model of the catalog. Members without omitempty are
-// required by clients in the field, null or not.
+// modelObject is one model of the catalog. Clients in the field require the members
+// without omitempty, which may be null.
 type modelObject struct {
 	ID                  string       `json:"id"`
 	CanonicalSlug       string       `json:"canonical_slug"`
 	Name                string       `json:"name"`
-	Created             int64        `json:"created"` // seconds
+	Created             int64        `json:"created"` // seconds since the epoch
 	Description         string       `json:"description"`
 	ContextLength       *int         `json:"context_length"`
 	Architecture        architecture `json:"architecture"`
@@ -39,7 +39,7 @@ type architecture struct {
 	Tokenizer        string   `json:"tokenizer"`
 }
 
-// pricing is in USD per token and per request, as exact decimal text.
+// pricing is in USD per token and per request, as exact decimals.
 type pricing struct {
 	Prompt     string `json:"prompt"`
 	Completion string `json:"completion"`
@@ -53,7 +53,7 @@ type topProvider struct {
 }
 
 type modelLinks struct {
-	Details string `json:"details"` // "" where no such route is mounted
+	Details string `json:"details"` // "" if the surface has no such route
 }
 
 type pageLinks struct {
@@ -67,21 +67,21 @@ type modelList struct {
 	Models     []nativeModel `json:"models,omitzero"`
 }
 
-// nativeModel is the form of clients of the native System One API.
+// nativeModel is a model as clients of the native System One API expect it.
 type nativeModel struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	ReleaseDate string `json:"release_date"`
 }
 
-// served is a model with its endpoints, of which there is at least one.
+// served is a model and its endpoints, of which there is at least one.
 type served struct {
 	*router.Model
 	endpoints []*router.Endpoint
 }
 
-// listModels serves GET /models: the public catalog, or what the caller may
-// use where the caller's account has it so.
+// listModels serves GET /models: the public catalog, or only the models that the caller
+// may use if the caller's account is set up so.
 func (x *exchange) listModels(ctx context.Context) error {
 	usable, err := x.shown(ctx)
 	if err != nil {
@@ -95,7 +95,8 @@ func (x *exchange) listModels(ctx context.Context) error {
 	return nil
 }
 
-// listNativeModels serves the native GET /models: both forms in one object.
+// listNativeModels serves the native GET /models. The reply has the models in both
+// forms.
 func (x *exchange) listNativeModels(ctx context.Context) error {
 	usable, err := x.shown(ctx)
 	if err != nil {
@@ -117,8 +118,9 @@ func (x *exchange) listNativeModels(ctx context.Context) error {
 	return nil
 }
 
-// models returns one page of those models given that the query asks for. A model that no endpoint serves
-// is not among them: it has no price and cannot be asked.
+// models returns one page of the given models that match the query, and the models on
+// that page. A model without endpoints is not listed, because it has no price and
+// cannot be used.
 func (x *exchange) models(all []served) (modelList, []served, error) {
 	query := x.parameters()
 	p := query.page(defaultPage, maxPage)
@@ -132,7 +134,7 @@ func (x *exchange) models(all []served) (modelList, []served, error) {
 	base := strings.TrimSuffix(requestPath(x.r), "/user")
 	for _, m := range part {
 		o := describeModel(m)
-		if !x.s.native { // which has no such route
+		if !x.s.native { // the native surface has no such route
 			o.Links.Details = detailsLink(base, m)
 		}
 		list.Data = append(list.Data, o)
@@ -140,7 +142,7 @@ func (x *exchange) models(all []served) (modelList, []served, error) {
 	return list, part, nil
 }
 
-// describeModel shows a model at the price of its cheapest endpoint.
+// describeModel returns a model with the price of its cheapest endpoint.
 func describeModel(m served) modelObject {
 	top := cheapest(m.endpoints)
 	o := modelObject{
@@ -157,7 +159,7 @@ func describeModel(m served) modelObject {
 	return o
 }
 
-// cheapest prefers endpoints that are switched on.
+// cheapest returns the cheapest endpoint; endpoints that are switched on come first.
 func cheapest(endpoints []*router.Endpoint) *router.Endpoint {
 	rank := func(e *router.Endpoint) int {
 		if e.Off {
@@ -174,7 +176,7 @@ func cheapest(endpoints []*router.Endpoint) *router.Endpoint {
 	})
 }
 
-// decisions is the architecture of every decision model.
+// decisions is the same for every model, because all of them are decision models.
 func decisions() architecture {
 	return architecture{
 		Modality: "text->" + modality, InputModalities: []string{"text"}, OutputModalities: []string{modality},
@@ -182,7 +184,7 @@ func decisions() architecture {
 	}
 }
 
-// priceOf turns prices per million tokens into prices per token, exactly.
+// priceOf converts prices per million tokens to prices per token, exactly.
 func priceOf(p router.Pricing) pricing {
 	return pricing{
 		Prompt:     decimal.New(int64(p.Prompt.USD()), -15).String(),
@@ -191,7 +193,7 @@ func priceOf(p router.Pricing) pricing {
 	}
 }
 
-// created is in seconds, 0 where the catalog does not say.
+// created returns the creation time in seconds since the epoch, or 0 if it is unknown.
 func created(m *router.Model) int64 {
 	if m.Created.IsZero() {
 		return 0
@@ -199,7 +201,8 @@ func created(m *router.Model) int64 {
 	return m.Created.Unix()
 }
 
-// contextOf is an endpoint's context, or its model's; 0 is no limit.
+// contextOf returns an endpoint's context length, or else its model's; 0 means no
+// limit.
 func contextOf(m *router.Model, e *router.Endpoint) int {
 	if e.ContextLength > 0 {
 		return e.ContextLength
@@ -207,7 +210,7 @@ func contextOf(m *router.Model, e *router.Endpoint) int {
 	return m.ContextLength
 }
 
-// positive is null where a figure is not stated.
+// positive returns nil, which is null in JSON, for a figure that is not known.
 func positive(n int) *int {
 	if n <= 0 {
 		return nil

@@ -19,11 +19,11 @@ import (
 // maxAmount is the largest limit or budget, in dollars.
 const maxAmount = 9_000_000_000 * router.Dollar
 
-// object is the body of a management request, read member by member. Members
-// that nobody reads are ignored. Every problem is kept with its path, so that a
-// caller learns of all of them at once: read everything, then ask err.
+// object is the body of a management request, read member by member. Members that are
+// not read are ignored. Every problem is kept with its path, so that one refusal lists
+// them all. Read all members first, then call err.
 type object struct {
-	path    string // of the object in the body, "" or "a.b."
+	path    string // the prefix of its members' paths, "" or "a.b."
 	members map[string]json.RawMessage
 	issues  *[]systemone.Issue
 }
@@ -51,14 +51,14 @@ func (x *exchange) object() (object, error) {
 	return o, nil
 }
 
-// inner reads the object that is the value at a path in o. It notes nothing if raw is no
+// inner returns the object at a path in o. It reports no problem if raw is not an
 // object.
 func (o object) inner(at string, raw json.RawMessage) (object, bool) {
 	members, ok := jsontext.Members(raw)
 	return object{path: o.path + at + ".", members: members, issues: o.issues}, ok
 }
 
-// err is the refusal of everything that was wrong, or nil.
+// err returns a refusal with every problem so far, or nil.
 func (o object) err() error {
 	if len(*o.issues) == 0 {
 		return nil
@@ -66,11 +66,11 @@ func (o object) err() error {
 	return &systemone.InvalidError{Issues: *o.issues}
 }
 
-// with is the refusal of everything that was wrong, with what is wrong
-// according to err; where nothing was, it is err.
+// with returns a refusal with every problem so far and the issues of err. Without any
+// problem it returns err.
 func (o object) with(err error) error { return allIssues(*o.issues, err) }
 
-// wrong notes a problem with a member, unless there are more than are shown.
+// wrong adds a problem with a member, unless there are more than a reply shows.
 func (o object) wrong(name, format string, args ...any) {
 	if len(*o.issues) > maxIssues {
 		return
@@ -78,7 +78,7 @@ func (o object) wrong(name, format string, args ...any) {
 	*o.issues = append(*o.issues, systemone.Issue{Path: o.path + name, Message: fmt.Sprintf(format, args...)})
 }
 
-// has says whether any of the members is there, null or not.
+// has reports whether o has any of the members, null or not.
 func (o object) has(names ...string) bool {
 	for _, name := range names {
 		if _, ok := o.members[name]; ok {
@@ -88,13 +88,13 @@ func (o object) has(names ...string) bool {
 	return false
 }
 
-// value returns a member that is there and not null.
+// value returns a member that is not null.
 func (o object) value(name string) (json.RawMessage, bool) {
 	raw, ok := o.members[name]
 	return raw, ok && string(raw) != "null"
 }
 
-// given returns a member that is there; null is noted as wrong.
+// given returns a member that is present. A null is reported as a problem.
 func (o object) given(name string) (json.RawMessage, bool) {
 	raw, ok := o.members[name]
 	if ok && string(raw) == "null" {
@@ -104,7 +104,7 @@ func (o object) given(name string) (json.RawMessage, bool) {
 	return raw, ok
 }
 
-// require notes members that are missing.
+// require reports missing members as problems.
 func (o object) require(names ...string) {
 	for _, name := range names {
 		if !o.has(name) {
@@ -126,8 +126,8 @@ func (o object) boolean(name string) router.Update[bool] {
 	return router.Update[bool]{}
 }
 
-// text reads a string of from to most characters, none of them U+0000; most 0
-// is no bound.
+// text reads a string of from to most characters without U+0000. If most is 0, the
+// length has no bound.
 func (o object) text(name string, from, most int) router.Update[string] {
 	raw, ok := o.given(name)
 	if !ok {
@@ -137,7 +137,7 @@ func (o object) text(name string, from, most int) router.Update[string] {
 	return router.Update[string]{Set: ok, To: s}
 }
 
-// nullText is text for a member that may be null.
+// nullText reads a text that may be null.
 func (o object) nullText(name string, from, most int) router.Update[*string] {
 	raw, ok := o.members[name]
 	if !ok {
@@ -169,7 +169,7 @@ func (o object) textOf(name string, raw json.RawMessage, from, most int) (string
 	return "", false
 }
 
-// word reads one of a few words.
+// word reads a string that must be one of words.
 func (o object) word(name string, words ...string) router.Update[string] {
 	u := o.text(name, 0, 0)
 	if !u.Set {
@@ -182,8 +182,8 @@ func (o object) word(name string, words ...string) router.Update[string] {
 	return router.Update[string]{}
 }
 
-// reset reads a limit's interval: daily, weekly, monthly, or null for one that
-// never begins anew.
+// reset reads the interval of a limit: daily, weekly, monthly, or null for a limit that
+// is never reset.
 func (o object) reset(name string) router.Update[router.Interval] {
 	if raw, ok := o.members[name]; ok && string(raw) == "null" {
 		return router.To(router.Lifetime)
@@ -193,8 +193,8 @@ func (o object) reset(name string) router.Update[router.Interval] {
 	return router.Update[router.Interval]{Set: u.Set, To: i}
 }
 
-// amount reads an amount of money, a JSON number that is not negative, with at
-// most nine decimals and not above nine billion dollars; null is nil.
+// amount reads an amount in dollars: a JSON number from zero to nine billion with at
+// most nine decimals. Null is nil.
 func (o object) amount(name string) router.Update[*router.USD] {
 	raw, ok := o.members[name]
 	switch {
@@ -246,9 +246,8 @@ func (o object) id(name string) router.Update[string] {
 	return router.Update[string]{Set: ok, To: id}
 }
 
-// texts reads a list of from to most strings, none of them empty; null is nil.
-// A list that must not be null has from above 0 and is asked for by require
-// and given.
+// texts reads a list of from to most non-empty strings; null is nil. For a list that
+// must not be null, set from above 0 and call require and given too.
 func (o object) texts(name string, from, most int) router.Update[[]string] {
 	raw, ok := o.members[name]
 	switch {
@@ -274,7 +273,7 @@ func (o object) texts(name string, from, most int) router.Update[[]string] {
 	return router.Update[[]string]{Set: sound, To: list}
 }
 
-// uuidOf returns s as lower-case text, if it is a UUID in its usual form.
+// uuidOf returns s in lower case if it is a UUID in its usual form.
 func uuidOf(s string) (string, bool) {
 	if len(s) != len(uuid.Nil.String()) {
 		return "", false

@@ -31,7 +31,7 @@ func openAPI(t *testing.T) document {
 	return d
 }
 
-// object follows names and references.
+// object follows member names and references.
 func (d document) object(from any, names ...string) map[string]any {
 	for {
 		m, ok := from.(map[string]any)
@@ -60,7 +60,7 @@ func (d document) operations() map[string]map[string]any {
 	return found
 }
 
-// mounted puts a route under its default mount.
+// mounted adds the prefix of a mount to a pattern.
 func mounted(mount, pattern string) string { return strings.Replace(pattern, " ", " "+mount, 1) }
 
 func TestOpenAPIDescribesExactlyTheRoutes(t *testing.T) {
@@ -73,10 +73,10 @@ func TestOpenAPIDescribesExactlyTheRoutes(t *testing.T) {
 	assert.ElementsMatch(t, served, slices.Collect(maps.Keys(openAPI(t).operations())))
 }
 
-// TestOpenAPIDescribesEveryReply plays every scenario with router metadata: its
-// status must be documented for its route, and its body must be as documented.
-// In the end every documented status must have been seen. TestScenarios holds
-// the replies without metadata to the document.
+// TestOpenAPIDescribesEveryReply plays every scenario with router metadata. The status
+// must be documented for the route, and the body must match its schema. In the end
+// every documented status must have been seen. TestScenarios checks the replies without
+// metadata.
 func TestOpenAPIDescribesEveryReply(t *testing.T) {
 	if testing.Short() {
 		t.Skip("TestScenarios plays the same")
@@ -99,8 +99,8 @@ func TestOpenAPIDescribesEveryReply(t *testing.T) {
 	}
 }
 
-// describes holds the reply of a scenario to its description, and returns the
-// route and the status of it.
+// describes checks the reply of a scenario against its description, and returns its
+// route and status.
 func (d document) describes(t *testing.T, s scenario, r *http.Request, got *reply) string {
 	t.Helper()
 	route := d.routeOf(orText(s.mount, "/api/v1")+r.URL.Path, r.Method)
@@ -120,9 +120,9 @@ func (d document) describes(t *testing.T, s scenario, r *http.Request, got *repl
 	return route + " " + status
 }
 
-// checkHeaders holds a reply to the headers that are documented: one that is
-// required is there, and one that is there is documented and as its schema says.
-// What the introduction says of all replies is not repeated at each.
+// checkHeaders checks the headers of a reply. Required headers must be present. A
+// present header must be documented and match its schema. Headers that the introduction
+// documents for all replies are not repeated at each reply.
 func (d document) checkHeaders(t *testing.T, response map[string]any, got http.Header, of string) {
 	t.Helper()
 	known := map[string]bool{"Content-Type": true, "Content-Length": true, "Content-Encoding": true, "Vary": true}
@@ -145,8 +145,8 @@ func (d document) checkHeaders(t *testing.T, response map[string]any, got http.H
 	}
 }
 
-// TestOpenAPIArraysSayWhatTheyHold: tools that make clients from the document
-// refuse an array without items.
+// TestOpenAPIArraysSayWhatTheyHold: generators of clients refuse an array without
+// items.
 func TestOpenAPIArraysSayWhatTheyHold(t *testing.T) {
 	var walk func(v any, path string)
 	walk = func(v any, path string) {
@@ -167,8 +167,8 @@ func TestOpenAPIArraysSayWhatTheyHold(t *testing.T) {
 	walk(openAPI(t).root, "$")
 }
 
-// routeOf finds the documented route of a path. A method that is not
-// documented belongs to the path's own, which describes the 405.
+// routeOf returns the documented route of a path. An undocumented method belongs to
+// another method of the path, which describes the 405.
 func (d document) routeOf(path, method string) string {
 	paths := slices.Sorted(maps.Keys(d.object(d.root, "paths")))
 	for _, p := range paths {
@@ -203,8 +203,8 @@ func TestOpenAPIRequestsAreAccepted(t *testing.T) {
 	}
 }
 
-// requests has bodies that are accepted and bodies that are not, in both
-// dialects; the document must agree with the handler on each.
+// requests are accepted and refused bodies in both dialects. The document and the
+// handler must agree on each.
 var requests = func() []string {
 	list := []string{
 		sound,

@@ -8,7 +8,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// organizationRoutes are those of accounts, workspaces, budgets and credits.
+// organizationRoutes are the routes of accounts, workspaces, budgets and credits.
 func (s *server) organizationRoutes() []route {
 	if s.Organization == nil {
 		return nil
@@ -49,17 +49,17 @@ type memberObject struct {
 	Role      organization.Role `json:"role"`
 }
 
-// creditsObject is an account's money. Clients in the field show the difference
-// of the two figures as what is left.
+// creditsObject is the money of an account. Clients in the field show the difference
+// between the two figures as the remaining credits.
 type creditsObject struct {
 	Total   router.USD `json:"total_credits"`
 	Used    router.USD `json:"total_usage"`
 	Prepaid bool       `json:"is_prepaid"`
 }
 
-// unlimitedCredits is the total of an account that is not prepaid, the largest
-// amount of the interface: clients need a number there, and one that is below
-// what was used would read as nothing left.
+// unlimitedCredits is the total of an account that is not prepaid: the largest amount
+// of the interface. Clients need a number there, and a number below the usage would
+// read as no credits left.
 const unlimitedCredits = 9_000_000_000 * router.Dollar
 
 // getSettings serves GET /organization/settings.
@@ -106,7 +106,7 @@ func (x *exchange) listMembers(ctx context.Context) error {
 }
 
 func describeMember(m organization.Member) memberObject {
-	return memberObject{m.ID, m.Email, unlessEmpty(m.FirstName), unlessEmpty(m.LastName), m.Role}
+	return memberObject{m.ID, m.Email, orNull(m.FirstName), orNull(m.LastName), m.Role}
 }
 
 // getCredits serves GET /credits.
@@ -120,12 +120,4 @@ func (x *exchange) getCredits(ctx context.Context) error {
 	}
 	x.reply(http.StatusOK, data{creditsObject{c.Total, c.Used, c.Prepaid}})
 	return nil
-}
-
-// unlessEmpty is null for a text that is not known.
-func unlessEmpty(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

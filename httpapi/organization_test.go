@@ -18,10 +18,10 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// newOrganization is a service with the organization acme, where user_2 is the
-// owner, bob a member who has created keys in the workspace east, and the
-// workspace empty has nothing; and with the personal account pat. The clock
-// steps a minute at each look; ids are counted from 1.
+// newOrganization returns a service with the organization acme and the personal account
+// pat. In acme user_2 is the owner, bob is a member with keys in the workspace east,
+// and the workspace empty has nothing. Each reading of the clock adds a minute; ids are
+// counted from 1.
 func newOrganization(tb testing.TB) *organization.Service {
 	tb.Helper()
 	now, ids, east := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), byte(0), ""
@@ -79,7 +79,7 @@ func withOrganization(s *organization.Service) option {
 	return func(c *httpapi.Config, _ *router.Config) { c.Organization = s }
 }
 
-// account makes every key one of an account.
+// account makes all keys belong to one account.
 func account(id string) option {
 	return func(c *httpapi.Config, _ *router.Config) { c.Keys = inAccount{c.Keys, id} }
 }
@@ -96,7 +96,7 @@ func (a inAccount) Authenticate(ctx context.Context, secret router.Secret) (rout
 	return p, err
 }
 
-// failingOrganization is a storage in which everything goes wrong.
+// failingOrganization is a store in which every call fails.
 type failingOrganization struct {
 	organization.Store
 
@@ -119,7 +119,7 @@ func (s failingOrganization) CreateWorkspace(context.Context, organization.Works
 	return s.err
 }
 
-// noOrganization gives a rig an organization whose storage always fails.
+// noOrganization gives a rig an organization whose store always fails.
 func noOrganization(err error) option {
 	return func(c *httpapi.Config, _ *router.Config) {
 		s, wrong := organization.New(organization.Config{Store: failingOrganization{err: err}})
@@ -129,11 +129,11 @@ func noOrganization(err error) option {
 	}
 }
 
-// managed is a route for management keys with a request that it accepts.
+// managed is a route for management keys and a request that it accepts.
 type managed struct {
 	method, path, body string
 	paged, conflicts   bool
-	allow              string // of the path, on its first method in the alphabet
+	allow              string // the Allow header of the path; set only on its first method
 }
 
 var organizationRoutes = []managed{
@@ -155,7 +155,7 @@ var organizationRoutes = []managed{
 	{method: "PUT", path: "/workspaces/east/budgets/weekly", body: `{"limit_usd":100}`, conflicts: true},
 }
 
-// refusals are what a route refuses whatever it is for.
+// refusals are the refusals that every such route has.
 func (m managed) refusals() []scenario {
 	const resource = "Resource not found"
 	list := []scenario{
@@ -214,7 +214,8 @@ func organizationScenarios() []scenario {
 	return append(list, badWorkspaces()...)
 }
 
-// TestWhatTheServiceHoldsIsWhatWasAnswered changes over HTTP and looks.
+// TestWhatTheServiceHoldsIsWhatWasAnswered makes changes over HTTP and compares the
+// service's state.
 func TestWhatTheServiceHoldsIsWhatWasAnswered(t *testing.T) {
 	s := newOrganization(t)
 	g := newRig(t, withOrganization(s), account("acme"))

@@ -20,8 +20,8 @@ const (
 // bring least bytes until the body is complete. Bytes that arrived earlier do not
 // count for a later interval, because they hold room meanwhile.
 //
-// A timer looks, not a deadline of the connection, which would have to be made
-// from the real clock.
+// A timer checks the speed instead of a deadline of the connection, because a deadline
+// would have to come from the real clock.
 type pace struct {
 	x     *exchange
 	every time.Duration
@@ -29,13 +29,13 @@ type pace struct {
 
 	mu    sync.Mutex
 	timer *time.Timer
-	came  int64 // bytes since the last look
+	came  int64 // bytes since the last check
 	slow  bool
-	cut   bool // the connection was made unusable for that
-	over  bool // nothing is read any more; a look that comes late does nothing
+	cut   bool // the connection was cut because of that
+	over  bool // the body is no longer read, so a late check does nothing
 }
 
-// watch begins to look at the body of x. The caller must end it.
+// watch starts to check the speed of x's body. The caller must call end.
 func (x *exchange) watch(every time.Duration, least int64) *pace {
 	p := &pace{x: x, every: every, least: least}
 	p.mu.Lock() // look needs the timer
@@ -51,8 +51,8 @@ func (p *pace) look() {
 	case p.over:
 	case p.came < p.least:
 		p.slow = true
-		// The ResponseWriter may be the embedding program's, and an unrecovered
-		// panic in this goroutine would end the process.
+		// The ResponseWriter may be the embedding program's, and an unrecovered panic
+		// in this goroutine would end the process.
 		_ = panics.Catch(func() error {
 			p.cut = p.x.breakRead()
 			return nil
@@ -63,10 +63,10 @@ func (p *pace) look() {
 	}
 }
 
-// Read reads the body in small steps where its length is not known: a chunked
-// body of net/http otherwise returns when all that was asked for has come, which
-// looks slow. The error is errTooSlow once the body was too slow, also where its
-// connection could not be made to say so.
+// Read reads a body of unknown length in small steps. A Read of a chunked body
+// otherwise returns only when all requested bytes have arrived, which looks slow. The
+// error is errTooSlow once the body is too slow, even if its connection could not be
+// cut.
 func (p *pace) Read(b []byte) (n int, err error) {
 	if p.x.r.ContentLength < 0 {
 		b = b[:min(int64(len(b)), max(p.x.s.MinBodyRate, leastStep))]
@@ -81,9 +81,8 @@ func (p *pace) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// end stops looking and says whether the body was too slow. One that is whole
-// by now is not, unless its connection was cut. Nothing touches the connection
-// afterwards.
+// end stops the checks and reports whether the body was too slow. A complete body is
+// not too slow, unless its connection was cut. The connection is not used after end.
 func (p *pace) end(whole bool) (slow bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,12 +91,11 @@ func (p *pace) end(whole bool) (slow bool) {
 	return p.cut || p.slow && !whole
 }
 
-// breakRead makes a Read of the body that waits return with an error, by a
-// deadline long past, and says whether the connection took it. Where the
-// ResponseWriter knows no deadlines the body is closed, but for that of an
-// http.Server over HTTP/1, which would read on by itself. So a caller that sends
-// nothing at all, behind a writer that hides its connection (no Unwrap), is left
-// to the ReadTimeout of that server.
+// breakRead makes a blocked Read of the body return with an error, by a read deadline
+// in the past. It reports whether the ResponseWriter supports deadlines. If it does
+// not, the body is closed instead, except with HTTP/1 in an http.Server, where Close
+// would read on. A caller that sends nothing, behind a writer that hides its connection
+// (no Unwrap), is therefore bounded only by that server's ReadTimeout.
 func (x *exchange) breakRead() (cut bool) {
 	if http.NewResponseController(x.w).SetReadDeadline(time.Unix(1, 0)) == nil {
 		return true

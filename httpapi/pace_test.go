@@ -19,8 +19,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// drip sends text in pieces of n bytes, one in the middle of every second, until
-// the other side has enough.
+// drip sends text in pieces of n bytes, each in the middle of a second, until the other
+// side stops reading.
 func drip(w io.Writer, text string, n int) {
 	wait := time.Second / 2
 	for len(text) > 0 {
@@ -33,8 +33,8 @@ func drip(w io.Writer, text string, n int) {
 	}
 }
 
-// unhurried serves g with no timeouts of the server's own, by a writer that may
-// hide its connection, and returns a connection to it.
+// unhurried serves g without any timeout of the server and returns a connection to it.
+// hidden hides the connection from the handler's ResponseWriter.
 func (g *rig) unhurried(t *testing.T, hidden bool, protocols *http.Protocols) net.Conn {
 	t.Helper()
 	h := http.Handler(g.handler)
@@ -59,14 +59,14 @@ func (g *rig) unhurried(t *testing.T, hidden bool, protocols *http.Protocols) ne
 
 const slowIssue = "the body came too slowly: it must bring 1024 bytes a second"
 
-// A body that comes too slowly is ended, however it began, also by a server that
-// sets no timeout; one that is slow and steady is served.
+// A body that arrives too slowly is ended, however it began, even by a server without
+// timeouts. A slow but steady body is served.
 func TestSlowBodiesEnd(t *testing.T) {
 	const size = 64 << 10
 	body := padded(size)
 	for name, c := range map[string]struct {
 		atOnce  int // bytes that come at once
-		n       int // and then every second; 0: nothing more
+		n       int // bytes each second afterwards; 0: none
 		chunked bool
 		hidden  bool
 		status  int
@@ -121,7 +121,7 @@ func TestSlowBodiesEnd(t *testing.T) {
 	}
 }
 
-// A stream of HTTP/2 ends without harm to the others of its connection.
+// Ending a stream of HTTP/2 does not disturb other streams of the connection.
 func TestSlowBodiesEndOverHTTP2(t *testing.T) {
 	for name, hidden := range map[string]bool{"plain": false, "hidden": true} {
 		t.Run(name, func(t *testing.T) {
@@ -161,8 +161,8 @@ func TestSlowBodiesEndOverHTTP2(t *testing.T) {
 	}
 }
 
-// A body that no connection stands behind ends by being closed, and one that is
-// whole by then is taken.
+// A slow body without a connection is ended by Close. A body that is complete by then
+// is accepted.
 func TestSlowBodiesWithoutAConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, quiet)
@@ -176,7 +176,7 @@ func TestSlowBodiesWithoutAConnection(t *testing.T) {
 		r.Body, r.ContentLength = io.NopCloser(&slowBody{strings.NewReader(sound), time.Minute}), -1
 		assert.Equal(t, 200, g.serve(t, g.handler, r).Code)
 
-		// One whose connection was cut meanwhile is not, because nothing works on it.
+		// A body whose connection was cut meanwhile is refused even if it is complete.
 		r = g.request(t, http.MethodPost, "/systemone", "", "inference")
 		r.Body, r.ContentLength = io.NopCloser(&slowBody{strings.NewReader(sound), time.Minute}), -1
 		reply := httptest.NewRecorder()

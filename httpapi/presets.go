@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/presets"
 )
 
-// versionsPart is how many versions are read at a time: 512 KiB.
+// versionsPart is the number of versions in one read, 512 KiB at most.
 const versionsPart = 8
 
 // presetRoutes are the routes of presets.
@@ -35,7 +35,7 @@ func (s *server) presetRoutes() []route {
 	}
 }
 
-// presetObject is a preset as lists show it.
+// presetObject is a preset as it appears in lists.
 type presetObject struct {
 	ID              uuid.UUID            `json:"id"`
 	Name            string               `json:"name"`
@@ -46,7 +46,7 @@ type presetObject struct {
 	CreatedAt       *string              `json:"created_at"`
 	UpdatedAt       *string              `json:"updated_at"`
 	Creator         string               `json:"creator_user_id"`
-	Workspace       *string              `json:"workspace_id"` // null where the program has none
+	Workspace       *string              `json:"workspace_id"` // null if the program has no workspaces
 	Designated      uuid.UUID            `json:"designated_version_id"`
 	Version         *presetVersionObject `json:"designated_version,omitempty"`
 }
@@ -73,7 +73,7 @@ func describePreset(p presets.Preset) presetObject {
 	return o
 }
 
-// wholePreset adds the version in force.
+// wholePreset returns a preset with its current version.
 func wholePreset(p presets.Preset) presetObject {
 	o := describePreset(p)
 	o.Version = new(describePresetVersion(p.Designated))
@@ -91,14 +91,14 @@ func describePresetVersion(v presets.Version) presetVersionObject {
 	return o
 }
 
-// presetWorkspace reads the workspace that a management key asks about; "" is
-// the account's default one.
+// presetWorkspace returns the workspace in the query; "" is the account's default
+// workspace.
 func (x *exchange) presetWorkspace() (string, error) {
 	query := x.parameters()
 	return query.workspace(), query.err()
 }
 
-// presetPage is presetWorkspace of a list.
+// presetPage returns presetWorkspace and the page in the query.
 func (x *exchange) presetPage() (string, page, error) {
 	query := x.parameters()
 	return query.workspace(), query.listPage(), query.err()
@@ -154,7 +154,7 @@ func (x *exchange) listPresetVersions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Versions that go meanwhile move the others up: gone is how many did.
+	// Versions deleted between two reads shift the rest of the list; gone counts them.
 	var gone, last int
 	return replyList(ctx, x, p, versionsPart, func(ctx context.Context, at page) ([]presetVersionObject, int, error) {
 		read := func() ([]presets.Version, int, error) {
@@ -184,7 +184,7 @@ func (x *exchange) getPresetVersion(ctx context.Context) error {
 	text := x.r.PathValue("version")
 	number, err := strconv.Atoi(text)
 	if err != nil || strconv.Itoa(number) != text {
-		return errNotFound // what is no number is of no version
+		return errNotFound // a version is a number
 	}
 	v, err := x.s.Presets.Version(ctx, x.actor(), workspace, x.r.PathValue("slug"), number)
 	if err != nil {

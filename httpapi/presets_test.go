@@ -27,8 +27,8 @@ const (
 		`"model":"acme/judge","temperature":0.70,"stream":true}`
 )
 
-// newPresets is a service with two workspaces, and the presets p and q, p with
-// three versions, in the default one. The clock steps a minute at each look.
+// newPresets returns a service with two workspaces. The default one has the presets p,
+// with three versions, and q. Each reading of the clock adds a minute.
 func newPresets(tb testing.TB, wrap func(presets.Store) presets.Store) *presets.Service {
 	tb.Helper()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -67,7 +67,7 @@ func withPresets(s *presets.Service) option {
 	return func(c *httpapi.Config, _ *router.Config) { c.Presets = s }
 }
 
-// failingPresets is a storage in which everything goes wrong.
+// failingPresets is a store in which every call fails.
 type failingPresets struct {
 	presets.Store
 
@@ -94,7 +94,7 @@ func (s failingPresets) Versions(context.Context, string, string, string, int, i
 	return nil, 0, s.err
 }
 
-// failing gives a rig presets whose storage always fails.
+// failing gives a rig presets whose store always fails.
 func failing(err error) option {
 	return func(c *httpapi.Config, _ *router.Config) {
 		s, wrong := presets.New(presets.Config{Store: failingPresets{err: err}})
@@ -164,10 +164,10 @@ func presetScenarios() []scenario {
 	return list
 }
 
-// of puts a slug into a path.
+// of replaces {} in a path by a slug.
 func of(pattern, slug string) string { return strings.Replace(pattern, "{}", slug, 1) }
 
-// everyRefusal has what all routes of presets refuse.
+// everyRefusal has the refusals of all routes of presets.
 func everyRefusal(method, pattern, body string) []scenario {
 	path := of(pattern, "p")
 	list := []scenario{
@@ -199,7 +199,7 @@ func everyRefusal(method, pattern, body string) []scenario {
 	})
 }
 
-// TestAPresetIsKeptDigitForDigit reads what was sent in the reply.
+// TestAPresetIsKeptDigitForDigit compares numbers in the reply with those sent.
 func TestAPresetIsKeptDigitForDigit(t *testing.T) {
 	s := scenario{path: "/presets/new/chat/completions", key: "management", body: strings.Replace(chatBody, "0.70", `0.70, "seed": 12345678901234567890, "logit_bias": {"1" : 1E+1}`, 1)}
 	_, _, got := s.play(t)
@@ -207,7 +207,7 @@ func TestAPresetIsKeptDigitForDigit(t *testing.T) {
 	assert.Contains(t, string(got.body), `"config":{"model":"acme/judge","temperature":0.70,"logit_bias":{"1":1E+1},"seed":12345678901234567890}`)
 }
 
-// TestAProgramWithoutWorkspacesHasPresets shows null where there is none.
+// TestAProgramWithoutWorkspacesHasPresets, whose workspace_id is null.
 func TestAProgramWithoutWorkspacesHasPresets(t *testing.T) {
 	service, err := presets.New(presets.Config{Store: memory.New().Presets})
 	require.NoError(t, err)
@@ -217,7 +217,8 @@ func TestAProgramWithoutWorkspacesHasPresets(t *testing.T) {
 	assert.Contains(t, string(got.body), `"workspace_id":null`)
 }
 
-// TestAPresetIsUsedAsSoonAsItIsMade makes one over HTTP and asks with it.
+// TestAPresetIsUsedAsSoonAsItIsMade creates a preset over HTTP and sends a decision
+// with it.
 func TestAPresetIsUsedAsSoonAsItIsMade(t *testing.T) {
 	service := newPresets(t, nil)
 	g := newRig(t, withPresets(service), intercept(service.Intercept))

@@ -12,46 +12,45 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// parameters is a query, read name by name. Names that nobody reads are
-// ignored; one that is read may be given once, and then not be empty. Every
-// problem is kept, so that a caller learns of all of them at once: read
-// everything, then ask err.
+// parameters is the query of a request, read name by name. Names that are not read are
+// ignored. A name that is read may appear once and must not be empty. Every problem is
+// kept, so that one refusal lists them all. Read all names first, then call err.
 type parameters struct {
 	values url.Values
 	issues []systemone.Issue
 }
 
-// parameters begins to read the request's query. One that cannot be read to its
-// end is wrong as a whole: net/url leaves out what it cannot read, and a filter
-// that is left out would show everything.
+// parameters returns the request's query. A query that cannot be parsed completely is
+// refused, because net/url drops what it cannot parse, and a reply without that filter
+// would show everything.
 func (x *exchange) parameters() *parameters {
 	values, err := url.ParseQuery(x.r.URL.RawQuery)
 	p := &parameters{values: values}
 	if err != nil {
-		p.wrong("", "the query must be of names and values between ampersands, with no other semicolon or percent sign than an escaped one")
+		p.wrong("", "the query must be name=value pairs separated by &, with each ; and %% in them escaped as %%3B and %%25")
 	}
 	return p
 }
 
-// err is the refusal of everything that was wrong, or nil.
+// err returns a refusal with every problem so far, or nil.
 func (p *parameters) err() error { return p.with(nil) }
 
-// with is the refusal of everything that was wrong, with what is wrong
-// according to err; where nothing was, it is err.
+// with returns a refusal with every problem so far and the issues of err. Without any
+// problem it returns err.
 func (p *parameters) with(err error) error { return allIssues(p.issues, err) }
 
 func (p *parameters) wrong(name, format string, args ...any) {
 	p.issues = append(p.issues, systemone.Issue{Path: name, Message: fmt.Sprintf(format, args...)})
 }
 
-// text returns a parameter, or "" when it is not given.
+// text returns a parameter, or "" if it is absent.
 func (p *parameters) text(name string) string {
 	values := p.values[name]
 	switch {
 	case len(values) == 0:
 	case len(values) > 1:
 		p.wrong(name, "must be given once")
-	case values[0] == "": // must not be taken for one that was not given
+	case values[0] == "": // an empty value must not be mistaken for an absent parameter
 		p.wrong(name, "must not be empty")
 	case !router.Storable(values[0]):
 		p.wrong(name, "must be UTF-8 without U+0000")
@@ -61,7 +60,7 @@ func (p *parameters) text(name string) string {
 	return ""
 }
 
-// workspace returns the UUID of workspace_id, or "" when it is not given.
+// workspace returns the UUID of workspace_id, or "" if it is absent.
 func (p *parameters) workspace() string {
 	const name = "workspace_id"
 	text := p.text(name)
@@ -75,7 +74,7 @@ func (p *parameters) workspace() string {
 	return ""
 }
 
-// word returns one of a few words, or "" when it is not given.
+// word returns a parameter that must be one of words, or "" if it is absent.
 func (p *parameters) word(name string, words ...string) string {
 	text := p.text(name)
 	if text == "" || slices.Contains(words, text) {
@@ -85,7 +84,7 @@ func (p *parameters) word(name string, words ...string) string {
 	return ""
 }
 
-// whole returns a whole number, or usual when it is not given.
+// whole returns a whole number, or usual if the parameter is absent.
 func (p *parameters) whole(name string, usual, from, most int) int {
 	values := p.values[name]
 	if len(values) == 0 {
@@ -99,8 +98,8 @@ func (p *parameters) whole(name string, usual, from, most int) int {
 	return n
 }
 
-// allIssues is the refusal of known problems together with those that err
-// lists; without any it is err.
+// allIssues returns a refusal with the known issues and those of err. Without known
+// issues it returns err.
 func allIssues(known []systemone.Issue, err error) error {
 	if len(known) == 0 {
 		return err

@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// TestEveryRequestOfAKeyCounts has requests that are refused later than the
-// rate is asked, and one whose kind of key is wrong.
+// TestEveryRequestOfAKeyCounts: requests that are refused after the rate check count,
+// and so does one with the wrong kind of key.
 func TestEveryRequestOfAKeyCounts(t *testing.T) {
 	service, err := keys.New(keys.Config{
 		Store: memory.New().Keys, Rates: keys.RateLimits{Key: keys.Rate{Requests: 3, Per: time.Hour, Concurrent: 1}},
@@ -28,7 +28,7 @@ func TestEveryRequestOfAKeyCounts(t *testing.T) {
 	_, g.keys["limited"], err = service.Create(t.Context(), router.Actor{}, keys.Key{Name: "x"})
 	require.NoError(t, err)
 	g.ant.panics = true
-	for path, status := range map[string]int{"/systemone": 500, "/keys": 403} { // concurrency is given back after a panic too
+	for path, status := range map[string]int{"/systemone": 500, "/keys": 403} { // the place of a request is given back even after a panic
 		w := g.serve(t, g.handler, g.request(t, http.MethodPost, path, sound, "limited"))
 		assert.Equal(t, status, w.Code)
 		assert.Empty(t, w.Header().Get("X-Ratelimit-Limit"), "what is not refused says nothing of rates")

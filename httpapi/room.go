@@ -6,26 +6,26 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// room is what the bodies of all requests may hold together, and the share of
-// it that one key and one account may have. It is safe for concurrent use.
+// room bounds the bytes that the bodies of all requests hold together, and the share of
+// each key and each account. It is safe for concurrent use.
 type room struct {
 	whole, key, account int64 // bounds, in bytes
 
 	mu     sync.Mutex
 	held   int64
-	shares map[owner]int64 // of those that hold something
+	shares map[owner]int64 // of keys and accounts that hold bytes
 }
 
-// owner is whose bodies are counted together.
+// owner is a key or an account, whose bodies are counted together.
 type owner struct {
-	account bool // else a key
+	account bool // otherwise a key
 	id      string
 }
 
-// take sets n bytes aside for a body of p. It returns errNoRoom where all bodies
-// together would hold too much, errShare where those of p's key or account
-// would, and takes nothing then. A key or an account without a name, as in a
-// handler that is open, has no share of its own.
+// take reserves n bytes for a body of p. It returns errNoRoom if all bodies together
+// would hold too much, and errShare if those of p's key or account would. With an error
+// it reserves nothing. A key or an account without a name, as in an open handler, has
+// no share.
 func (r *room) take(p *router.Principal, n int64) error {
 	key, account := owner{id: p.KeyHash}, owner{account: true, id: p.Account}
 	r.mu.Lock()
@@ -43,7 +43,7 @@ func (r *room) take(p *router.Principal, n int64) error {
 	return nil
 }
 
-// give returns n bytes that take has set aside for p.
+// give returns n bytes that take has reserved for p.
 func (r *room) give(p *router.Principal, n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,8 +53,8 @@ func (r *room) give(p *router.Principal, n int64) {
 	r.set(account, r.shares[account]-n)
 }
 
-// set notes what an owner holds, and forgets one that holds nothing any more, so
-// that there are never more of them than requests.
+// set stores what an owner holds. It deletes an owner that holds nothing, so that there
+// are at most two owners for each request.
 func (r *room) set(o owner, n int64) {
 	switch {
 	case o.id == "":

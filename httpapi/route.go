@@ -13,46 +13,44 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// access says which keys a route takes. The zero value refuses everybody, so
-// that a table entry that forgets to say is closed.
+// access says which keys a route takes. The zero value refuses every caller, so that a
+// route without an entry for keys is closed.
 type access uint8
 
 const (
 	nobody     access = iota
-	public            // a key is not needed; one that is sent must be sound
-	inference         // keys that ask for decisions
-	management        // keys that administer
+	public            // no key is needed, but a key that is sent must be valid
+	inference         // keys for decisions
+	management        // keys for administration
 	anyKey            // both
 )
 
-// route is one entry of a surface's table. There is no other way to serve a
-// path.
+// route is one entry of a surface's table. Paths are served in no other way.
 type route struct {
 	method, path string
 	keys         access
-	// serve appends the JSON of a 200 to x.out, or returns an error. It cannot
-	// write, so there are no half answers.
+	// serve appends the JSON of a 200 to x.out, or returns an error. It does not write
+	// to the connection, so a reply is never half an answer and half an error.
 	serve func(x *exchange, ctx context.Context) error
 }
 
-// ServeHTTP tells the surface that asked its mux which route was matched.
+// ServeHTTP stores the matched route in the probe.
 func (rt *route) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	if p, ok := w.(*probe); ok {
 		p.route = rt
 	}
 }
 
-// probe is the recorder that a surface shows to its mux instead of the
-// caller's connection: the mux sets the request's path values and leaves a
-// route here, or else says 404, 405 or a redirect, which the surface says in
-// its own words.
+// probe is the ResponseWriter that a surface passes to its mux. The mux sets the
+// request's path values, and the probe records the matched route or the status of the
+// mux: 404, 405 or a redirect. The surface then writes its own reply.
 type probe struct {
 	route  *route
 	status int
 	header http.Header
 }
 
-// Header returns what the mux may fill.
+// Header returns a header that is never sent.
 func (p *probe) Header() http.Header {
 	if p.header == nil {
 		p.header = http.Header{}
@@ -60,24 +58,24 @@ func (p *probe) Header() http.Header {
 	return p.header
 }
 
-// WriteHeader keeps the status.
+// WriteHeader records the status.
 func (p *probe) WriteHeader(status int) { p.status = status }
 
 // Write drops the mux's text.
 func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
 
-// server is what both surfaces share.
+// server is what all surfaces share.
 type server struct {
 	Config
 	metadataMember string // router_metadata
 	metadataHeader string // X-Router-Metadata, canonical
 	warningsHeader string // X-Router-Warnings, canonical
 	dryRunHeader   string // X-Router-Dry-Run, canonical
-	exposedHeaders string // to pages of Origins
+	exposedHeaders string // headers that pages of Origins may read
 	exchanges      sync.Pool
 	packers        sync.Pool
-	room           room          // of bodies
-	parsing        chan struct{} // filled while large bodies are taken apart
+	room           room          // the bytes that bodies hold
+	parsing        chan struct{} // one element for each large body that is being parsed
 	admitter       Admitter      // nil: no rate is limited
 }
 
@@ -99,17 +97,16 @@ func newServer(cfg Config) *server {
 	return s
 }
 
-// surface is one mountable interface: a table of routes and what they have in
-// common.
+// surface is one mountable handler: a table of routes and what they have in common.
 type surface struct {
 	*server
-	name       string // tells surfaces apart, whatever they are mounted at
+	name       string // distinguishes surfaces, wherever they are mounted
 	mux        *http.ServeMux
 	routes     []route
 	native     bool
 	dualErrors bool
 	dialect    systemone.Dialect
-	timeout    time.Duration // of a decision; 0 is the router's
+	timeout    time.Duration // of a decision; 0 means the router's timeout
 }
 
 func newSurface(s *server, kind surface, routes []route) *surface {
@@ -135,8 +132,7 @@ func (s *surface) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.send(ctx)
 }
 
-// run finds the route and does what it needs, in the order of the documented
-// checks.
+// run finds the route and serves it, in the order of the documented checks.
 func (x *exchange) run(ctx context.Context) error {
 	if x.preflight() {
 		x.status = http.StatusNoContent
@@ -148,7 +144,7 @@ func (x *exchange) run(ctx context.Context) error {
 	switch {
 	case rt == nil && x.probe.status == http.StatusMethodNotAllowed:
 		return errMethod
-	case rt == nil: // also a redirect: its target would lack the prefix of the mount
+	case rt == nil: // or a redirect, whose target would lack the prefix of the mount
 		return errNotFound
 	}
 	if err := x.authenticate(ctx, rt.keys); err != nil {
@@ -157,8 +153,8 @@ func (x *exchange) run(ctx context.Context) error {
 	return rt.serve(x, ctx)
 }
 
-// withoutSlash is r without the slash at the end of its path. The request of the
-// embedding program is not changed.
+// withoutSlash returns r without the final slash of its path. It does not change r,
+// which belongs to the embedding program.
 func withoutSlash(r *http.Request) *http.Request {
 	if len(r.URL.Path) < 2 || !strings.HasSuffix(r.URL.Path, "/") || !strings.HasSuffix(r.URL.EscapedPath(), "/") {
 		return r
@@ -169,9 +165,8 @@ func withoutSlash(r *http.Request) *http.Request {
 	return &copied
 }
 
-// end answers a panic with a 500, so that one broken request does not cost a
-// connection with others on it, and gives back the exchange for reuse and the
-// room of its body.
+// end gives back the room of the body and puts the exchange back for reuse. It answers
+// a panic with 500, because closing the connection would break other requests on it.
 func (x *exchange) end(ctx context.Context) {
 	x.letGo()
 	if x.release != nil {
@@ -184,7 +179,7 @@ func (x *exchange) end(ctx context.Context) {
 			x.fail(ctx, errPanic)
 			x.send(ctx)
 		}
-		return // x is not reused: whoever panicked may still hold it
+		return // x is not reused, because code that panicked may still refer to it
 	}
 	x.recycle()
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// scenario is one line of what the interface promises.
+// scenario is a request and the reply that the interface promises for it.
 type scenario struct {
 	name    string
 	mount   string // default /api/v1
@@ -59,7 +59,7 @@ func (s *scenario) play(t *testing.T) (*rig, *http.Request, *reply) {
 	return g, r, &reply{status: w.Code, header: w.Header(), body: w.Body.Bytes()}
 }
 
-// mounted returns the handler that is mounted there.
+// mounted returns the handler for a mount.
 func (g *rig) mounted(at string) http.Handler {
 	switch at {
 	case "/v1":
@@ -83,7 +83,8 @@ func orText(a, b string) string {
 	return b
 }
 
-// TestScenarios also holds each reply to docs/openapi.yaml.
+// TestScenarios plays every scenario and checks each reply against docs/openapi.yaml
+// too.
 func TestScenarios(t *testing.T) {
 	d := openAPI(t)
 	for _, s := range allScenarios(t) {

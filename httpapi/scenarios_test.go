@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// refuseFor is a policy that lets nobody in for a while.
+// refuseFor is an interceptor that refuses every request and asks to retry after wait.
 func refuseFor(wait time.Duration) option {
 	return intercept(func(router.Decider) router.Decider {
 		return func(context.Context, *router.Call) (*router.Result, error) {
@@ -42,8 +42,8 @@ const (
 	invalid    = "Invalid request parameters"
 )
 
-// scenarios returns every message and status of the interface that can be
-// had, each through the part that causes it.
+// scenarios returns every message and status of POST /systemone and the public routes,
+// each produced by the component that produces it in a program.
 func scenarios() []scenario {
 	return []scenario{
 		{name: "answered", status: 200, want: map[string]any{
@@ -158,8 +158,7 @@ func scenarios() []scenario {
 	}
 }
 
-// alphaScenarios ask for decisions at the alpha mount, where everything is as it
-// is at /systemone.
+// alphaScenarios send decisions to the alpha surface, which replies as /systemone does.
 func alphaScenarios() []scenario {
 	var list []scenario
 	for _, s := range scenarios() {
@@ -171,8 +170,8 @@ func alphaScenarios() []scenario {
 	return append(list, scenario{name: "nothing else", mount: "/api/alpha", method: "GET", path: "/models", status: 404, message: "Resource not found", kind: "not_found"})
 }
 
-// nativeScenarios returns what the native mount does otherwise, and each of its
-// statuses once.
+// nativeScenarios covers what differs on the native surface, and each of its statuses
+// once.
 func nativeScenarios() []scenario {
 	nulls := `{"model":"acme/judge","state":null,"questions":{"a":{"type":"noul"},"b":{"type":"score","instructions":null,"criteria":["x",null]},` +
 		`"c":{"type":"noul","instructions":null,"criteria":{"true":"x"}}}}`

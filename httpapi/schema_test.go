@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// check holds a value to the part of JSON Schema that the document uses and
-// says what is wrong.
+// check compares a value with a schema and returns the differences. It implements the
+// part of JSON Schema that the document uses.
 func (d document) check(schema map[string]any, v any, path string) []string {
 	schema = d.object(schema)
 	var wrong []string
@@ -107,7 +107,7 @@ func list(v any) []any {
 	return l
 }
 
-// texts returns a text or a list of texts as a list.
+// texts returns a string or a list of strings as a list.
 func texts(v any) []string {
 	var found []string
 	for _, x := range append(list(v), v) {

@@ -19,7 +19,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// listener hands out connections that are made in memory.
+// listener is a listener of in-memory connections.
 type listener struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -41,8 +41,7 @@ func (l *listener) Close() error {
 
 func (*listener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
-// dial serves g with a real server until the test ends and returns a
-// connection to it.
+// dial serves g with an http.Server until the test ends and returns a connection to it.
 func (g *rig) dial(t *testing.T) net.Conn {
 	t.Helper()
 	l := &listener{conns: make(chan net.Conn, 1), closed: make(chan struct{})}
@@ -65,8 +64,8 @@ func (g *rig) head(extra ...string) string {
 	return strings.Join(lines, "\r\n") + "\r\n\r\n"
 }
 
-// talk writes what is sent and reads one reply; while the server does not
-// read, writing waits.
+// talk writes sent and reads one reply at the same time. While the server does not
+// read, writing blocks.
 func talk(t *testing.T, c net.Conn, sent string) reply {
 	t.Helper()
 	written := make(chan struct{})
@@ -91,7 +90,7 @@ func TestOverTheWire(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent   func(g *rig) string
 		status int
-		after  time.Duration // by the server's clock
+		after  time.Duration // on the server's clock
 	}{
 		"sound": {func(g *rig) string {
 			return g.head("Content-Length: "+strconv.Itoa(len(sound))) + sound
@@ -160,7 +159,7 @@ func TestOverTheWire(t *testing.T) {
 	}
 }
 
-// A connection lives by the real clock, whatever the handler is told.
+// The read deadline of a connection uses the real clock, not the handler's.
 func TestDrainingLooksAtNoInjectedClock(t *testing.T) {
 	for name, year := range map[string]int{"behind": 1990, "ahead": 2190} {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +199,7 @@ func TestHangingUpCancelsTheUpstream(t *testing.T) {
 		synctest.Wait()
 		require.NoError(t, c.Close())
 		synctest.Wait()
-		g.ant.mu.Lock() // free once the attempt is over
+		g.ant.mu.Lock() // unlocked when the attempt has ended
 		defer g.ant.mu.Unlock()
 		assert.Len(t, g.ant.seen, 1)
 		assert.Zero(t, time.Since(started), "no deadline had to pass")
@@ -220,7 +219,7 @@ func TestDeadlineOfAnEmbedder(t *testing.T) {
 	})
 }
 
-// slowBody is a body whose end comes after a while.
+// slowBody is a body whose end arrives after a delay.
 type slowBody struct {
 	io.Reader
 
@@ -229,7 +228,7 @@ type slowBody struct {
 
 func (b *slowBody) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
-	if err != nil { // synctest's clock, so nobody waits
+	if err != nil { // on synctest's clock, so the test does not wait
 		<-time.After(b.after)
 	}
 	return n, err
@@ -268,9 +267,8 @@ func TestNativeDeadlineBeginsWithTheRequest(t *testing.T) {
 	}
 }
 
-// An upstream that hangs is failed over on the native mount, and found out: three
-// times are an outage. Callers who take all their time for the body find nothing
-// out.
+// A hanging upstream is failed over on the native surface. Three such attempts mark an
+// outage. A caller that spends its time on sending the body marks none.
 func TestNativeCallersAreFailedOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		reading, took time.Duration

@@ -21,7 +21,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// owners knows every key of the form ACCOUNT/KEY, also without an account.
+// owners is an authenticator that accepts every key of the form ACCOUNT/KEY; the
+// account may be empty.
 type owners struct{}
 
 func (owners) Authenticate(_ context.Context, secret router.Secret) (router.Principal, error) {
@@ -32,22 +33,22 @@ func (owners) Authenticate(_ context.Context, secret router.Secret) (router.Prin
 	return router.Principal{Account: account, KeyHash: key}, nil
 }
 
-// headOf is the head of a request with such a key.
+// headOf returns the head of a request with such a key.
 func headOf(key string, extra ...string) string {
 	lines := append([]string{"POST /systemone HTTP/1.1", "Host: x", "X-Api-Key: " + key}, extra...)
 	return strings.Join(lines, "\r\n") + "\r\n\r\n"
 }
 
-// length is the header that announces n bytes.
+// length returns the header that announces n bytes.
 func length(n int) string { return "Content-Length: " + strconv.Itoa(n) }
 
-// Thousands of callers that announce the largest body and send nothing, or its
-// first byte, keep nobody out.
+// Thousands of callers that announce the largest body, and send nothing or its first
+// byte, do not block other callers.
 func TestWhatIsAnnouncedTakesNoRoom(t *testing.T) {
 	const silent = 500
 	for name, c := range map[string]struct {
 		announced, sent string
-		most            int64 // held of each
+		most            int64 // bytes held for each
 	}{
 		"silent":           {length(4 << 20), "", 1},
 		"silent, chunked":  {"Transfer-Encoding: chunked", "", 1},
@@ -78,7 +79,7 @@ func TestWhatIsAnnouncedTakesNoRoom(t *testing.T) {
 	}
 }
 
-// A body holds what has come of it and at most as much again.
+// A body holds the bytes that have arrived and at most as much again.
 func TestABodyHoldsWhatHasCome(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 12))
 	for range 40 {
@@ -106,8 +107,8 @@ func TestABodyHoldsWhatHasCome(t *testing.T) {
 	}
 }
 
-// One key gets a quarter of the room and one account half of it, and whoever
-// has less gets in beside them, until all of it is taken.
+// One key gets a quarter of the room and one account half of it. Other keys and
+// accounts are served beside them until all of the room is taken.
 func TestEveryoneHasAShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 16 << 10
@@ -145,10 +146,10 @@ func TestEveryoneHasAShare(t *testing.T) {
 		ask("emca/3", 200)
 		hold("acme/2", 2)
 		ask("acme/1", 429)
-		ask("acme/4", 429) // the account's share
+		ask("acme/4", 429) // the account's share is taken
 		ask("emca/3", 200)
 		hold("emca/3", 2)
-		hold("/7", 1) // is of none of them, but takes room
+		hold("/7", 1) // belongs to no account, but takes room
 		ask("emca/5", 200)
 		hold("emca/5", 1)
 		ask("emca/5", 503)
@@ -165,7 +166,7 @@ func TestEveryoneHasAShare(t *testing.T) {
 	})
 }
 
-// A connection whose body was refused and read to its end serves on.
+// A connection stays usable after its body was refused and read to its end.
 func TestARefusedBodyLeavesTheConnectionSound(t *testing.T) {
 	for name, sent := range map[string]func(body string) string{
 		"announced": func(body string) string { return headOf("acme/1", length(len(body))) + body },
@@ -188,7 +189,7 @@ func TestARefusedBodyLeavesTheConnectionSound(t *testing.T) {
 	}
 }
 
-// A caller that waits to be told to send is not, where there is no room.
+// A caller that waits for 100 Continue gets the refusal instead if there is no room.
 func TestNobodyIsInvitedWhereThereIsNoRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 16 << 10
@@ -205,8 +206,8 @@ func TestNobodyIsInvitedWhereThereIsNoRoom(t *testing.T) {
 	})
 }
 
-// manyOptions is a body of short names, which takes many times its length when
-// it is decoded.
+// manyOptions returns a body of short names, whose decoded form is several times
+// larger.
 func manyOptions(questions int) string {
 	var options, all strings.Builder
 	for i := range 255 {
@@ -219,7 +220,7 @@ func manyOptions(questions int) string {
 	return `{"model":"acme/judge","state":"s","questions":{` + strings.TrimSuffix(all.String(), ",") + `}}`
 }
 
-// What a request takes when it is decoded counts as well.
+// The memory of decoded questions counts too.
 func TestQuestionsTakeRoom(t *testing.T) {
 	body := manyOptions(20) // 45 KB
 	const parts = 20 * 255
@@ -237,8 +238,8 @@ func TestQuestionsTakeRoom(t *testing.T) {
 	assert.Zero(t, httpapi.InFlight(g.handler))
 }
 
-// Large bodies are taken apart a few at a time; small ones do not wait for them,
-// and a caller that hangs up waits no longer.
+// Only a few large bodies are parsed at the same time. Small bodies do not wait for
+// them. A caller that hangs up stops waiting.
 func TestLargeBodiesAreTakenApartInTurn(t *testing.T) {
 	for path, large := range map[string]string{
 		"/systemone": padded(1 << 20),

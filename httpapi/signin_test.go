@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// signedIn has callers sign in as f says.
+// signedIn sets Config.SignIn to f.
 func signedIn(f func(*http.Request) (router.Principal, error)) option {
 	return func(c *httpapi.Config, _ *router.Config) { c.SignIn = f }
 }
@@ -44,6 +45,10 @@ func TestSignIn(t *testing.T) {
 		{name: "nobody, with a bad key", as: as(router.Principal{}, nil), key: "expired", status: 401, message: "API key expired"},
 		{name: "nobody, where all may look", as: as(router.Principal{}, nil), route: "GET /models", status: 200},
 		{name: "no account", as: as(router.Principal{Member: "ann"}, nil), key: "inference", status: 500, message: "Internal Server Error"},
+		{
+			name: "a key's hash, which nothing has checked", as: as(router.Principal{Account: "acme", KeyHash: strings.Repeat("a", 64)}, nil),
+			route: "GET /key", status: 500, message: "Internal Server Error",
+		},
 		{name: "an error", as: as(ann, errCanary), status: 401, message: "Invalid API key"},
 		{name: "an error, with a key", as: as(ann, errCanary), key: "inference", status: 401, message: "Invalid API key"},
 		{name: "an error, where all may look", as: as(ann, errCanary), route: "GET /models", status: 401, message: "Invalid API key"},
@@ -54,6 +59,7 @@ func TestSignIn(t *testing.T) {
 		},
 		{name: "an error of a part", as: as(ann, fmt.Errorf("%w: %w", keys.ErrNotFound, errCanary)), status: 401, message: "Invalid API key"},
 		{name: "away", as: as(ann, fmt.Errorf("%w: %w", router.ErrUnavailable, errCanary)), status: 503, message: "Service temporarily unavailable"},
+		{name: "a failure", as: as(ann, router.Failure(errCanary)), status: 500, message: "Internal Server Error"},
 		{name: "expired", as: as(ann, keys.ErrExpired), status: 401, message: "API key expired"},
 		{name: "a panic", as: signedIn(func(*http.Request) (router.Principal, error) { panic(canary) }), status: 500, message: "Internal Server Error"},
 		{name: "an admin does not decide", as: as(admin, nil), status: 403, message: "Management keys cannot be used for inference"},
@@ -84,7 +90,8 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestSignInSeesTheRequest: what a program needs to know its callers by.
+// TestSignInSeesTheRequest: SignIn gets the path, the headers and the context of the
+// request.
 func TestSignInSeesTheRequest(t *testing.T) {
 	var called router.Principal
 	g := newRig(t, signedIn(func(r *http.Request) (router.Principal, error) {
@@ -106,7 +113,7 @@ func TestSignInSeesTheRequest(t *testing.T) {
 	assert.Equal(t, router.Principal{Account: "acme", Member: "ann"}, called)
 }
 
-// nameless knows every key, and says of nobody who it is.
+// nameless is an authenticator that accepts every key and returns the zero Principal.
 type nameless struct{}
 
 func (nameless) Authenticate(context.Context, router.Secret) (router.Principal, error) {
@@ -114,7 +121,7 @@ func (nameless) Authenticate(context.Context, router.Secret) (router.Principal, 
 }
 
 // TestNobodyIsTheProgramOverHTTP: the zero Principal is the embedding program, which
-// nothing limits, so no way of authenticating may lead to it.
+// has no limits. No way of authenticating may lead to it.
 func TestNobodyIsTheProgramOverHTTP(t *testing.T) {
 	for name, o := range map[string]option{
 		"an empty principal of a key": func(c *httpapi.Config, _ *router.Config) { c.Keys = nameless{} },
@@ -129,7 +136,7 @@ func TestNobodyIsTheProgramOverHTTP(t *testing.T) {
 	}
 }
 
-// TestSignInAlone: a program that knows all its callers needs no keys.
+// TestSignInAlone: a program whose SignIn knows all callers needs no keys.
 func TestSignInAlone(t *testing.T) {
 	alone := func(c *httpapi.Config, _ *router.Config) { c.Keys = nil }
 	g := newRig(t, alone, as(router.Principal{Account: "acme"}, nil))

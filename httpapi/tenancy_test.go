@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox"
+	"github.com/signalbox/signalbox/guardrails"
 	"github.com/signalbox/signalbox/httpapi"
 	"github.com/signalbox/signalbox/internal/demo"
 	"github.com/signalbox/signalbox/keys"
@@ -20,21 +21,20 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// tenant is how one route is walked. {names} in path and body are ids; each
-// stands for an object of the caller's account, of another account, or of
-// nobody.
+// tenant is a request for one route. {names} in path and body are ids of objects: of
+// the caller's account, of another account, or of no account.
 type tenant struct {
 	keys   string // public, inference, management or any
 	path   string
 	body   string
-	status int // for a sound key and ids of its own account; 200 when 0
-	// elsewhere is the status for ids in the body that are another account's, or
-	// nobody's: refused when 0. Ids in the path are 404 always.
+	status int // for a valid key and ids of its own account; 0 is 200
+	// elsewhere is the status for ids in the body that belong to another account or to
+	// none; 0 is any refusal. Such ids in the path are always answered with 404.
 	elsewhere int
 }
 
-// tenancy has every route of the documented interface. One that is missing here
-// fails the test, so that no route is ever served unwalked.
+// tenancy has every route of the documented interface. A route that is missing here
+// fails the tests, so every route that is served is tested for access.
 func tenancy() map[string]tenant {
 	const guardrail, workspace = "/guardrails/{guardrail}", "/workspaces/{workspace}"
 	return map[string]tenant{
@@ -103,7 +103,7 @@ func tenancy() map[string]tenant {
 	}
 }
 
-// house is a whole service with two accounts of the same kind.
+// house is a complete service with two similar accounts.
 type house struct {
 	handler *httpapi.Handler
 	keys    map[string]router.Secret // of account demo, by kind
@@ -113,7 +113,7 @@ type house struct {
 	log     *lockedBuffer
 }
 
-// missing are ids of nobody.
+// missing returns ids that no account has.
 func missing() map[string]string {
 	const id = "99999999-9999-4999-8999-999999999999"
 	return map[string]string{
@@ -125,10 +125,12 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{keys: map[string]router.Secret{}, log: &lockedBuffer{}}
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	require.NoError(t, errEngine)
 	s, err := signalbox.New(signalbox.Config{
-		Catalog: newCatalog(t, &scripted{}, &scripted{}),
-		Logger:  slog.New(slog.NewJSONHandler(h.log, nil)),
-		Now:     func() time.Time { return now },
+		Catalog:    newCatalog(t, &scripted{}, &scripted{}),
+		Logger:     slog.New(slog.NewJSONHandler(h.log, nil)),
+		Now:        func() time.Time { return now },
+		Guardrails: guardrails.Config{Engine: engine},
 	})
 	require.NoError(t, err)
 	h.handler = s.API
@@ -164,7 +166,7 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// furnish makes one object of every kind in the account of a management key.
+// furnish creates one object of every kind in the account of a management key.
 func (h *house) furnish(t *testing.T, key router.Secret, user string) map[string]string {
 	t.Helper()
 	ids := map[string]string{"user": user, "preset": "p-" + user[5:]}
@@ -188,7 +190,7 @@ func (h *house) furnish(t *testing.T, key router.Secret, user string) map[string
 	return ids
 }
 
-// ask sends the request of a route with these ids.
+// ask sends the request of a route, with these ids in place of the names.
 func (h *house) ask(t *testing.T, pattern string, c tenant, key router.Secret, ids map[string]string) *httptest.ResponseRecorder {
 	t.Helper()
 	path, body := c.path, c.body
@@ -215,7 +217,7 @@ func TestTenancyTableHasEveryRoute(t *testing.T) {
 	assert.Len(t, table, len(api), "the table has routes that nobody serves")
 }
 
-// TestEveryRouteKnowsItsKeys walks every route with every kind of key.
+// TestEveryRouteKnowsItsKeys sends every route a request with every kind of key.
 func TestEveryRouteKnowsItsKeys(t *testing.T) {
 	const missingKey, badKey = "Missing Authentication header", "Invalid API key"
 	for pattern, c := range tenancy() {
@@ -261,8 +263,8 @@ func (h *house) askOwn(t *testing.T, pattern string, c tenant, key string) *http
 	return h.ask(t, pattern, c, h.keys[key], h.own)
 }
 
-// TestForeignIsMissing walks every route that takes ids with those of another
-// account and with those of nobody: no answer may tell the two apart.
+// TestForeignIsMissing sends every route that takes ids the ids of another account, and
+// ids that no account has. The replies must be equal.
 func TestForeignIsMissing(t *testing.T) {
 	for pattern, c := range tenancy() {
 		var names []string

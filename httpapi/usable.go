@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// listUserModels serves GET /models/user: the models that the caller may use,
-// at the prices of the endpoints that the caller may use.
+// listUserModels serves GET /models/user: the models that the caller may use, with the
+// prices of the endpoints that the caller may use.
 func (x *exchange) listUserModels(ctx context.Context) error {
 	usable, err := x.usable(ctx)
 	if err != nil {
@@ -25,8 +25,8 @@ func (x *exchange) listUserModels(ctx context.Context) error {
 	return nil
 }
 
-// listZDREndpoints serves GET /endpoints/zdr: the endpoints without retention
-// among those that the caller may use.
+// listZDREndpoints serves GET /endpoints/zdr: the endpoints with zero data retention
+// that the caller may use.
 func (x *exchange) listZDREndpoints(ctx context.Context) error {
 	usable, err := x.usable(ctx)
 	if err != nil {
@@ -44,13 +44,13 @@ func (x *exchange) listZDREndpoints(ctx context.Context) error {
 	return nil
 }
 
-// shown returns the public catalog, or what the caller may
-// use where the caller's account wants its keys to see no more.
+// shown returns the public catalog, or only what the caller may use if the caller's
+// account wants its keys to see no more.
 func (x *exchange) shown(ctx context.Context) ([]served, error) {
 	if x.principal != (router.Principal{}) && x.s.FilteredCatalog != nil {
 		filtered, err := x.s.FilteredCatalog(ctx, x.principal.Account)
 		if err != nil {
-			return nil, fmt.Errorf("httpapi: whether the catalog is filtered: %w", err)
+			return nil, fmt.Errorf("httpapi: checking whether the catalog is filtered: %w", err)
 		}
 		if filtered {
 			return x.usable(ctx)
@@ -59,24 +59,24 @@ func (x *exchange) shown(ctx context.Context) ([]served, error) {
 	return servedBy(x.s.Router.Catalog(), nil), nil
 }
 
-// usable returns what the caller may use.
+// usable returns the models and endpoints that the caller may use.
 func (x *exchange) usable(ctx context.Context) ([]served, error) {
 	var rules []router.Rule
 	if x.s.Policy != nil {
 		var err error
 		rules, err = x.s.Policy(ctx, x.principal)
-		if errors.Is(err, organization.ErrNotFound) { // the key's workspace is gone, and the key with it
+		if errors.Is(err, organization.ErrNotFound) { // the workspace was deleted, and the key with it
 			return nil, keys.ErrRefused
 		}
 		if err != nil {
-			return nil, fmt.Errorf("httpapi: what the caller may use: %w", err)
+			return nil, fmt.Errorf("httpapi: reading what the caller may use: %w", err)
 		}
 	}
 	return servedBy(x.s.Router.Catalog(), rules), nil
 }
 
-// servedBy returns the models that some endpoint serves which the rules leave,
-// in the catalog's order.
+// servedBy returns the models with at least one endpoint that the rules allow, in the
+// catalog's order.
 func servedBy(catalog *router.Catalog, rules []router.Rule) []served {
 	endpoints := router.Usable(catalog, rules)
 	var all []served

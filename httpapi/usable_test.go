@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// ruled gives every caller a rule, and says whether the catalog is filtered.
+// ruled applies rules to every caller and sets whether the catalog is filtered.
 func ruled(filtered bool, rules ...router.Rule) option {
 	return func(c *httpapi.Config, _ *router.Config) {
 		c.Policy = func(context.Context, router.Principal) ([]router.Rule, error) { return rules, nil }
@@ -29,7 +29,7 @@ func brokenSwitch(c *httpapi.Config, _ *router.Config) {
 	c.FilteredCatalog = func(context.Context, string) (bool, error) { return false, errors.New(canary) }
 }
 
-// zdrCatalog says that bee keeps nothing.
+// zdrCatalog returns a catalog in which bee retains no data.
 func zdrCatalog(tb testing.TB, g *rig) *router.Catalog {
 	tb.Helper()
 	old := g.router.Catalog()
@@ -57,7 +57,7 @@ func withZDR(tb testing.TB) func(*rig) {
 	return func(g *rig) { g.router.SetCatalog(zdrCatalog(tb, g)) }
 }
 
-// usableScenarios has every status of the listings that depend on the caller.
+// usableScenarios covers every status of the listings that depend on the caller.
 func usableScenarios(tb testing.TB) []scenario {
 	tb.Helper()
 	noIdle := router.Rule{IgnoredModels: []string{"acme/idle"}}
@@ -107,7 +107,8 @@ func usableScenarios(tb testing.TB) []scenario {
 	return list
 }
 
-// TestFilteredCatalogEqualsThatOfTheUser compares the two byte for byte.
+// TestFilteredCatalogEqualsThatOfTheUser compares GET /models and GET /models/user byte
+// for byte.
 func TestFilteredCatalogEqualsThatOfTheUser(t *testing.T) {
 	for _, rules := range [][]router.Rule{
 		nil, {{AllowedProviders: []string{"ant"}}}, {{IgnoredModels: []string{"judge-latest"}}}, {{Source: router.SourceAccount, ZDR: true}},
@@ -123,7 +124,7 @@ func TestFilteredCatalogEqualsThatOfTheUser(t *testing.T) {
 	}
 }
 
-// TestPolicyIsAskedForTheCaller holds that the hooks get who asks.
+// TestPolicyIsAskedForTheCaller: the hooks get the caller's principal.
 func TestPolicyIsAskedForTheCaller(t *testing.T) {
 	var seen []router.Principal
 	g := newRig(t, func(c *httpapi.Config, _ *router.Config) {

@@ -12,8 +12,8 @@ import (
 // maxWarnings bounds the header of warnings, in bytes.
 const maxWarnings = 4 << 10
 
-// unsupported lists members that name a protection or a policy which is not
-// built, of whatever object: to leave one out in silence would be dangerous.
+// unsupported lists members that name a protection or a policy that is not implemented,
+// in any object. Ignoring such a member silently would be dangerous.
 func unsupported() []string {
 	return []string{
 		"is_byok_only", "is_required", "declared_zdr", "allowed_data_regions", "disabled_server_tools",
@@ -22,8 +22,8 @@ func unsupported() []string {
 	}
 }
 
-// refuseUnsupported notes members that ask for what is not built. Null, false,
-// 0 and what is empty ask for nothing.
+// refuseUnsupported refuses members that ask for what is not implemented. Null, false,
+// 0 and empty values ask for nothing.
 func (o object) refuseUnsupported() {
 	for _, name := range unsupported() {
 		if raw, ok := o.members[name]; ok && !neutral(raw) {
@@ -54,14 +54,14 @@ func neutral(raw json.RawMessage) bool {
 	return false
 }
 
-// warn puts warnings into the reply's header.
+// warn sets the reply's header of warnings.
 func (x *exchange) warn(warnings []systemone.Issue) {
 	if len(warnings) > 0 {
 		x.w.Header()[x.s.warningsHeader] = []string{headerList(warnings)}
 	}
 }
 
-// headerList is the JSON of warnings in ASCII. Where not all have room, the last
+// headerList returns the warnings as JSON in ASCII. If they do not all fit, the last
 // entry says how many are left out.
 func headerList(warnings []systemone.Issue) string {
 	const reserve = 64 // for that entry
@@ -85,7 +85,7 @@ func appendComma(list []byte) []byte {
 	return list
 }
 
-// ascii escapes what a header could not carry in JSON.
+// ascii escapes characters that a header cannot carry.
 func ascii(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for _, r := range string(text) {
@@ -101,9 +101,9 @@ func ascii(text []byte) []byte {
 	return out
 }
 
-// unknownProviders warns of names in a request's preferences that the catalog
-// does not know. They stay legal: an order that names a provider which is gone
-// still orders the others.
+// unknownProviders warns of names in a request's provider lists that the catalog does
+// not know. Such names are allowed, because an order with a removed provider still
+// orders the others.
 func (x *exchange) unknownProviders() []systemone.Issue {
 	if x.call == nil || x.call.Request == nil {
 		return nil

@@ -15,8 +15,7 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// TestWarningsBearTheBrand: the word of the metadata's header is that of the
-// warnings, too.
+// TestWarningsBearTheBrand: the name of the warnings header contains the brand.
 func TestWarningsBearTheBrand(t *testing.T) {
 	s, err := guardrails.New(guardrails.Config{Store: memory.New().Guardrails, Model: func(string) bool { return false }})
 	require.NoError(t, err)

@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// workspaceObject is a workspace. The last seven members are for clients that
-// insist on them and never change.
+// workspaceObject is a workspace. The last seven members never change; clients in the
+// field require them.
 type workspaceObject struct {
 	ID               string  `json:"id"`
 	Name             string  `json:"name"`
@@ -35,8 +35,8 @@ type workspaceObject struct {
 func describeWorkspace(w organization.Workspace) workspaceObject {
 	return workspaceObject{
 		ID: w.ID, Name: w.Name, Slug: w.Slug, Description: w.Description, CreatedAt: stamp(w.CreatedAt),
-		UpdatedAt: stamp(w.UpdatedAt), CreatedBy: unlessEmpty(w.CreatedBy), DefaultGuardrail: w.DefaultGuardrail,
-		DefaultSort: unlessEmpty(string(w.DefaultSort)), IncludeBYOK: w.IncludeBYOK,
+		UpdatedAt: stamp(w.UpdatedAt), CreatedBy: orNull(w.CreatedBy), DefaultGuardrail: w.DefaultGuardrail,
+		DefaultSort: orNull(string(w.DefaultSort)), IncludeBYOK: w.IncludeBYOK,
 	}
 }
 
@@ -69,8 +69,8 @@ type removedMembers struct {
 	Removed int `json:"removed_count"`
 }
 
-// workspaceRef is the id or slug of the path. Ids are compared in lower case. A
-// text that no store could look for is "", which is nobody's.
+// workspaceRef returns the id or slug in the path, an id in lower case. For text that
+// no store can look up it returns "", which no workspace has.
 func (x *exchange) workspaceRef() string {
 	ref := x.r.PathValue("id")
 	if id, ok := uuidOf(ref); ok {

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// organizationAnswers are answers of the organization's routes that are no
-// refusals, and refusals that say more.
+// organizationAnswers are the successful replies of the organization's routes, and
+// refusals with further members.
 func organizationAnswers() []scenario {
 	const rule = "Budget limits must be strictly decreasing as scope narrows: the monthly limit ($500.00) must be greater than the weekly limit ($600.00)."
 	notFound := func(method, path, body string, options ...option) scenario {
@@ -65,7 +65,7 @@ func organizationAnswers() []scenario {
 	}
 }
 
-// badWorkspaces are bodies with values that are refused, by route.
+// badWorkspaces are invalid bodies by route.
 func badWorkspaces() []scenario {
 	var list []scenario
 	bad := func(method, path, body, issue string) {

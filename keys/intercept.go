@@ -10,9 +10,10 @@ import (
 // Intercept refuses calls with a key that is not usable for inference, and puts the
 // key's limit on the others. A call with a Secret is authenticated by it and counted
 // by [Service.Admit]. A call whose Principal has a KeyHash was authenticated and
-// counted before, so its key is only looked up. A call with neither passes unchanged,
-// unless its Principal has Management: it is the embedding program's own, or that of
-// an account whose member was authenticated in another way.
+// counted before, so its key is only looked up. It is refused like an unknown key where
+// the Principal names another account or workspace than the key's. A call with neither
+// passes unchanged, unless its Principal has Management: it is the embedding program's
+// own, or that of an account whose member was authenticated in another way.
 //
 // Where the ledger keeps versions, a change of a key (its limit, or that it was
 // disabled or deleted) acts in every process on the next call that holds money. For
@@ -35,6 +36,9 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		if err != nil {
 			return nil, refusal(err)
 		}
+		if !brought && !holds(c.Principal, k.principal) {
+			return nil, refusal(ErrRefused)
+		}
 		if brought {
 			release, tooMany := s.Admit(k.principal)
 			defer release()
@@ -50,6 +54,13 @@ func (s *Service) Intercept(next router.Decider) router.Decider {
 		c.Limit(k.limits)
 		return next(ctx, c)
 	}
+}
+
+// holds reports whether a caller can be the holder of a key: where the caller's account
+// or workspace is known, it is the holder's.
+func holds(caller, holder router.Principal) bool {
+	return (caller.Account == "" || caller.Account == holder.Account) &&
+		(caller.Workspace == "" || caller.Workspace == holder.Workspace)
 }
 
 // limits returns the limits of a key. When the ledger finds them old, the key is

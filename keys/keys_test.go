@@ -138,6 +138,10 @@ func TestInterceptTellsWhatIsWrong(t *testing.T) {
 		require.NoError(t, err)
 		return router.Call{Principal: router.Principal{KeyHash: r.Hash}}
 	}
+	ofAnother := func(c router.Call) router.Call {
+		c.Principal.Account = "rival"
+		return c
+	}
 	down, err := keys.New(keys.Config{Store: broken{}})
 	require.NoError(t, err)
 	cases := map[string]struct {
@@ -157,6 +161,7 @@ func TestInterceptTellsWhatIsWrong(t *testing.T) {
 		"known manager": {s, known(keys.Key{Name: "x", Creator: "u", Management: true}), router.PermissionDenied, "Management keys cannot be used for inference"},
 		"known and off": {s, known(keys.Key{Name: "x", Disabled: true}), router.Authentication, "API key disabled"},
 		"store down":    {down, router.Call{Secret: "x"}, router.Server, ""},
+		"another's key": {s, ofAnother(known(keys.Key{Name: "x"})), router.Authentication, "Invalid API key"},
 		"sound":         {s, router.Call{Secret: create(keys.Key{Name: "x"})}, "", ""},
 		"known":         {s, known(keys.Key{Name: "x"}), "", ""},
 	}

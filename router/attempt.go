@@ -77,7 +77,7 @@ func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted a
 	o.rest, o.class = rec.rest(), rec.Class
 	if s.tracker.record(o) {
 		r.statistics.changes.Add(1)
-		r.tellOutages(ctx, w.call, s)
+		w.turned = s
 	}
 	if o.ok {
 		rec.charge()

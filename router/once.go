@@ -72,13 +72,14 @@ func (r *Router) once(ctx context.Context, c *Call) (res *Result, err error) {
 	return r.answer(ctx, c)
 }
 
-// callerOf distinguishes the callers of an account, by key or, without a key, by
-// member, so that they do not get each other's replies.
+// callerOf names a caller within an account, so that no caller gets the reply of another:
+// by the key or, where there is none, by the workspace and the member.
 func callerOf(p Principal) string {
 	if p.KeyHash != "" {
 		return p.KeyHash
 	}
-	return string(OwnerMember.append(nil, p))
+	caller := appendAccount([]byte("workspace:"), p.Workspace) // a slash in it is escaped
+	return string(append(append(caller, '/'), p.Member...))
 }
 
 // claim gets the claim, or returns the kept reply. While another call has the claim

@@ -97,6 +97,33 @@ func TestARetryGetsTheFirstReply(t *testing.T) {
 	}
 }
 
+// TestNoCallerGetsTheReplyOfAnother: what tells callers apart is their key or, where
+// they have none, their workspace and member, because a workspace has presets,
+// guardrails and a budget of its own.
+func TestNoCallerGetsTheReplyOfAnother(t *testing.T) {
+	t.Parallel()
+	k := newKeyed(t)
+	callers := []router.Principal{
+		{Account: "org", KeyHash: "key"},
+		{Account: "org", KeyHash: "other"},
+		{Account: "org"},
+		{Account: "org", Workspace: "ws"},
+		{Account: "org", Workspace: "other"},
+		{Account: "org", Workspace: "ws", Member: "user"},
+		{Account: "org", Workspace: "other", Member: "user"},
+		{Account: "org", Workspace: "ws", Member: "other"},
+		{Account: "other", Workspace: "ws", Member: "user"},
+	}
+	for range 2 {
+		for _, p := range callers {
+			c := keyedCall("a")
+			c.Principal = p
+			k.answers(c)
+		}
+	}
+	k.asked(len(callers))
+}
+
 func TestAnIdempotencyKeyIsForOneRequest(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t)
@@ -114,13 +141,16 @@ func TestAnIdempotencyKeyIsForOneRequest(t *testing.T) {
 	k.answers(dry)
 	assert.False(t, dry.Report.Replayed)
 	k.asked(2)
-	for _, member := range []string{"ann", "bob"} { // without keys, as with a sign-in of the program's own
+	for _, who := range []router.Principal{ // without keys, as with a sign-in of the program's own
+		{Member: "ann"}, {Member: "bob"}, {Workspace: "home"}, {Workspace: "lab"}, {Workspace: "lab", Member: "ann"}, {Workspace: "lab/ann"}, {},
+	} {
 		of := keyedCall("a")
-		of.Principal.KeyHash, of.Principal.Member = "", member
+		who.Account = of.Principal.Account
+		of.Principal = who
 		k.answers(of)
-		assert.False(t, of.Report.Replayed, member)
+		assert.False(t, of.Report.Replayed, who)
 	}
-	k.asked(4)
+	k.asked(9)
 }
 
 func TestIdempotencyKeysThatCannotBe(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store/memory"
 )
 
 // watcher notes outages as "ant rate_limit_exceeded 5s", seconds after it was made,
@@ -196,6 +197,28 @@ func TestOutageObserversMayFail(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []string{"ant rate_limit_exceeded 0s", "ant rate_limit_exceeded 0s-0s"}, w.told())
 	})
+}
+
+// TestAnswersAreChargedBeforeOutagesAreTold: an answer that ends an outage is charged
+// even if the observer panics.
+func TestAnswersAreChargedBeforeOutagesAreTold(t *testing.T) {
+	t.Parallel()
+	w := &watcher{do: func(o router.Outage) {
+		if !o.Until.IsZero() {
+			panic(errors.New("a bug"))
+		}
+	}}
+	ledger := memory.New().Ledger
+	g := newRig(t, "ant", func(cfg *router.Config) {
+		cfg.Ledger, cfg.Interceptors = ledger, []router.Interceptor{router.Observe(w)}
+	}, fee(cent))
+	call := func() { _, _ = g.router.Decide(t.Context(), &router.Call{Request: decision(""), Principal: who()}) }
+	g.upstreams["ant"].will(fails(t, "429(20)"), answer)
+	call()
+	assert.Panics(t, call)
+	list, err := ledger.Balances(t.Context(), []router.Line{router.OwnerKey.Line(who(), "ever")})
+	require.NoError(t, err)
+	assert.Equal(t, router.Balance{Spent: router.Amount{Credit: cent, Total: cent}}, list[0])
 }
 
 // TestEveryOutageObserverIsTold, and once even where a call passes it twice.

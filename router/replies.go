@@ -27,9 +27,9 @@ type Idempotency struct {
 	Digest [sha256.Size]byte
 }
 
-// ReplyKey identifies the reply to a caller's idempotency key. KeyHash is that of
-// the caller's API key or, without one, the owner of its member's line
-// ("member:acme/ann").
+// ReplyKey identifies the reply to a caller's idempotency key. KeyHash is that of the
+// caller's API key or, without one, the caller's workspace and member
+// ("workspace:ws/ann").
 type ReplyKey struct{ Account, KeyHash, Key string }
 
 // Claim asks for a reply, or for the right to make it.

@@ -97,8 +97,8 @@ func newTracker() *tracker {
 // record adds an attempt. It reports whether the endpoint's outage now differs from
 // the last snapshot.
 func (t *tracker) record(o observation) (changed bool) {
-	if class := o.class; o.failed || o.rest > 0 {
-		t.failure.Store(&class)
+	if o.failed || o.rest > 0 {
+		t.failure.Store(new(o.class))
 	}
 	if o.rest > 0 {
 		t.rest(o.at, min(o.rest, maxRest))

@@ -18,6 +18,7 @@ type walk struct {
 	counted    int     // attempts that the limit counts
 	limited    bool    // the limit on attempts left a candidate out
 	refused    *Budget // the first budget without room for a candidate
+	turned     *served // an outage began or ended here, and observers do not know yet
 }
 
 // Stop says why a call ended without an answer.
@@ -83,6 +84,10 @@ func (w *walk) ask(ctx context.Context, i int) (res *Result, stop Stop, err erro
 		err = w.money.settle(ctx, w.call, res)
 	case rec.Abandoned:
 		err = w.abandon(ctx, rec)
+	}
+	if s := w.turned; s != nil { // after the charge, because an observer may panic
+		w.turned = nil
+		w.router.tellOutages(ctx, w.call, s)
 	}
 	return res, stop, err
 }

@@ -1,6 +1,6 @@
-// Package store bundles the storage that a service needs. There is no single storage
-// interface: each consumer defines its own, and a [Set] has a field for each. The fields
-// may come from different stores.
+// Package store bundles the storage that a service needs. Each consumer defines its own
+// storage interface, and a [Set] has a field for each of them. The fields may come from
+// different stores.
 package store
 
 import (
@@ -12,16 +12,17 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Set has one storage for each consumer. A nil field turns its feature off. Minor versions
-// may add fields, so write composite literals with field names.
+// Set has one store for each consumer. Audit and Pruner are optional; signalbox.New
+// requires all other fields, or the zero Set, for which it makes stores in memory. Write a
+// Set with field names, because minor versions add fields.
 type Set struct {
 	Activity     activity.Store
 	Keys         keys.Store
 	Guardrails   guardrails.Store
-	Audit        organization.AuditStore
+	Audit        organization.AuditStore // nil: changes are not recorded
 	Presets      presets.Store
 	Ledger       router.Ledger
 	Organization organization.Store
 	Credentials  keys.CredentialStore
-	Pruner       Pruner // nil: nothing is ever dropped
+	Pruner       Pruner // nil: nothing is ever deleted
 }

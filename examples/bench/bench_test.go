@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// benchRole makes the test binary be a process that bench starts of itself.
+// benchRole is the flag with which bench starts itself again; the test binary then runs
+// bench.
 const benchRole = "-role"
 
 func TestMain(m *testing.M) {
@@ -30,7 +31,7 @@ func TestTheTableHasARowForEveryMeasurement(t *testing.T) {
 	row := func(name, conns string) string {
 		return name + ` +` + conns + ` +\d+ +[\d.]+(µs|ms) +[\d.]+(µs|ms) +[\d.]+\n`
 	}
-	ratio := `(CPU per request: server / floor [\d.]+, server / proxy [\d.]+\n)?` // not when 30 ms used less than a tick
+	ratio := `(CPU per request: server / floor [\d.]+, server / proxy [\d.]+\n)?` // missing if the processes used less than one tick in 30 ms
 	assert.Regexp(t, `^gateway +conns +req/s +p50 +p99 +CPU µs/req\n`+
 		row("floor", "1")+row("proxy", "1")+row("server", "1")+ratio+
 		row("floor", "32")+row("proxy", "32")+row("server", "32")+ratio+`$`, out.String())

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// What -bodies sends: bodies as large as the server takes, many at once, to an
-// upstream that takes its time, so that they pile up; and how long the server's
-// memory is watched afterwards.
+// What -bodies sends: bodies of the largest accepted size, many at once, to a slow
+// upstream, so that they pile up in the server. Afterwards the server's memory is
+// watched for watchQuiet.
 const (
 	bodySize    = 4 << 20
 	bodiesAt    = 100
@@ -26,10 +26,10 @@ const (
 	watchQuiet  = time.Minute
 	watchEvery  = 10 * time.Second
 	bodyTimeout = 2 * time.Minute
-	room        = "256MiB" // of bodies in the server; one key may have all of it
+	room        = "256MiB" // limit of the server's body memory; the one key of the test may use all of it
 )
 
-// largeRequest is [request] with a state that makes it size bytes long.
+// largeRequest returns [request] with a state that makes it size bytes long.
 func largeRequest(size int) []byte {
 	small := request()
 	at := strings.Index(small, `"},"questions"`)
@@ -37,8 +37,8 @@ func largeRequest(size int) []byte {
 	return []byte(small[:at] + fill + small[at:])
 }
 
-// memory sends n large bodies and prints what the server's memory came to, also
-// after so much quiet.
+// memory sends n large bodies and prints the greatest memory of the server, and its
+// memory during the quiet time afterwards.
 func memory(ctx context.Context, n int, quiet time.Duration, out io.Writer) error {
 	f := &fleet{}
 	defer func() { f.stop() }()
@@ -81,7 +81,7 @@ func memory(ctx context.Context, n int, quiet time.Duration, out io.Writer) erro
 	}
 }
 
-// flood sends n bodies over bodiesAt connections.
+// flood sends n bodies over bodiesAt connections and counts the replies.
 func flood(ctx context.Context, g gateway, n int) (answered, refused int64, err error) {
 	body := largeRequest(bodySize)
 	client := &http.Client{Timeout: bodyTimeout, Transport: &http.Transport{
@@ -121,8 +121,8 @@ func flood(ctx context.Context, g gateway, n int) (answered, refused int64, err 
 	return served.Load(), full.Load(), err
 }
 
-// resident is a figure in bytes of a process's memory, from Linux's
-// /proc/PID/status: VmRSS, or VmHWM for the most that it was; elsewhere 0.
+// resident returns a figure of Linux's /proc/PID/status in bytes: VmRSS, the resident
+// memory, or VmHWM, its maximum. On other systems it returns 0.
 func resident(pid int, name string) int64 {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
@@ -131,7 +131,7 @@ func resident(pid int, name string) int64 {
 	return parseStatus(string(data), name)
 }
 
-// parseStatus is a figure in bytes of the text of /proc/PID/status.
+// parseStatus returns a figure in bytes from the text of /proc/PID/status.
 func parseStatus(text, name string) int64 {
 	_, after, _ := strings.Cut(text, name+":")
 	line, _, _ := strings.Cut(after, "\n")

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// request is the 1 KB question that every caller asks.
+// request returns the 1 KB request that every caller sends.
 func request() string {
 	state := strings.Repeat("I was charged twice for May and nobody answers my mails. ", 8)
 	return `{"model":"acme/judge","state":{"ticket":"` + state + `"},"questions":{` +
@@ -26,7 +26,8 @@ func request() string {
 		`"anger":{"type":"score","instructions":"How upset is the customer?","criteria":["calm","annoyed","furious"]}}}`
 }
 
-// drive sends requests over conns kept-alive connections for a while.
+// drive measures a gateway with conns kept-alive connections for a time, after a
+// warm-up.
 func drive(ctx context.Context, g gateway, conns int, length time.Duration) (result, error) {
 	if _, err := round(ctx, g, conns, length/4); err != nil { // warm up
 		return result{}, err
@@ -48,7 +49,7 @@ func drive(ctx context.Context, g gateway, conns int, length time.Duration) (res
 	}, nil
 }
 
-// round returns how long each request took.
+// round sends requests for a time and returns the duration of each.
 func round(ctx context.Context, g gateway, conns int, length time.Duration) ([]time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, length+10*time.Second)
 	defer cancel()
@@ -66,8 +67,8 @@ func round(ctx context.Context, g gateway, conns int, length time.Duration) ([]t
 	return slices.Concat(took...), nil
 }
 
-// caller asks the same over one connection until the end. It speaks HTTP by
-// hand, so that little of the machine goes into asking.
+// caller sends the same request over one connection until end. It writes HTTP by hand,
+// so that the load generator itself uses little processor time.
 func caller(ctx context.Context, g gateway, end time.Time) ([]time.Duration, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", g.addr)
@@ -84,15 +85,15 @@ func caller(ctx context.Context, g gateway, end time.Time) ([]time.Duration, err
 	return took, cmp.Or(err, ctx.Err())
 }
 
-// rawRequest is [request] as it goes over the wire to a gateway.
+// rawRequest returns the bytes of [request] as sent to a gateway.
 func rawRequest(g gateway) []byte {
 	body := request()
 	return []byte("POST " + g.path + " HTTP/1.1\r\nHost: " + g.addr + "\r\nContent-Type: application/json\r\nAuthorization: Bearer " +
 		g.key + "\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 }
 
-// ask sends raw over a connection again and again, as long as more says so, and
-// returns how long each reply took.
+// ask sends raw over a connection as long as more returns true. It returns the duration
+// of each request.
 func ask(conn net.Conn, raw []byte, more func(asked int) bool) ([]time.Duration, error) {
 	r := bufio.NewReader(conn)
 	var took []time.Duration
@@ -124,8 +125,8 @@ func readReply(r *bufio.Reader) error {
 	return resp.Body.Close()
 }
 
-// cpuTime is the processor time that a process has used, from Linux's
-// /proc/PID/stat in ticks of 10 ms; elsewhere 0.
+// cpuTime returns the processor time that a process has used, from Linux's
+// /proc/PID/stat with its ticks of 10 ms. On other systems it returns 0.
 func cpuTime(pid int) time.Duration {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -134,9 +135,9 @@ func cpuTime(pid int) time.Duration {
 	return parseStat(string(data))
 }
 
-// parseStat adds the ticks of user and system in the text of /proc/PID/stat.
+// parseStat returns the sum of user and system time in the text of /proc/PID/stat.
 func parseStat(text string) time.Duration {
-	end := strings.LastIndex(text, ") ") // the name may hold spaces and brackets
+	end := strings.LastIndex(text, ") ") // the process name may contain spaces and brackets
 	if end < 0 {
 		return 0
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// gateway is one process under measurement.
+// gateway is a measured process.
 type gateway struct {
 	name string
 	addr string
@@ -23,15 +23,14 @@ type gateway struct {
 	pid  int
 }
 
-// fleet is every process that a comparison needs.
+// fleet has all processes of a comparison.
 type fleet struct {
 	gateways []gateway // the floor, the proxy and the server
 	dir      string
 	procs    []*exec.Cmd
 }
 
-// start builds the server and starts all processes; the upstream answers after
-// delay.
+// start builds the server and starts all processes. The upstream answers after delay.
 func start(ctx context.Context, delay time.Duration) (f *fleet, err error) {
 	f = &fleet{}
 	defer func() {
@@ -65,8 +64,8 @@ func start(ctx context.Context, delay time.Duration) (f *fleet, err error) {
 	return f, nil
 }
 
-// server builds examples/server and starts it in front of the upstream, with
-// flags beside those that it needs.
+// server builds examples/server and starts it in front of the upstream. flags are added
+// to the required flags.
 func (f *fleet) server(ctx context.Context, upstream string, flags ...string) (gateway, error) {
 	binary := filepath.Join(f.dir, "server")
 	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "github.com/signalbox/signalbox/examples/server") //nolint:gosec // fixed arguments
@@ -86,7 +85,7 @@ func (f *fleet) server(ctx context.Context, upstream string, flags ...string) (g
 	if err != nil {
 		return gateway{}, err
 	}
-	data, err := os.ReadFile(keysFile) //nolint:gosec // a path of our own
+	data, err := os.ReadFile(keysFile) //nolint:gosec // the path is made above
 	if err != nil {
 		return gateway{}, err
 	}
@@ -101,10 +100,10 @@ func (f *fleet) server(ctx context.Context, upstream string, flags ...string) (g
 	return gateway{name: "server", addr: addr, path: "/api/v1/systemone", key: keys.InferenceKey, pid: pid}, nil
 }
 
-// spawn starts a process and returns its first line of output, which all of
-// ours print once they listen.
+// spawn starts a process and returns its pid and its first line of output. Every
+// process of bench prints that line once it listens.
 func (f *fleet) spawn(ctx context.Context, name string, args ...string) (pid int, line string, err error) {
-	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // our own binaries
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // binaries of this module
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.StdoutPipe()
@@ -119,11 +118,11 @@ func (f *fleet) spawn(ctx context.Context, name string, args ...string) (pid int
 	if line, err = r.ReadString('\n'); err != nil {
 		return 0, "", fmt.Errorf("%s did not start: %w", filepath.Base(name), err)
 	}
-	go func() { _, _ = io.Copy(io.Discard, r) }() // ends with the process
+	go func() { _, _ = io.Copy(io.Discard, r) }() // ends when the process ends
 	return cmd.Process.Pid, strings.TrimSpace(line), nil
 }
 
-// stop ends every process and removes what start wrote.
+// stop ends every process and removes the files that start wrote.
 func (f *fleet) stop() {
 	for _, p := range f.procs {
 		_ = p.Process.Signal(syscall.SIGTERM)

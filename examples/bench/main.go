@@ -1,53 +1,54 @@
-// Command bench measures what the gateway costs on the wire.
+// Command bench measures what the gateway costs per request.
 //
 //	go run ./examples/bench
 //
-// It starts, as separate processes on loopback, an upstream that always
-// answers the same and three gateways in front of it: the floor, the least that a
-// handler of net/http can do (read the body, ask over a kept connection, write the
-// reply); a bare httputil.ReverseProxy; and the server of examples/server. It
-// drives them in turn with the same 1 KB request over 1 and 32 kept-alive
-// connections. It prints requests per second, latencies, and the processor time of
-// the gateway process per request (Linux only), each the median of -rounds rounds,
-// and how the server compares with the other two. The floor collects garbage as
-// seldom as the server (GOGC=400).
+// It starts separate processes on loopback: an upstream that always sends the same
+// answer, and three gateways in front of it. The floor does the minimum of a net/http
+// handler: it reads the body, forwards it over a kept-alive connection and writes the
+// reply. The proxy is a bare httputil.ReverseProxy. The server is examples/server. The
+// floor uses the server's GOGC=400.
+//
+// bench sends each of them in turn the same 1 KB request, over 1 and over 32 kept-alive
+// connections. It prints requests per second, latencies, and the processor time of the
+// gateway per request (Linux only), each as the median of -rounds rounds, and the
+// server's processor time as a multiple of the other two.
 //
 // Flags: -time DURATION of one measurement (default 3s), -rounds N (default 3).
 //
 //	go run ./examples/bench -bodies 600
 //
-// measures the server's memory instead (Linux only): so many bodies of 4 MiB,
-// 100 at once, to an upstream that takes 300 ms, and then a minute of quiet. On
-// the same machine the server, which holds 256 MiB of bodies at most, takes
-// 715 MiB at most, and 24 MiB after 20 seconds. Without a limit of its memory and
-// without returning it (GOMEMLIMIT, GOGC=400 alone) it took 1,837 MiB and kept it.
+// measures the server's memory instead (Linux only). It sends 600 bodies of 4 MiB, 100 at
+// the same time, to an upstream that takes 300 ms, and then waits a minute. On the machine
+// of the figures below, the server holds 256 MiB of bodies at most. It uses 715 MiB at
+// most, and 24 MiB after 20 seconds. Without a memory limit and without returning memory
+// (GOGC=400 and no GOMEMLIMIT) it used 1,837 MiB and kept them.
 //
 //	go run ./examples/bench -slow 8000
 //
-// measures memory with many calls in flight (Linux only): so many callers ask each
-// gateway three times, of an upstream that takes 2 s. It needs two file descriptors
-// for each call in flight. With 8,000 of them the proxy takes 687 MiB at most, and
-// the server 644, or 654 without the limit that it sets itself (GOMEMLIMIT=off). A
-// call that waits holds 46 KB in the server: 18 of stack, 12 of net/http's server,
-// 2 to read the reply with, and its request.
+// measures memory with 8,000 calls in flight (Linux only). As many callers send each
+// gateway three requests, and the upstream takes 2 s. Each call in flight needs two file
+// descriptors. The proxy uses 687 MiB at most, the server 644, or 654 without the limit
+// that it sets itself (GOMEMLIMIT=off). A waiting call holds 46 KB in the server: 18 KB of
+// stack, 12 KB of net/http's server, 2 KB of buffer for the upstream's reply, and its
+// request.
 //
 // # What is above the floor
 //
-// On two cores of a virtual machine that others used too, medians of nine
-// interleaved rounds, processor time of floor, proxy and server: 63, 130 and 162 µs
-// on one connection, 34, 84 and 75 on 32. The server takes 2.6 and 2.2 times the
-// floor's. Above the floor are decoding and checking the request and the reply
-// (11 µs on 32 connections), accounting (5), contexts and their timers (3), the look
-// at an idle connection (1), and encoding, planning and policies. Allocation and
-// collection are 9 of all these. On one connection threads go to sleep and are woken
-// between any two system calls, and the longer a request takes the more often.
+// Measured on two cores of a shared virtual machine, as medians of nine interleaved
+// rounds. The processor time of floor, proxy and server is 63, 130 and 162 µs on one
+// connection, and 34, 84 and 75 µs on 32. So the server takes 2.6 and 2.2 times the
+// floor's. On 32 connections the difference is decoding and checking the request and the
+// reply (11 µs), accounting (5), contexts and their timers (3), checking an idle
+// connection before its use (1), and encoding, planning and policies. Allocation and
+// garbage collection are 9 µs of all these. On one connection threads go to sleep and are
+// woken between any two system calls, and more often the longer a request takes.
 //
 // # Where the time goes
 //
-// On two cores of a virtual machine, the median of five rounds: 393 µs a
-// request for the proxy and 396 for the server on one connection (1.01), 194 and
-// 192 on 32 (0.99). Runs differ by a tenth. Of the processor time at 32
-// connections, by a profile of each (in a noisier run, of about 220 µs each):
+// Measured on two cores of a virtual machine, as medians of five rounds. A request takes
+// 393 µs for the proxy and 396 for the server on one connection (1.01 times), and 194 and
+// 192 µs on 32 (0.99 times). Runs differ by a tenth. The processor time on 32 connections,
+// by a profile of each (in a noisier run, of about 220 µs each):
 //
 //	                                                     proxy  server
 //	system calls that write and read                      29 %    28 %
@@ -61,12 +62,12 @@
 //	allocation                                            11 %     9 %
 //	garbage collection                                    15 %     3 %
 //
-// Three things pay for what the server does beyond a proxy. It asks the upstream
-// without changing goroutines (docs/adr/0017-kept-connections.md), which plain
-// http and small requests allow: behind https it does as the proxy does. It
-// collects garbage less often, as its package comment says; with GOGC=100 it
-// needs some 20 µs more on 32 connections. And it logs no answers. The timeouts
-// of its listener and of its attempts cost nothing that can be seen.
+// Three savings make up for what the server does beyond a proxy. First, it asks the
+// upstream without changing goroutines (docs/adr/0017-kept-connections.md). That works
+// with plain http and small requests; with https it does as the proxy does. Second, it
+// collects garbage less often, as its package comment says. With GOGC=100 it needs about
+// 20 µs more on 32 connections. Third, it logs no answers. The timeouts of its listener
+// and of its attempts cost nothing measurable.
 package main
 
 import (
@@ -93,17 +94,17 @@ func main() {
 	}
 }
 
-// What the program returns to the shell.
+// The exit codes of the program.
 const (
 	exitDone   = 0
 	exitFailed = 1
-	exitUsage  = 2 // a mistake in the flags
+	exitUsage  = 2 // invalid flags
 )
 
-// errUsage is wrapped by what is wrong with the flags.
+// errUsage is wrapped by errors about the flags.
 var errUsage = errors.New("bad arguments")
 
-// status is what the program returns to the shell when it ended with err.
+// status returns the exit code for err.
 func status(err error) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
@@ -115,8 +116,8 @@ func status(err error) int {
 	}
 }
 
-// settings are the flags. Role, target and delay are for the processes that bench
-// starts of itself.
+// settings are the flags. role, target and delay are for the processes that bench
+// starts from its own binary.
 type settings struct {
 	length time.Duration
 	rounds int
@@ -136,8 +137,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&s.slow, "slow", 0, "measure memory instead, with `N` calls in flight on an upstream that takes 2 s")
 	flags.StringVar(&s.role, "role", "", "used internally: upstream, floor or proxy")
 	flags.StringVar(&s.target, "target", "", "used internally: address behind the floor or the proxy")
-	flags.DurationVar(&s.delay, "delay", 0, "used internally: how late the upstream answers")
-	flags.SetOutput(io.Discard) // a mistake is one line, not the whole usage
+	flags.DurationVar(&s.delay, "delay", 0, "used internally: the `DURATION` after which the upstream answers")
+	flags.SetOutput(io.Discard) // an error prints one line instead of the usage
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(out)
 		flags.Usage()
@@ -158,7 +159,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	case s.role == "proxy":
 		return listen(ctx, proxy(s.target), out)
 	case s.role != "" || flags.NArg() > 0 || s.rounds < 1 || s.length <= 0 || s.bodies < 0 || s.slow < 0:
-		return fmt.Errorf("%w %q", errUsage, args)
+		return fmt.Errorf("%w %q: -h lists the flags", errUsage, args)
 	case s.bodies > 0:
 		return memory(ctx, s.bodies, watchQuiet, out)
 	case s.slow > 0:
@@ -167,7 +168,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return compare(ctx, s, out)
 }
 
-// compare runs every measurement and prints the table.
+// compare runs all measurements and prints the table.
 func compare(ctx context.Context, s settings, out io.Writer) error {
 	f, err := start(ctx, 0)
 	if err != nil {
@@ -177,7 +178,7 @@ func compare(ctx context.Context, s settings, out io.Writer) error {
 	_, _ = fmt.Fprintf(out, "%-10s %5s %10s %10s %10s %12s\n", "gateway", "conns", "req/s", "p50", "p99", "CPU µs/req")
 	for _, conns := range []int{1, 32} {
 		results := make([][]result, len(f.gateways))
-		for range s.rounds { // in turn, so that a drift of the machine hits all
+		for range s.rounds { // in turn, so that a change of the machine's speed affects all gateways
 			for i, g := range f.gateways {
 				r, err := drive(ctx, g, conns, s.length)
 				if err != nil {
@@ -204,7 +205,7 @@ func compare(ctx context.Context, s settings, out io.Writer) error {
 type result struct {
 	rate     float64 // requests per second
 	p50, p99 time.Duration
-	cpu      float64 // processor microseconds of the gateway per request; 0 where it is not known
+	cpu      float64 // processor time of the gateway per request, in µs; 0 if unknown
 }
 
 func median(rs []result) result {

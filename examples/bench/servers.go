@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// reply is what the upstream answers to [request], whoever asks.
+// reply is the upstream's answer to every [request].
 const reply = `{"model":"judge-1","answers":{` +
 	`"refund":{"type":"noul","noul":0.97},` +
 	`"desk":{"type":"choice","choice":"billing","probabilities":{"billing":0.95,"technical":0.03,"sales":0.02},"confidence":0.9},` +
 	`"anger":{"type":"score","score":0.72,"legend":{"0":"calm","1":"annoyed","2":"furious"},"probabilities":{"0":0.3,"1":0.68,"2":0.02},"confidence":0.52}},` +
 	`"usage":{"input_tokens":310,"output_tokens":3}}`
 
-// upstream always answers the same.
+// upstream returns a handler that always sends reply.
 func upstream() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
@@ -34,7 +34,7 @@ func upstream() http.Handler {
 	})
 }
 
-// late answers as upstream does, but only after delay.
+// late returns upstream with a delay before each reply.
 func late(delay time.Duration) http.Handler {
 	answer := upstream()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -49,17 +49,17 @@ func late(delay time.Duration) http.Handler {
 	})
 }
 
-// floorGCPercent is that of examples/server.
+// floorGCPercent is the GOGC of examples/server.
 const floorGCPercent = 400
 
-// floor is the least work that a gateway on net/http can do: it reads the body,
-// asks the upstream over a connection that it keeps, and writes the reply. It
-// checks nothing and bounds nothing. It is safe for concurrent use.
+// floor is the minimum that a gateway on net/http must do: it reads the body, forwards
+// it over a kept-alive connection, and writes the reply. It has no checks and no
+// limits. It is safe for concurrent use.
 type floor struct {
 	target string
 
 	mu   sync.Mutex
-	idle []*floorConn // the connection used last is the last
+	idle []*floorConn // the last one was used most recently
 }
 
 // floorConn is a connection to the upstream.
@@ -113,11 +113,11 @@ func (c *floorConn) ask() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read to its end, or the connection is closed
+	defer resp.Body.Close() //nolint:errcheck // the body was read to its end, or the connection is closed
 	return io.ReadAll(resp.Body)
 }
 
-// take returns an idle connection, or a new one where there is none.
+// take returns an idle connection, or a new one if none is idle.
 func (f *floor) take(ctx context.Context) (*floorConn, error) {
 	f.mu.Lock()
 	if last := len(f.idle) - 1; last >= 0 {
@@ -135,8 +135,8 @@ func (f *floor) take(ctx context.Context) (*floorConn, error) {
 	return &floorConn{Conn: conn, in: bufio.NewReader(conn)}, nil
 }
 
-// proxy is the yardstick: the standard library's reverse proxy, with as many
-// idle connections as there are callers.
+// proxy returns the standard library's reverse proxy, with enough idle connections for
+// all callers.
 func proxy(target string) http.Handler {
 	transport := &http.Transport{MaxIdleConns: 100, MaxIdleConnsPerHost: 100, IdleConnTimeout: time.Minute}
 	to := &url.URL{Scheme: "http", Host: target}
@@ -146,7 +146,7 @@ func proxy(target string) http.Handler {
 	}
 }
 
-// listen serves h on a free port, prints the address and stops with ctx.
+// listen serves h on a free port and prints the address. It stops when ctx ends.
 func listen(ctx context.Context, h http.Handler, out io.Writer) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")

@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// What -slow does.
+// The settings of -slow.
 const (
-	slowDelay = 2 * time.Second // of the upstream's answer
+	slowDelay = 2 * time.Second // until the upstream answers
 	slowAsks  = 3               // of each caller, one after another
-	slowDials = 64              // connections that are opened at a time
+	slowDials = 64              // connections that are opened at the same time
 )
 
-// crowd has n callers ask each gateway at once, of an upstream that answers
-// after delay, and prints what the memory of the gateway came to.
+// crowd has n callers ask each gateway at the same time, and prints the memory of the
+// gateway. The upstream answers after delay.
 func crowd(ctx context.Context, n int, delay time.Duration, out io.Writer) error {
 	f, err := start(ctx, delay)
 	if err != nil {
@@ -50,8 +50,8 @@ func crowd(ctx context.Context, n int, delay time.Duration, out io.Writer) error
 	return nil
 }
 
-// dialAll opens n connections, few of them at a time: more would overflow the
-// listener's queue.
+// dialAll opens n connections, slowDials at the same time, because more would overflow
+// the listener's queue.
 func dialAll(ctx context.Context, addr string, n int) ([]net.Conn, error) {
 	conns := make([]net.Conn, n)
 	group, ctx := errgroup.WithContext(ctx)
@@ -70,14 +70,14 @@ func dialAll(ctx context.Context, addr string, n int) ([]net.Conn, error) {
 	return conns, nil
 }
 
-// askAll has every connection ask slowAsks times, closes all of them, and returns
-// how long each request took.
+// askAll sends slowAsks requests over each connection, closes all connections, and
+// returns the duration of each request.
 func askAll(ctx context.Context, g gateway, conns []net.Conn) ([]time.Duration, error) {
 	defer closeAll(conns)
 	took := make([][]time.Duration, len(conns))
 	raw := rawRequest(g)
 	group, ctx := errgroup.WithContext(ctx)
-	defer context.AfterFunc(ctx, func() { closeAll(conns) })() // ends what waits for a reply
+	defer context.AfterFunc(ctx, func() { closeAll(conns) })() // ends reads that wait for a reply
 	for i, conn := range conns {
 		group.Go(func() (err error) {
 			took[i], err = ask(conn, raw, func(asked int) bool { return asked < slowAsks })

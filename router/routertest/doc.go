@@ -13,9 +13,9 @@
 //		routertest.Choose("desk", "billing", 0.9), routertest.Yes("refund", 0.8), routertest.Rate("heat", 2, 0.7),
 //	}})
 //
-// [Catalog] serves one model, [Model]. For another model build a catalog with
-// router.NewCatalog, from that model, an endpoint of it and
-// router.ProviderInfo{Slug: "acme", Client: script}.
+// [Catalog] serves one model, [Model]. For another model make the catalog with
+//
+//	catalog, err := router.Single(script, router.Endpoint{Provider: "acme", Model: "typesafe/jev-1.13"})
 //
 // The package imports testing and testify, so import it only in tests.
 //
@@ -25,7 +25,7 @@
 // specification of router.Provider: each of its tests is named for the promise
 // that it checks. [Run] expects of a client:
 //
-//   - The class is that of the status, as in [Fail], which has the table.
+//   - The class is that of the status, by the table of [Fail].
 //     RetryAfter comes from Retry-After-Ms, else from Retry-After in seconds or
 //     as a date, and is at most an hour.
 //   - A 200 that is no valid answer is a BadReply. If it could be read and only its

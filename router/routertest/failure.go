@@ -18,7 +18,7 @@ import (
 // foreign text.
 func failure(t *testing.T, err error) *router.UpstreamError {
 	t.Helper()
-	require.Error(t, err)
+	require.Error(t, err, "a failed attempt, and one whose context has ended, returns an error")
 	failed, ok := errors.AsType[*router.UpstreamError](err)
 	require.True(t, ok, "every failure is a *router.UpstreamError, not a %T", err)
 	assert.Contains(t, []router.Class{

@@ -172,17 +172,18 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Fail returns a provider's error for an upstream's HTTP status. RetryAfter is the
-// upstream's hint, 0 for none. The class is that of the status, which a provider
-// must report unless it knows better:
+// Fail returns the error that a provider reports for an upstream's HTTP status. A
+// provider that knows more of its upstream may report another class.
 //
-//   - 400, 422: InvalidRequest
-//   - 408, 504, 524: Timeout
-//   - 413: PayloadTooLarge
-//   - 429: RateLimitExceeded
-//   - 503: NoCapacity
-//   - 529: ProviderOverloaded
-//   - any other: ProviderUnavailable
+//	400, 422       router.InvalidRequest
+//	413            router.PayloadTooLarge
+//	429            router.RateLimitExceeded
+//	503            router.NoCapacity
+//	529            router.ProviderOverloaded
+//	408, 504, 524  router.Timeout
+//	any other      router.ProviderUnavailable
+//
+// RetryAfter is the upstream's hint, 0 for none.
 func Fail(status int, retryAfter time.Duration) error {
 	return &router.UpstreamError{Status: status, Class: class(status), RetryAfter: retryAfter}
 }
