@@ -43,9 +43,9 @@ type ProviderInfo struct {
 // Endpoint is one model at one provider.
 type Endpoint struct {
 	ID            uuid.UUID // permanent, because statistics and activity refer to it
-	Provider      string    // base slug
+	Provider      string    // base slug, required
 	Variant       string    // "" or e.g. eu-west
-	Model         string    // a Model's ID
+	Model         string    // a Model's ID, "<author>/<name>", required
 	UpstreamModel string    // the provider's name of the model; default Model
 	Pricing       Pricing
 	Quantization  string   // "" is unknown

@@ -13,6 +13,9 @@ import (
 // [Attempt], and return every failure as an [*UpstreamError]. It returns answers as
 // the upstream gave them, because the router checks and repairs them.
 // router/routertest tests an implementation.
+//
+// Any other error counts as [ProviderUnavailable]. Logs then have its type only,
+// because its text may hold secrets.
 type Provider interface {
 	Decide(ctx context.Context, a Attempt) (Reply, error)
 }
