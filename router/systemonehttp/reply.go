@@ -9,12 +9,12 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// What is wrong with a reply; nothing of the upstream's text.
+// Problems of a reply. The texts contain nothing of the upstream's.
 var (
 	errSyntax   = errors.New("reply is not valid JSON")
 	errEnvelope = errors.New("reply is not in its envelope")
 	errFailed   = errors.New("reply reports a failure")
-	errUsage    = errors.New("reply counts tokens by what is no whole number, or negative")
+	errUsage    = errors.New("a token count of the reply is negative or no whole number")
 )
 
 // decode reads the body of a 200.
@@ -38,7 +38,7 @@ func (c *Client) decode(raw upstream.Reply) (router.Reply, error) {
 	}
 	reply.Usage.Cost = upstream.Cost(response.Usage.Cost)
 	for i := range reply.Answers {
-		reply.Answers[i].Legend = nil // ours is made from the request
+		reply.Answers[i].Legend = nil // the router builds legends from the request
 	}
 	if reply.ID == "" {
 		reply.ID = headerID(raw.Header, c.profile.ReplyID)
@@ -46,8 +46,8 @@ func (c *Client) decode(raw upstream.Reply) (router.Reply, error) {
 	return reply, nil
 }
 
-// count reads counts of 0 again: the count may be absent, or given under the name
-// of another dialect.
+// count reads counts of 0 again, because the count may be absent or have another
+// dialect's name.
 func (c *Client) count(reply *router.Reply, data []byte) error {
 	u := &reply.Usage
 	if u.InputTokens > 0 && u.OutputTokens > 0 {
@@ -66,7 +66,7 @@ func (c *Client) count(reply *router.Reply, data []byte) error {
 	return nil
 }
 
-// unwrap takes a reply out of its envelope.
+// unwrap returns the reply inside its envelope.
 func (c *Client) unwrap(data []byte) ([]byte, error) {
 	e := c.profile.Envelope
 	if e.Result == "" {
@@ -98,10 +98,10 @@ func headerID(h http.Header, names []string) string {
 	return ""
 }
 
-// silent returns the questions that have no answer.
+// silent returns the questions without an answer.
 func silent(sent *systemone.Request, answers systemone.Answers) []string {
 	if len(answers) >= len(sent.Questions) {
-		return nil // complete, or with an answer too many, which the check finds
+		return nil // complete, or with an extra answer, which the check detects
 	}
 	answered := make(map[string]bool, len(answers))
 	for _, a := range answers {
