@@ -16,9 +16,10 @@
 //   - systemone defines states, questions, answers and their laws. router calls
 //     providers in turn, checks answers and counts money. router/ask writes the
 //     questions, and reads the answers, as one Go struct.
-//   - router/systemonehttp and router/openaidecisions are providers over HTTP.
-//     router/similarity is a model that runs in the process. router/routertest
-//     scripts providers for tests and is the suite that a provider must pass.
+//   - router/systemonehttp, router/openaidecisions and router/geminidecisions are
+//     providers over HTTP. router/similarity is a model that runs in the process.
+//     router/routertest scripts providers for tests and is the suite that a
+//     provider must pass.
 //   - keys, organization, presets, guardrails and activity are one policy each.
 //   - httpapi is the HTTP interface, for any mux.
 //   - store is the set of what a service stores. store/memory, store/sqlite and

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/geminidecisions"
 	"github.com/signalbox/signalbox/router/openaidecisions"
 	"github.com/signalbox/signalbox/router/systemonehttp"
 	"github.com/signalbox/signalbox/systemone"
@@ -132,6 +133,9 @@ func TestBoundHoldsForEveryDialect(t *testing.T) {
 		"openai": func(c *http.Client) (router.Provider, error) {
 			return openaidecisions.New(openaidecisions.Config{BaseURL: "https://api.example.com/v1", APIKey: "sk", HTTP: c})
 		},
+		"gemini": func(c *http.Client) (router.Provider, error) {
+			return geminidecisions.New(geminidecisions.Config{BaseURL: "https://api.example.com/v1", APIKey: "sk", HTTP: c})
+		},
 	}
 	verbatim := map[string]bool{}
 	for _, p := range systemonehttp.Profiles() {
@@ -148,7 +152,7 @@ func TestBoundHoldsForEveryDialect(t *testing.T) {
 				client, err := open(&http.Client{Transport: m})
 				require.NoError(draw, err)
 				q := drawRequest(draw)
-				if name != "openai" {
+				if name != "openai" && name != "gemini" {
 					m.asked = q
 				}
 				catalog, err := router.NewCatalog(models()[:1], []router.ProviderInfo{{Slug: "ant", Name: "Ant Cloud", Client: client}},

@@ -13,6 +13,7 @@ import (
 const (
 	kindSystemOne  = "systemone"
 	kindOpenAI     = "openai"
+	kindGemini     = "gemini"
 	kindSimilarity = "similarity"
 )
 
@@ -129,8 +130,8 @@ func (b builder) upstream(place string, p providerConfig) (*upstream, error) {
 		}
 		return u, u.embed(place)
 	}
-	if p.Kind != kindSystemOne && p.Kind != kindOpenAI {
-		return nil, at(place+".kind", "must be %q, %q or %q", kindSystemOne, kindOpenAI, kindSimilarity)
+	if p.Kind != kindSystemOne && p.Kind != kindOpenAI && p.Kind != kindGemini {
+		return nil, at(place+".kind", "must be %q, %q, %q or %q", kindSystemOne, kindOpenAI, kindGemini, kindSimilarity)
 	}
 	if err := checkURL(p.BaseURL); err != nil {
 		return nil, at(place+".base_url", "%s", err)
@@ -145,13 +146,16 @@ func (b builder) upstream(place string, p providerConfig) (*upstream, error) {
 			b.warn(fmt.Sprintf("provider %s is disabled: the environment variable %s is not set", p.Slug, p.APIKeyEnv))
 		}
 	}
-	if p.Kind == kindOpenAI {
-		if p.Profile != "" {
-			return nil, at(place+".profile", "belongs to kind %q", kindSystemOne)
-		}
-		return u, u.openAI(place, p.BaseURL, key)
+	if p.Kind == kindSystemOne {
+		return u, u.systemOne(place, p, key)
 	}
-	return u, u.systemOne(place, p, key)
+	if p.Profile != "" {
+		return nil, at(place+".profile", "belongs to kind %q", kindSystemOne)
+	}
+	if p.Kind == kindGemini {
+		return u, u.gemini(place, p.BaseURL, key)
+	}
+	return u, u.openAI(place, p.BaseURL, key)
 }
 
 // environmentName reports whether s consists of letters, digits and underscores, and

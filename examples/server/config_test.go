@@ -55,9 +55,10 @@ func TestMistakesAreOneLineThatNamesThePlace(t *testing.T) {
 		"price":               {`"0.042"`, `"cheap"`, "endpoints[0].pricing.prompt"},
 		"price too fine":      {`"0.042"`, `"0.0000000001"`, "endpoints[0].pricing.prompt"},
 		"negative price":      {`"0.042"`, `"-1"`, "endpoints[0].pricing.prompt: must not be negative"},
-		"kind":                {`"systemone"`, `"grpc"`, `providers[0].kind: must be "systemone", "openai" or "similarity"`},
+		"kind":                {`"systemone"`, `"grpc"`, `providers[0].kind: must be "systemone", "openai", "gemini" or "similarity"`},
 		"profile":             {`"kind": "systemone"`, `"kind": "systemone", "profile": "x"`, "providers[0].profile: must be one of"},
 		"profile of openai":   {`"kind": "systemone"`, `"kind": "openai", "profile": "ollama"`, `providers[0].profile: belongs to kind "systemone"`},
+		"profile of gemini":   {`"kind": "systemone"`, `"kind": "gemini", "profile": "ollama"`, `providers[0].profile: belongs to kind "systemone"`},
 		"address missing":     {`"http://127.0.0.1:1/v1"`, `""`, "providers[0].base_url: is required"},
 		"address scheme":      {`"http://127.0.0.1:1/v1"`, `"ftp://x"`, "providers[0].base_url: must begin with"},
 		"address credentials": {`"http://127.0.0.1:1/v1"`, `"http://u:hunter2@x/v1"`, "providers[0].base_url: must not hold credentials"},
@@ -79,6 +80,7 @@ func TestMistakesAreOneLineThatNamesThePlace(t *testing.T) {
 		"port of the address": {`"http://127.0.0.1:1/v1"`, `"http://127.0.0.1:0/v1"`, "providers[0].base_url: base URL has no valid port\n"},
 		"path of the address": {`"systemone", "base_url": "http://127.0.0.1:1/v1"`, `"openai", "base_url": "http://127.0.0.1:1/../v1"`, "providers[0].base_url: base URL has an unusual path\n"},
 		"credential":          {`"kind"`, `"api_key_env": "SPACED", "kind"`, "providers[0].api_key_env: API key has a space"},
+		"credential, gemini":  {`"kind": "systemone"`, `"api_key_env": "SPACED", "kind": "gemini"`, "providers[0].api_key_env: API key has a space"},
 		"credential, openai":  {`"kind": "systemone"`, `"api_key_env": "SPACED", "kind": "openai"`, "providers[0].api_key_env: API key has a space"},
 		"empty":               {plainConfig, `{}`, "providers: must have at least one entry"},
 		"no providers":        {`[{"slug": "up", "name": "Up", "kind": "systemone", "base_url": "http://127.0.0.1:1/v1"}]`, `[]`, "providers: must have at least one entry"},
@@ -194,7 +196,7 @@ func TestDefaultsAreTheSafeOnes(t *testing.T) {
 }
 
 func TestAProviderMayNeedNoCredential(t *testing.T) {
-	for _, kind := range []string{kindSystemOne, kindOpenAI} {
+	for _, kind := range []string{kindSystemOne, kindOpenAI, kindGemini} {
 		c, err := decodeConfig([]byte(strings.Replace(plainConfig, kindSystemOne, kind, 1)))
 		require.NoError(t, err)
 		catalog, err := builder{getenv: func(string) string { return "" }, warn: func(string) {}}.catalog(c)
@@ -229,7 +231,7 @@ func TestTheExampleCoversEveryProfile(t *testing.T) {
 	var warnings []string
 	catalog, err := builder{getenv: func(string) string { return "" }, warn: func(w string) { warnings = append(warnings, w) }}.catalog(c)
 	require.NoError(t, err)
-	assert.Len(t, warnings, 8)
+	assert.Len(t, warnings, 9)
 	on := map[string]bool{}
 	for _, e := range catalog.Endpoints() {
 		if !e.Off {
@@ -326,6 +328,7 @@ func TestOwnCredentialsAreForUpstreamsThatTakeThem(t *testing.T) {
 	for provider, takes := range map[string]bool{
 		`"kind": "systemone", "base_url": "http://x/v1"`:                               true,
 		`"kind": "openai", "base_url": "http://x/v1"`:                                  true,
+		`"kind": "gemini", "base_url": "http://x/v1beta"`:                              true,
 		`"kind": "systemone", "profile": "typesafe", "base_url": "http://x/v1"`:        true,
 		`"kind": "systemone", "profile": "cloudflare-clef", "base_url": "http://x/v1"`: false,
 		`"kind": "systemone", "profile": "ollama", "base_url": "http://x/v1"`:          false,

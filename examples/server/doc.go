@@ -150,8 +150,9 @@
 //
 //	slug         lower-case letters, digits and ._- between them; what requests name
 //	name         display name; default: the slug
-//	kind         "systemone", "openai" (the OpenAI Decisions dialect) or
-//	             "similarity" (the embedded model; takes no further member)
+//	kind         "systemone", "openai" (the OpenAI Decisions dialect), "gemini" (the
+//	             Gemini Decisions dialect) or "similarity" (the embedded model; takes
+//	             no further member)
 //	profile      how a "systemone" service differs from the plain dialect:
 //	             see the list below; default "systemone"
 //	base_url     up to and including its version, e.g. https://api.typesafe.ai/v1;
@@ -214,7 +215,8 @@
 //	                 time limit of one attempt, in milliseconds; default 10,000
 //	supported_parameters
 //	                 optional parameters that the provider supports, today only "user";
-//	                 default: those of the profile; [] means none
+//	                 default: those of the profile or the kind; [] means none, and is
+//	                 all that "gemini" and "similarity" accept
 //	limits           {"questions","options","levels","concurrency"}: the largest
 //	                 number of each, where concurrency counts attempts in flight;
 //	                 default: those of the profile, else no limit.

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/router"
 )
 
 const refundQuestion = `{"model":"signalbox/similarity-en-1","state":"I want my money back","questions":{"refund":` +
@@ -196,4 +198,26 @@ func TestEndpointsStateTheirParameters(t *testing.T) {
 	assert.Equal(t, []string{"user"}, listed(`"supported_parameters": ["user"], `))
 	assert.Empty(t, listed(`"supported_parameters": [], `))
 	assert.Contains(t, listed(`"supported_parameters": ["temperature"], `), `unknown parameter "temperature"`)
+}
+
+// TestGeminiEndpointsAreDeclared: what the dialect lacks is in the catalog, and the
+// configuration cannot claim otherwise.
+func TestGeminiEndpointsAreDeclared(t *testing.T) {
+	build := func(with string) (*router.Catalog, error) {
+		text := strings.Replace(plainConfig, `"kind": "systemone"`, `"kind": "gemini"`, 1)
+		c, err := decodeConfig([]byte(strings.Replace(text, `"upstream_model"`, with+`"upstream_model"`, 1)))
+		require.NoError(t, err)
+		return builder{getenv: func(string) string { return "" }, warn: func(string) {}}.catalog(c)
+	}
+	for _, with := range []string{"", `"supported_parameters": [], `} {
+		catalog, err := build(with)
+		require.NoError(t, err)
+		e := catalog.Endpoints()[0]
+		assert.Empty(t, e.Parameters)
+		assert.True(t, e.Limits.OptionNullsOnly)
+		assert.Equal(t, 1000, e.Limits.Questions)
+		assert.Equal(t, 262_144, e.ContextLength)
+	}
+	_, err := build(`"supported_parameters": ["user"], `)
+	require.EqualError(t, err, `endpoints[0].supported_parameters: a "gemini" provider takes none`)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/geminidecisions"
 	"github.com/signalbox/signalbox/router/openaidecisions"
 	"github.com/signalbox/signalbox/router/similarity"
 	"github.com/signalbox/signalbox/router/systemonehttp"
@@ -58,6 +59,14 @@ func (u *upstream) openAI(place, baseURL string, key router.Secret) error {
 	})
 }
 
+func (u *upstream) gemini(place, baseURL string, key router.Secret) error {
+	return u.connect(place, key, func(key router.Secret) (router.Provider, error) {
+		client, err := geminidecisions.New(geminidecisions.Config{BaseURL: baseURL, APIKey: key, KeyOptional: true})
+		u.endpoint = client.Endpoint
+		return client, err
+	})
+}
+
 // connect makes the client of u. If that also fails without the key, the error names
 // base_url, otherwise api_key_env.
 func (u *upstream) connect(place string, key router.Secret, client func(router.Secret) (router.Provider, error)) (err error) {
@@ -86,13 +95,11 @@ func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, er
 	}
 	out := u.endpoint(e.Provider, e.Model, e.UpstreamModel)
 	out.Variant = e.Variant
-	if u.kind == kindSimilarity {
-		if e.UpstreamModel != "" {
-			return out, at(place+".upstream_model", "does not belong to a %q provider", kindSimilarity)
-		}
-		if len(e.SupportedParameters) > 0 {
-			return out, at(place+".supported_parameters", "a %q provider takes none", kindSimilarity)
-		}
+	if u.kind == kindSimilarity && e.UpstreamModel != "" {
+		return out, at(place+".upstream_model", "does not belong to a %q provider", kindSimilarity)
+	}
+	if (u.kind == kindSimilarity || u.kind == kindGemini) && len(e.SupportedParameters) > 0 {
+		return out, at(place+".supported_parameters", "a %q provider takes none", u.kind)
 	}
 	if client, ok := u.info.Client.(*systemonehttp.Client); ok {
 		if err := client.CheckModel(cmp.Or(e.UpstreamModel, e.Model)); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/signalbox/signalbox/guardrails/content"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/geminidecisions"
 	"github.com/signalbox/signalbox/router/openaidecisions"
 	"github.com/signalbox/signalbox/router/systemonehttp"
 	"github.com/signalbox/signalbox/systemone"
@@ -41,7 +42,9 @@ func upstreams(t testing.TB) (*wire, []router.Provider) {
 	require.NoError(t, err)
 	decisions, err := openaidecisions.New(openaidecisions.Config{BaseURL: "http://upstream.example/v1", APIKey: "k", HTTP: &http.Client{Transport: w}})
 	require.NoError(t, err)
-	return w, []router.Provider{native, decisions}
+	gemini, err := geminidecisions.New(geminidecisions.Config{BaseURL: "http://upstream.example/v1", APIKey: "k", HTTP: &http.Client{Transport: w}})
+	require.NoError(t, err)
+	return w, []router.Provider{native, decisions, gemini}
 }
 
 // everyText returns every string, name and number in a JSON text, including those in
@@ -115,7 +118,7 @@ func TestWhatWasFoundIsNotSent(t *testing.T) {
 				require.Error(rt, err)
 			}
 		}
-		require.Len(rt, w.bodies, 4)
+		require.Len(rt, w.bodies, 2*len(providers))
 		for _, body := range w.bodies {
 			require.True(rt, utf8.Valid(body))
 			_, sent, _ := bytes.Cut(body, []byte("\n"))

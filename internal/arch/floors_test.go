@@ -35,7 +35,7 @@ var floors = [][]string{
 var onlyIn = map[string][]string{
 	"net/http": {
 		".", "httpapi", "internal/upstream", "internal/sdktest", "examples/...",
-		"router/systemonehttp", "router/openaidecisions", "router/routertest",
+		"router/systemonehttp", "router/openaidecisions", "router/geminidecisions", "router/routertest",
 	},
 	"database/sql":                      {"store/sqlite", "examples/..."},
 	"github.com/jackc/pgx/v5":           {"store/postgres", "internal/pgtest", "examples/..."},

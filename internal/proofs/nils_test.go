@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/presets"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/geminidecisions"
 	"github.com/signalbox/signalbox/router/openaidecisions"
 	"github.com/signalbox/signalbox/router/similarity"
 	"github.com/signalbox/signalbox/router/systemonehttp"
@@ -124,5 +125,7 @@ func TestClientsRefuseNils(t *testing.T) {
 	_, err = systemonehttp.New(systemonehttp.Config{BaseURL: "https://a.example", APIKey: "k", HTTP: client})
 	require.ErrorIs(t, err, router.ErrConfig)
 	_, err = openaidecisions.New(openaidecisions.Config{BaseURL: "https://a.example", APIKey: "k", HTTP: client})
+	require.ErrorIs(t, err, router.ErrConfig)
+	_, err = geminidecisions.New(geminidecisions.Config{BaseURL: "https://a.example", APIKey: "k", HTTP: client})
 	require.ErrorIs(t, err, router.ErrConfig)
 }

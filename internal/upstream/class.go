@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // Statuses that are not in net/http.
@@ -44,6 +45,7 @@ var (
 	errCredential = errors.New("the caller's own credential cannot be shown to this upstream")
 	errRequestID  = errors.New("the request id cannot stand in a header")
 	errStatus     = errors.New("upstream refused the request")
+	errForm       = errors.New("reply is not in the System One form")
 	errNotOK      = errors.New("reply has an unexpected status")
 	errTooLarge   = errors.New("reply is larger than allowed")
 	errEncoded    = errors.New("reply is compressed, which was not asked for")
@@ -66,6 +68,21 @@ func BadAnswer(err error) *router.UpstreamError {
 	bad := BadReply(err)
 	bad.Checked = true
 	return bad
+}
+
+// BadResponse returns the failure for an error of [systemone.DecodeResponse], without
+// the name that the upstream chose for an answer. If the problem is that of one answer,
+// the reply was in the dialect and is a [BadAnswer].
+func BadResponse(err error) *router.UpstreamError {
+	bad, ok := errors.AsType[*systemone.AnswerError](err)
+	switch {
+	case !ok:
+		return BadReply(errForm)
+	case bad.Question != "":
+		return BadAnswer(&systemone.AnswerError{Problem: bad.Problem})
+	default:
+		return BadReply(&systemone.AnswerError{Problem: bad.Problem})
+	}
 }
 
 // failure returns the failure of an attempt without a reply. It drops the text of

@@ -28,3 +28,23 @@ func AppendName(dst []byte, name string) []byte {
 	dst = systemone.AppendString(dst, name)
 	return append(dst, ':')
 }
+
+// AppendText appends a value as a JSON string: a string unchanged, anything else as its
+// JSON text.
+func AppendText(dst []byte, value json.RawMessage) []byte {
+	dst = append(dst, '"')
+	dst = AppendInner(dst, value)
+	return append(dst, '"')
+}
+
+// AppendInner appends what [AppendText] writes between the quotes. The escapes of a
+// string are kept.
+func AppendInner(dst []byte, value json.RawMessage) []byte {
+	value = Trim(value)
+	if value[0] == '"' && len(value) > 1 {
+		return append(dst, value[1:len(value)-1]...)
+	}
+	from := len(dst)
+	dst = systemone.AppendString(dst, string(value))
+	return append(dst[:from], dst[from+1:len(dst)-1]...)
+}

@@ -67,3 +67,24 @@ func SoleAnswer(q systemone.Question) systemone.Answer {
 	a.Probabilities = []systemone.Probability{{Label: label, P: 1}}
 	return a
 }
+
+// SplitSole separates the questions with only one possible answer ([Sole]), and answers
+// them. If there are none, asked is questions itself.
+func SplitSole(questions []systemone.Question) (asked []systemone.Question, sole systemone.Answers) {
+	for i, q := range questions {
+		if !Sole(q) {
+			if sole != nil {
+				asked = append(asked, q)
+			}
+			continue
+		}
+		if sole == nil {
+			asked = append(asked, questions[:i]...)
+		}
+		sole = append(sole, SoleAnswer(q))
+	}
+	if sole == nil {
+		return questions, nil
+	}
+	return asked, sole
+}

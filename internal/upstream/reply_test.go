@@ -59,3 +59,33 @@ func TestAppendOptions(t *testing.T) {
 		assert.Equal(t, want, string(got))
 	}
 }
+
+func TestSplitSole(t *testing.T) {
+	noul := systemone.Question{Name: "a", Kind: systemone.Noul}
+	sole := systemone.Question{Name: "b", Kind: systemone.Score, Levels: []json.RawMessage{nil}}
+	for _, c := range []struct{ questions, asked []systemone.Question }{
+		{[]systemone.Question{noul}, []systemone.Question{noul}},
+		{[]systemone.Question{noul, sole, noul}, []systemone.Question{noul, noul}},
+		{[]systemone.Question{sole, noul}, []systemone.Question{noul}},
+		{[]systemone.Question{sole}, nil},
+		{nil, nil},
+	} {
+		asked, answers := upstream.SplitSole(c.questions)
+		assert.Equal(t, c.asked, asked)
+		assert.Len(t, answers, len(c.questions)-len(c.asked))
+	}
+}
+
+func TestAppendText(t *testing.T) {
+	for value, want := range map[string]string{
+		`"a \"b\" \u00e9"`: `"a \"b\" \u00e9"`,
+		`""`:               `""`,
+		` {"a": "b\n"} `:   `"{\"a\": \"b\\n\"}"`,
+		`[1]`:              `"[1]"`,
+		`null`:             `"null"`,
+		``:                 `"null"`,
+	} {
+		got := upstream.AppendText([]byte(`x`), json.RawMessage(value))
+		assert.Equal(t, "x"+want, string(got), value)
+	}
+}

@@ -87,7 +87,7 @@ func (*Client) Endpoint(slug, model, upstreamModel string) router.Endpoint {
 
 // Decide sends one request to the upstream.
 func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {
-	asked, sole := split(a.Request.Questions)
+	asked, sole := upstream.SplitSole(a.Request.Questions)
 	if len(asked) == 0 {
 		return router.Reply{Answers: sole}, nil
 	}
@@ -106,24 +106,4 @@ func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 	reply.ID = upstream.Name(raw.Header.Get("X-Request-Id"))
 	reply.Answers = append(reply.Answers, sole...)
 	return reply, nil
-}
-
-// split separates the questions with only one possible answer, and answers them.
-func split(questions []systemone.Question) (asked []systemone.Question, sole systemone.Answers) {
-	for i, q := range questions {
-		if !upstream.Sole(q) {
-			if sole != nil {
-				asked = append(asked, q)
-			}
-			continue
-		}
-		if sole == nil {
-			asked = append(asked, questions[:i]...)
-		}
-		sole = append(sole, upstream.SoleAnswer(q))
-	}
-	if sole == nil {
-		return questions, nil
-	}
-	return asked, sole
 }

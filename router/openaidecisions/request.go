@@ -38,7 +38,7 @@ func appendRequest(dst []byte, a router.Attempt, questions []systemone.Question)
 // they fit, else as JSON text.
 func appendInput(dst []byte, state json.RawMessage) []byte {
 	if !fitsInputJSON(state) {
-		return appendText(dst, state)
+		return upstream.AppendText(dst, state)
 	}
 	dst = append(dst, `[{"role":"user","content":[{"type":"input_json","data":`...)
 	dst = append(dst, state...)
@@ -80,7 +80,7 @@ func appendInstructions(dst []byte, q *systemone.Question, general string) []byt
 		return append(dst, `}]`...)
 	}
 	dst = append(dst, '"')
-	dst = appendInner(dst, instructions)
+	dst = upstream.AppendInner(dst, instructions)
 	dst = appendCriteria(dst, q, `\n\n`)
 	return append(dst, '"')
 }
@@ -89,12 +89,12 @@ func appendInstructions(dst []byte, q *systemone.Question, general string) []byt
 func appendCriteria(dst []byte, q *systemone.Question, gap string) []byte {
 	if q.True != nil {
 		dst = append(append(dst, gap...), `Criteria for true:\n`...)
-		dst = appendInner(dst, q.True)
+		dst = upstream.AppendInner(dst, q.True)
 		gap = `\n\n`
 	}
 	if q.False != nil {
 		dst = append(append(dst, gap...), `Criteria for false:\n`...)
-		dst = appendInner(dst, q.False)
+		dst = upstream.AppendInner(dst, q.False)
 	}
 	return dst
 }
@@ -131,27 +131,7 @@ func appendLevels(dst []byte, levels []json.RawMessage) []byte {
 func appendDescription(dst []byte, guidance json.RawMessage) []byte {
 	if guidance != nil && string(guidance) != `""` {
 		dst = append(dst, `,"description":`...)
-		dst = appendText(dst, guidance)
+		dst = upstream.AppendText(dst, guidance)
 	}
 	return append(dst, '}')
-}
-
-// appendText writes a value as a JSON string: a string unchanged, anything else as
-// its JSON text.
-func appendText(dst []byte, value json.RawMessage) []byte {
-	dst = append(dst, '"')
-	dst = appendInner(dst, value)
-	return append(dst, '"')
-}
-
-// appendInner writes what appendText writes between the quotes. The escapes of a
-// string are kept.
-func appendInner(dst []byte, value json.RawMessage) []byte {
-	value = upstream.Trim(value)
-	if value[0] == '"' && len(value) > 1 {
-		return append(dst, value[1:len(value)-1]...)
-	}
-	from := len(dst)
-	dst = systemone.AppendString(dst, string(value))
-	return append(dst[:from], dst[from+1:len(dst)-1]...)
 }

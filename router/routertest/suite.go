@@ -34,6 +34,9 @@ type Wire struct {
 	NoNulls bool
 	// Refusals says that Encode can write want.Refused.
 	Refusals bool
+	// RefusesAll says that Encode can write want.Refused where it names every
+	// question, for a dialect that refuses a request whole or not at all.
+	RefusesAll bool
 	// SilenceRefuses says that a question without an answer counts as refused.
 	SilenceRefuses bool
 	// TooLarge is the size in bytes of a reply that must be refused; default

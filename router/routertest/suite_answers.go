@@ -218,14 +218,19 @@ func (b *bench) distrusts(t *testing.T, a router.Attempt) (checked bool) {
 	return failed.Checked
 }
 
-// testRefusals: a refused question is named, and the others are answered.
+// testRefusals: a refused question is named, and the others are answered. A dialect
+// that refuses all questions or none is tested with all of them.
 func testRefusals(t *testing.T, w Wire) {
 	t.Helper()
-	if !w.Refusals {
+	if !w.Refusals && !w.RefusesAll {
 		return // the dialect has no refusals to test
 	}
 	b := newBench(t, w)
-	for refused := range 3 {
+	each := 3
+	if !w.Refusals {
+		each = 0
+	}
+	for refused := range each {
 		a := b.attempt(mixed())
 		want := defaultReply(a)
 		want.Refused = []string{want.Answers[refused].Name}

@@ -12,7 +12,6 @@ import (
 // Problems of a reply. The texts contain nothing of the upstream's.
 var (
 	errSyntax   = errors.New("reply is not valid JSON")
-	errForm     = errors.New("reply is not in the System One form")
 	errEnvelope = errors.New("reply is not in its envelope")
 	errFailed   = errors.New("reply reports a failure")
 	errUsage    = errors.New("a token count of the reply is negative or no whole number")
@@ -26,7 +25,7 @@ func (c *Client) decode(raw upstream.Reply) (router.Reply, error) {
 	}
 	response, err := systemone.DecodeResponse(data)
 	if err != nil {
-		return router.Reply{}, distrust(err)
+		return router.Reply{}, upstream.BadResponse(err)
 	}
 	reply := router.Reply{
 		Answers: response.Answers,
@@ -65,21 +64,6 @@ func (c *Client) count(reply *router.Reply, data []byte) error {
 		u.OutputTokens, reply.Uncounted.Output = out, missing.Output
 	}
 	return nil
-}
-
-// distrust returns the failure for a bad reply, without the name that the upstream
-// chose for an answer. If the problem is that of one answer, the reply was in the
-// dialect and counts as a bad answer.
-func distrust(err error) *router.UpstreamError {
-	bad, ok := errors.AsType[*systemone.AnswerError](err)
-	switch {
-	case !ok:
-		return upstream.BadReply(errForm)
-	case bad.Question != "":
-		return upstream.BadAnswer(&systemone.AnswerError{Problem: bad.Problem})
-	default:
-		return upstream.BadReply(&systemone.AnswerError{Problem: bad.Problem})
-	}
 }
 
 // unwrap returns the reply inside its envelope.
