@@ -1,4 +1,4 @@
-# The same commands as .ci/run, which is the authority; nothing lives only here.
+# Shortcuts for the commands of .ci/run, which defines CI.
 .PHONY: help test race lint openapi fuzz bench cover generate docs ci
 .DEFAULT_GOAL := help
 
@@ -26,11 +26,11 @@ fuzz: ## fuzz one target: make fuzz TARGET=FuzzDecodeRequest PKG=./systemone FUZ
 bench: ## run all benchmarks
 	go test -run '^$$' -bench . ./...
 
-cover: ## show what the tests of systemone leave out
+cover: ## show the statements of systemone that its tests do not reach
 	go test -coverprofile=cover.out ./systemone
 	go tool cover -func=cover.out
 
-generate: ## write generated code anew
+generate: ## regenerate code
 	go generate ./...
 
 docs: ## check the code blocks and links of the documentation

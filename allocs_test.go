@@ -21,8 +21,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// decider is a whole service with every policy on and a budget on every line that
-// there can be one on, and the same engine with none.
+// decider returns two functions that decide: whole through a service with every
+// policy on and a budget on every possible line, bare through the same engine alone.
 func decider(tb testing.TB) (whole, bare func() error) {
 	tb.Helper()
 	client := &ready{router.Reply{
@@ -58,8 +58,8 @@ func decider(tb testing.TB) (whole, bare func() error) {
 	return whole, bare
 }
 
-// limitAll puts a limit wherever there can be one, and restricts what endpoints
-// there are without leaving one out.
+// limitAll sets every limit that exists, and restricts endpoints by rules that
+// exclude none of them.
 func limitAll(tb testing.TB, g *gateway) {
 	tb.Helper()
 	p, err := g.Keys.Authenticate(tb.Context(), g.seeded.Inference)
@@ -93,9 +93,9 @@ func limitAll(tb testing.TB, g *gateway) {
 	}
 }
 
-// TestPoliciesAllocateLittle: with everything on and nothing excluded, a decision
-// allocates at most 25 times more than the engine alone. The race detector
-// allocates on its own.
+// TestPoliciesAllocateLittle: with all policies on and nothing excluded, a decision
+// makes at most 25 allocations more than the engine alone. It is not built for the race
+// detector, which allocates itself.
 func TestPoliciesAllocateLittle(t *testing.T) {
 	whole, bare := decider(t)
 	require.NoError(t, whole())
@@ -106,7 +106,7 @@ func TestPoliciesAllocateLittle(t *testing.T) {
 	assert.LessOrEqual(t, with-without, 25.0)
 }
 
-// BenchmarkDecide compares a decision with every policy on with the engine's
+// BenchmarkDecide compares a decision with every policy on to one of the engine
 // alone.
 func BenchmarkDecide(b *testing.B) {
 	whole, bare := decider(b)

@@ -19,9 +19,9 @@ import (
 	"github.com/signalbox/signalbox/router/systemonehttp"
 )
 
-// TestAFailedAttemptIsLoggedWithItsCause: also where the caller got an answer,
-// because somebody has to learn that a credential has run out; and without
-// anything that the upstream or the caller said.
+// TestAFailedAttemptIsLoggedWithItsCause: also if the caller got an answer, because
+// the operator must learn that a credential has expired. The log quotes neither the
+// upstream nor the caller.
 func TestAFailedAttemptIsLoggedWithItsCause(t *testing.T) {
 	says := func(noul string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -39,7 +39,7 @@ func TestAFailedAttemptIsLoggedWithItsCause(t *testing.T) {
 		ant, bee http.HandlerFunc
 		status   int     // of the reply
 		seen     float64 // of ant's attempt
-		cause    string  // of it
+		cause    string  // of ant's attempt
 		failure  string  // of bee's attempt, and of the request
 	}{
 		"a credential that has run out":  {refuses, says("0.5"), http.StatusOK, 401, refused, ""},

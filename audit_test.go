@@ -17,8 +17,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// TestEveryManagementActionLeavesARecord walks the routes that change something
-// and looks for who did what to which object, at whose request and when.
+// TestEveryManagementActionLeavesARecord calls every route that changes something,
+// and looks for a record with the actor, the action, the object and the time.
 func TestEveryManagementActionLeavesARecord(t *testing.T) {
 	g := newGateway(t, keys.RateLimits{})
 	who, err := g.Keys.Authenticate(t.Context(), g.seeded.Management)

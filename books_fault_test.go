@@ -13,12 +13,11 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// fate is what becomes of one call. It travels in the call's context, so that
-// calls made at once do not share it.
+// fate scripts the failures of one call. It travels in the call's context, so that
+// concurrent calls do not share it.
 type fate struct {
 	upstream map[string]string // what a provider does; "own " before those asked with the caller's credential
-	// What becomes of the ledger's methods: "" for all is well, else whether the
-	// method has acted before the program is told that it failed.
+	// How each method of the ledger fails: "" for not at all, else undone or done.
 	reserve, settle, void string
 	times                 int  // how often settle and void fail; 0 is always
 	settles, voids        int  // tries, under the ledger's lock
@@ -30,11 +29,10 @@ type fate struct {
 
 const (
 	undone = "undone" // the method failed, and has changed nothing
-	done   = "done"   // it has acted, and its reply was lost
+	done   = "done"   // the method has acted, and its reply was lost
 )
 
-// settling is what becomes of one more try to settle, as settle says, and voiding
-// of one to give back.
+// settling returns how the next Settle fails, and voiding how the next Void does.
 func (f *fate) settling() string { return f.next(f.settle, &f.settles) }
 func (f *fate) voiding() string  { return f.next(f.void, &f.voids) }
 
@@ -55,7 +53,7 @@ func fateOf(ctx context.Context) *fate {
 	return &fate{}
 }
 
-// fated is a provider that does what a call's fate says.
+// fated is a provider that answers as the call's fate says.
 type fated struct{ slug string }
 
 func (p fated) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {
@@ -103,17 +101,17 @@ func outcomes() []string {
 
 var errLedger = errors.New("the ledger cannot be reached")
 
-// lossyLedger fails where a call's fate says, and keeps account of what it did
-// by itself.
+// lossyLedger fails where a call's fate says, and keeps its own books of what the
+// ledger below has done.
 type lossyLedger struct {
 	router.Ledger
 
 	mu    sync.Mutex
-	holds map[uuid.UUID]router.Hold // that are open
-	stuck map[uuid.UUID]bool        // those that the router was not able to close
-	lines map[router.Line]bool      // that were ever used
-	// booked is what was settled and confirmed. lost is what was settled without
-	// the router knowing, or posted because nobody could close the hold.
+	holds map[uuid.UUID]router.Hold // the open ones
+	stuck map[uuid.UUID]bool        // holds that the router could not close
+	lines map[router.Line]bool      // all lines that were ever used
+	// booked is what was settled and confirmed. lost is what was settled with the
+	// reply lost, or charged by expiry because the router could not close the hold.
 	booked, lost map[router.Line]router.Amount
 	left         map[router.Line]router.Amount // booked of callers who left
 	lostCalls    map[router.Line]int64         // on the first line of each
@@ -130,7 +128,7 @@ func plus(a, b router.Amount) router.Amount {
 	return router.Amount{Credit: a.Credit + b.Credit, Total: a.Total + b.Total}
 }
 
-// enter adds an amount to every line, unless it is nothing.
+// enter adds a nonzero amount to every line.
 func enter(books map[router.Line]router.Amount, lines []router.Line, amount router.Amount) {
 	for _, line := range lines {
 		if amount != (router.Amount{}) {
@@ -199,8 +197,8 @@ func (l *lossyLedger) settle(ctx context.Context, id uuid.UUID, cost router.Amou
 	return nil
 }
 
-// lose enters what was spent although nobody was answered, and whether it counts as
-// a request.
+// lose enters what a call spent that the router does not know of, and whether the
+// call counts as a request.
 func (l *lossyLedger) lose(h router.Hold, amount router.Amount, counts bool) {
 	enter(l.lost, h.Lines, amount)
 	if counts {
@@ -240,8 +238,8 @@ func (l *lossyLedger) Expire(ctx context.Context, now time.Time, limit int, poli
 	return l.Ledger.Expire(ctx, now, limit, policy)
 }
 
-// expected is what must stand on every line that was ever used, once the calls
-// are over.
+// expected returns the balance that every used line must have when all calls are
+// over.
 func (l *lossyLedger) expected() map[router.Line]router.Balance {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -64,8 +64,8 @@ func (b *books) change(t *rapid.T) {
 	}
 }
 
-// recorded adds up what activity has of an account, a key or a member, or of
-// one workspace of the account.
+// recorded sums up the activity of an account, a key, a member or one workspace of
+// the account.
 func (b *books) recorded(t *rapid.T, r activity.Range, workspace string, into map[router.Line]router.Amount, owner router.Owner, p router.Principal) int64 {
 	r.From, r.To = "2026-01-01", "2028-12-31"
 	items, err := b.stores.Activity.Items(context.Background(), r)
@@ -85,10 +85,9 @@ func (b *books) recorded(t *rapid.T, r activity.Range, workspace string, into ma
 	return requests
 }
 
-// agree requires that activity, the ledger, and what keys and accounts show are
-// one and the same money; and that nothing is held but what nobody could give
-// back. Of a ledger that records it is all money; of another what the ledger
-// has lost is in no activity.
+// agree requires that activity, the ledger, keys and accounts show the same money,
+// and that nothing is held except holds that the router could not close. Activity
+// has all money if the ledger records it; otherwise it lacks what was lost.
 func (b *books) agree(t *rapid.T) {
 	ctx := context.Background()
 	shown, recorded := map[router.Line]router.Amount{}, maps.Clone(b.ledger.booked)
@@ -132,7 +131,7 @@ func (b *books) agree(t *rapid.T) {
 	}
 }
 
-// requests is how many calls the activity of an account must have.
+// requests returns how many calls the activity of an account must show.
 func (b *books) requests(line router.Line, p router.Principal) int64 {
 	if b.records {
 		return b.answered[p.Account] + b.ledger.lostCalls[line]
@@ -198,11 +197,11 @@ func (b *books) report(t *rapid.T) {
 	}
 }
 
-// Whatever is asked, changed or broken, with calls at once and at midnight: what
-// activity shows, what was settled, and what keys and accounts show is the same
-// money in every window. When the calls are over nothing is held, but what a
-// broken ledger would not give back, and that ends with its deadline. Who is
-// answered costs what the answer says, also when the ledger failed some times.
+// In any history of calls, changes and failures, with concurrent calls and across
+// midnight, activity, ledger, keys and accounts show the same money in every window.
+// When all calls are over, only holds that a broken ledger would not close remain,
+// and those end at their deadline. An answered call costs what its answer says, also
+// if the ledger failed a few times.
 func TestTheBooksOfAWholeServiceAgree(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T, *rapid.T) store.Set{
@@ -230,7 +229,7 @@ func inSQLite(t *testing.T, rt *rapid.T) store.Set {
 
 func booksAgree(t *testing.T, open func(*testing.T, *rapid.T) store.Set) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { // in which nobody really waits for a ledger, and there is no deadline to ask for
+	synctest.Test(t, func(t *testing.T) { // retries wait in fake time, and t has no deadline in here
 		rapid.Check(struct{ *testing.T }{t}, history(t, open))
 	})
 }
@@ -238,7 +237,7 @@ func booksAgree(t *testing.T, open func(*testing.T, *rapid.T) store.Set) {
 func history(t *testing.T, open func(*testing.T, *rapid.T) store.Set) func(*rapid.T) {
 	t.Helper()
 	return func(rt *rapid.T) {
-		<-time.After(time.Second) // so that the time comes to an end in which a failure is made small
+		<-time.After(time.Second) // rapid limits the time it shrinks a failure, so the fake clock must advance
 		b := newBooks(rt, open(t, rt))
 		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
 			if rapid.IntRange(0, 2).Draw(rt, "step") == 0 {

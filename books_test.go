@@ -42,7 +42,7 @@ func (h *hand) move(d time.Duration) {
 	h.at = h.at.Add(d)
 }
 
-// holder is a key and whose it is.
+// holder is a key with its account, workspace and member.
 type holder struct {
 	router.Principal
 
@@ -50,7 +50,7 @@ type holder struct {
 	gone               bool
 }
 
-// books is a whole service, and what was told to its callers.
+// books is a whole service, with the costs that its answers named.
 type books struct {
 	*signalbox.Service
 	clock    hand
@@ -61,10 +61,11 @@ type books struct {
 	holders  []*holder
 	guards   []string // guardrails whose budgets may change
 	answered map[string]int64
-	told     map[string]router.USD // what the answers said that they cost, by account
+	told     map[string]router.USD // sum of the costs in the answers, by account
 }
 
-// newBooks, in empty stores, begins shortly before a day, a month, a year, or a leap day ends.
+// newBooks needs empty stores. Its clock starts shortly before the end of a day, a
+// month, a year or a leap day.
 func newBooks(t *rapid.T, stores store.Set) *books {
 	begin := rapid.SampledFrom([]string{"2026-11-29T20:00:00Z", "2026-12-30T22:00:00Z", "2028-02-27T23:30:00Z", "2026-03-10T12:00:00Z"}).Draw(t, "begin")
 	at, err := time.Parse(time.RFC3339, begin)
@@ -99,8 +100,8 @@ func newBooks(t *rapid.T, stores store.Set) *books {
 	return b
 }
 
-// populate makes two accounts with keys of members, of nobody, in two
-// workspaces.
+// populate makes two accounts with two workspaces, and keys with and without a
+// member.
 func (b *books) populate(t *rapid.T) {
 	ctx := context.Background()
 	seeded, err := demo.Seed(ctx, b.Service)
@@ -169,8 +170,8 @@ func (b *books) do(ctx context.Context, method, path, body string, key router.Se
 	return w
 }
 
-// manage does something in the account of a key that nothing is wrong with,
-// but perhaps that budgets have to decrease.
+// manage sends a management request that must succeed, unless it is refused because
+// a narrower budget must be lower than a wider one.
 func (b *books) manage(t *rapid.T, of *holder, method, path, body string, into any) {
 	w := b.do(context.Background(), method, path, body, of.management)
 	if w.Code == http.StatusBadRequest && strings.Contains(w.Body.String(), "strictly decreasing") {

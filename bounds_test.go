@@ -27,12 +27,11 @@ import (
 // maxReply is the largest reply of a list.
 const maxReply = 8 << 20
 
-// boundedTexts lists every text that a caller can have stored, with its bound. In a
-// body % stands for the text and # for a number that makes the body unlike
-// others.
+// boundedTexts lists every text that a caller can store, with its bound. In a body
+// % stands for the text and # for a number that makes the body unique.
 var boundedTexts = []struct {
 	name, method, path, body string
-	most                     int // characters; of a pattern with the brackets around them
+	most                     int // characters; of a pattern, with its brackets
 	ascii                    bool
 }{
 	{name: "name of a key", method: "POST", path: "/keys", body: `{"name":%}`, most: 200},
@@ -75,7 +74,8 @@ func TestEveryStoredTextHasABound(t *testing.T) {
 	}
 }
 
-// fullLists fills a list with 100 rows that are as large as rows can be.
+// fullLists lists the collections, with how to fill each with 100 rows of the largest
+// size.
 var fullLists = []struct {
 	name, path string
 	fill       func(t *testing.T, g *gateway, row int, character string)
@@ -119,21 +119,20 @@ var fullLists = []struct {
 	}},
 }
 
-// filled is the JSON of a text of n times a character.
+// filled returns the JSON of a text that repeats a character n times.
 func filled(character string, n int) string {
 	return string(systemone.AppendString(nil, strings.Repeat(character, n)))
 }
 
-// TestNoPageIsLargerThanItsBound asks for pages of lists whose rows are all at
-// their bounds. A page that would be too large is refused with a limit that is
-// not.
+// TestNoPageIsLargerThanItsBound requests pages of lists whose rows are all at their
+// bounds. The refusal of a page that would be too large names a limit that fits.
 func TestNoPageIsLargerThanItsBound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long, and asks one thing at a time")
 	}
-	worst := hostile[:1] // in bytes
+	worst := hostile[:1] // the worst for bounds in bytes
 	if os.Getenv("SIGNALBOX_TEST_FULL") == "1" {
-		worst = hostile[:2] // and the worst for what counts characters
+		worst = hostile[:2] // and for bounds in characters
 	}
 	for _, list := range fullLists {
 		for _, character := range worst {
@@ -171,7 +170,7 @@ func TestNoPageIsLargerThanItsBound(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreShort asks with bodies that have a million mistakes.
+// TestRefusalsAreShort sends bodies with a million mistakes.
 func TestRefusalsAreShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long, and asks one thing at a time")
@@ -199,8 +198,8 @@ func TestRefusalsAreShort(t *testing.T) {
 	}
 }
 
-// TestLargePagesAreSentAsTheyAreRead compares a large page that comes over a
-// connection with the rows one by one.
+// TestLargePagesAreSentAsTheyAreRead compares a large page, sent over a connection,
+// with its rows read one by one.
 func TestLargePagesAreSentAsTheyAreRead(t *testing.T) {
 	g := newGateway(t, keys.RateLimits{})
 	for n := range 30 {
@@ -238,8 +237,8 @@ func TestLargePagesAreSentAsTheyAreRead(t *testing.T) {
 	}
 }
 
-// TestReadersThatDoNotReadHoldLittle has 50 callers ask for 3 MB each and read
-// nothing but the head.
+// TestReadersThatDoNotReadHoldLittle: 50 callers request 3 MB each and read only the
+// head of the reply.
 func TestReadersThatDoNotReadHoldLittle(t *testing.T) {
 	g := newGateway(t, keys.RateLimits{})
 	for range 100 {
@@ -265,7 +264,7 @@ func TestReadersThatDoNotReadHoldLittle(t *testing.T) {
 	assert.Less(t, (allocated()-before)/readers, int64(2<<20), "a page has 6.5 MB")
 }
 
-// allocated is how many bytes are in use.
+// allocated returns the bytes of the heap in use.
 func allocated() int64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// route is one route with a sound request. {names} are ids.
+// route is one route with a valid request. {names} stand for ids.
 type route struct{ method, path, body string }
 
-// mounted is the path below the host.
+// mounted returns the path with its mount.
 func (r route) mounted() string {
 	if strings.HasPrefix(r.path, "/v1/") || strings.HasPrefix(r.path, "/api/") {
 		return r.path
@@ -21,7 +21,7 @@ func (r route) mounted() string {
 	return "/api/v1" + r.path
 }
 
-// routes are all that the documented interface has, those that delete last.
+// routes returns all routes of the documented interface, those that delete last.
 func routes() []route {
 	const (
 		chat = `{"model":"acme/judge","messages":[{"role":"system","content":"Judge."},{"role":"user","content":"x"}],"route":"fallback","reasoning_effort":"low"}`
@@ -92,13 +92,13 @@ func routes() []route {
 	}
 }
 
-// keptAsSent says of members which text a service may rightly keep and show, or
-// repeat to who sent it.
+// keptAsSent reports whether the service may store and show the text of a member, or
+// repeat it to the caller that sent it.
 func keptAsSent(path string) bool {
 	return regexp.MustCompile(`(^|\.)(name|description|content|system|instructions|input|pattern|key|model|allowed_models\.0|allowed_user_ids\.0)$`).MatchString(path)
 }
 
-// TestEveryRouteIsInTheWalk: a route that is documented is walked.
+// TestEveryRouteIsInTheWalk: the walk calls every documented route.
 func TestEveryRouteIsInTheWalk(t *testing.T) {
 	document, err := os.ReadFile("docs/openapi.yaml")
 	require.NoError(t, err)

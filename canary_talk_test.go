@@ -19,7 +19,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// talk asks for decisions in every way, of upstreams in every mood.
+// talk requests decisions in every way, from upstreams in every mood.
 func (a *aviary) talk() {
 	a.t.Helper()
 	a.canaries = append(a.canaries,
@@ -58,7 +58,7 @@ func (a *aviary) talk() {
 	a.names()
 }
 
-// decisionOf is a request with something to hide wherever there can be.
+// decisionOf returns a request with a canary in every member that can hold one.
 func decisionOf(state, provider string) string {
 	const mail = "write to ann.canary@private-mail.example"
 	return fmt.Sprintf(`{"model":"acme/judge","state":{"text":%q,"more":[%q,"PROJECT-NIGHT","canary-in-the-state"],"ssn":"536-22-8174"},
@@ -68,18 +68,17 @@ func decisionOf(state, provider string) string {
 		state, mail, provider, mail, mail, mail)
 }
 
-// decide asks both interfaces, and for what the router has done.
+// decide sends the request to both interfaces, with the metadata of the router.
 func (a *aviary) decide(body string) {
 	a.t.Helper()
 	for _, path := range []string{"/api/v1/systemone", "/v1/systemone"} {
-		a.clock.move(11 * time.Second) // so that no endpoint rests, and retries are free
+		a.clock.move(11 * time.Second) // past the rest of failed endpoints, and past the budget of retries
 		a.send(errand{"decide", http.MethodPost, path, body, bearer(a.seeded.Inference), false})
 	}
 }
 
 // names puts the key where names of models, providers and presets belong. The
-// interface wants a wrong model repeated to who sent it; the log is nobody's
-// business but the operator's.
+// interface repeats a wrong model to its caller; the log must not have it.
 func (a *aviary) names() {
 	a.t.Helper()
 	key := string(a.seeded.Inference)
@@ -115,12 +114,12 @@ func (a *aviary) names() {
 	}
 }
 
-// errDisk is final, or the router would settle again, and who looks would never
-// see a settlement that failed.
+// errDisk is final, because otherwise the router would retry and no settlement would
+// fail.
 var errDisk = fmt.Errorf("disk full (%w)", router.ErrFinal)
 
-// breakable makes all stores on the way of a decision fail when they are told
-// to: every third time, so that what comes later is reached too.
+// breakable wraps all stores that a decision uses. While a.broken is set every third
+// call fails, so that later steps are reached too.
 func (a *aviary) breakable() {
 	var calls atomic.Int64
 	fails := func() error {
@@ -145,7 +144,8 @@ type brokenBooks struct {
 	fails func() error
 }
 
-// RecordsTo has events sent to the activity as well now and then.
+// RecordsTo claims to record only while the stores are sound, so that events also go
+// to the activity store.
 func (b *brokenBooks) RecordsTo(any) bool { return b.fails() == nil }
 
 func (b *brokenBooks) SettleWith(ctx context.Context, id uuid.UUID, cost router.Amount, events []router.Event) error {
@@ -182,7 +182,7 @@ type tampered struct {
 	broken *atomic.Bool
 }
 
-// Enabled returns texts that do not open.
+// Enabled returns sealed texts that cannot be decrypted.
 func (b *tampered) Enabled(ctx context.Context, account, workspace string) ([]keys.StoredCredential, error) {
 	list, err := b.CredentialStore.Enabled(ctx, account, workspace)
 	if b.broken.Load() {

@@ -29,7 +29,7 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// notebook is where everything that anybody writes goes.
+// notebook collects everything that is logged or printed.
 type notebook struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -55,8 +55,8 @@ type canary struct {
 	shown    bool // it may be in an answer
 }
 
-// aviary is a whole service between hostile callers and hostile upstreams, with
-// everything that it says to anybody.
+// aviary is a whole service between hostile callers and hostile upstreams. It records
+// everything that the service sends.
 type aviary struct {
 	*signalbox.Service
 	t        *testing.T
@@ -71,7 +71,7 @@ type aviary struct {
 	canaries []canary
 	sent     map[string]bool // credentials that upstreams may see
 	ids      map[string]string
-	answers  []string // what was asked, and the whole reply
+	answers  []string // each request with its whole reply
 	statuses map[int]int
 	revealed int
 }
@@ -85,7 +85,7 @@ func newAviary(t *testing.T) *aviary {
 	}
 	logger := slog.New(slog.NewJSONHandler(&a.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	standard := slog.Default()
-	slog.SetDefault(logger) // and the log package: nobody may write past the notebook
+	slog.SetDefault(logger) // this redirects package log as well
 	t.Cleanup(func() { slog.SetDefault(standard) })
 	sealing, user := []byte("canary-sealing-key-of-32-bytes-!"), []byte("canary-user-hashing-key-32-bytes")
 	a.hide("sealing key", string(sealing), hex.EncodeToString(sealing), strings.Trim(fmt.Sprintf("%d", sealing), "[]"))
@@ -136,8 +136,8 @@ func (a *aviary) catalog() *router.Catalog {
 	return c
 }
 
-// hide makes canaries of a secret, of parts of it, and of other ways to write
-// it. A part is too long to be in a label, which shows either end.
+// hide makes canaries of a secret, of its parts and of its encodings. A part is
+// longer than what a label shows of either end.
 func (a *aviary) hide(name string, forms ...string) {
 	text := forms[0]
 	parts := append([]string{base64.StdEncoding.EncodeToString([]byte(text))}, forms[1:]...)
@@ -184,7 +184,7 @@ func (a *aviary) populate() {
 	a.clock.move(time.Minute)
 }
 
-// look reports every canary that is in a text.
+// look fails the test for every canary in a text.
 func (a *aviary) look(where, text string, upstream, answer bool) {
 	a.t.Helper()
 	for _, c := range a.canaries {
@@ -200,7 +200,7 @@ func (a *aviary) look(where, text string, upstream, answer bool) {
 	}
 }
 
-// search looks for every canary in everything that was said and kept.
+// search looks for every canary in everything that was sent, logged and stored.
 func (a *aviary) search() {
 	a.t.Helper()
 	for line := range strings.Lines(a.log.String()) {
@@ -236,10 +236,9 @@ func (a *aviary) search() {
 	a.look("printed", fmt.Sprintf("%+v %#v %v %+v", a.Service, a.Service, a.Credentials, a.Keys), false, false)
 }
 
-// TestNoSecretIsEverTold: whatever is sent, and whatever fails, no key, no
-// credential, no text that was redacted and nothing that is private is logged,
-// answered, sent upstream, or kept in the clear, but for the one answer that
-// reveals a new key.
+// TestNoSecretIsEverTold: for any request and any failure, no key, credential,
+// redacted text or private text is logged, answered, sent upstream or stored in the
+// clear. The only exception is the reply that reveals a new key.
 func TestNoSecretIsEverTold(t *testing.T) {
 	a := newAviary(t)
 	for _, broken := range []bool{false, true} {
@@ -253,7 +252,7 @@ func TestNoSecretIsEverTold(t *testing.T) {
 	a.mumble()
 	a.search()
 
-	// The walk was no walk in the park: it saw everything that there is to see.
+	// The walk reached everything that it is meant to reach.
 	assert.Positive(t, a.revealed)
 	for _, status := range []int{200, 201, 400, 401, 403, 404, 405, 413, 429, 500, 502, 503, 524, 529} {
 		assert.Positive(t, a.statuses[status], "nobody was told %d", status)
@@ -264,7 +263,7 @@ func TestNoSecretIsEverTold(t *testing.T) {
 	assert.True(t, slices.ContainsFunc(a.bee.heard, func(s string) bool { return strings.Contains(s, "[EMAIL]") }))
 }
 
-// texts are the sealed texts as they are.
+// texts joins the sealed texts.
 func texts(sealed []keys.StoredCredential) []byte {
 	var all []byte
 	for _, c := range sealed {

@@ -11,18 +11,18 @@ import (
 	"sync"
 )
 
-// parrot is an upstream that repeats, in every way it can think of, the
-// credential and the request that it was sent.
+// parrot is an upstream that repeats the credential and the request that it received
+// in every part of a reply.
 type parrot struct {
-	decisions bool // speaks the dialect of Decisions, not that of System One
+	decisions bool // speaks the OpenAI Decisions dialect, not System One
 
 	mu    sync.Mutex
 	mode  string
-	shown []string // the credentials that it was sent
-	heard []string // everything else that it was sent
+	shown []string // the credentials that it received
+	heard []string // everything else that it received
 }
 
-// moods are what a parrot can do: statuses, and ways of its own.
+// moods lists how a parrot can reply: with a status, or malformed in a given way.
 func moods() []string {
 	return []string{
 		"200", "400", "401", "402", "403", "404", "413", "422", "429", "500", "502", "503", "504", "529", "302",
@@ -96,13 +96,13 @@ func hijack(w http.ResponseWriter, text string) {
 	}
 }
 
-// kind is what a parrot has to know of a question.
+// kind is the part of a question that a parrot reads.
 type kind struct {
 	Type string `json:"type"`
 }
 
-// answer is a good answer to all questions, or one with the key in it where
-// names, labels or amounts belong.
+// answer returns a valid answer to all questions, or one with the key in place of
+// names, labels or amounts.
 func (p *parrot) answer(body []byte, mode, key string) []byte {
 	var sent struct {
 		Questions json.RawMessage `json:"questions"`

@@ -29,8 +29,8 @@ func bearer(key router.Secret) map[string]string {
 	return map[string]string{"Authorization": "Bearer " + string(key), "X-Router-Metadata": "enabled"}
 }
 
-// send sends a request and keeps the whole reply, but for the text of a key
-// that it reveals.
+// send sends a request and keeps the whole reply, except the text of a key that the
+// reply reveals.
 func (a *aviary) send(q errand) []byte {
 	a.t.Helper()
 	r, err := http.NewRequestWithContext(a.t.Context(), q.method, a.server.URL+q.path, strings.NewReader(q.body))
@@ -205,11 +205,11 @@ func bodies(sound errand, key string) (all []errand) {
 	return all
 }
 
-// content says of members that they are the caller's own content, which is for
-// providers.
+// content reports whether a member is the caller's content, which providers may see.
 func content(path string) bool { return path == "state" || strings.HasSuffix(path, ".instructions") }
 
-// poison visits every text in a document and lets it be replaced for a while.
+// poison calls visit for every text in a document, with a function that replaces the
+// text.
 func poison(v any, path string, visit func(path string, put func(any))) {
 	each := func(name string, value any, put func(any)) {
 		if _, ok := value.(string); !ok {
@@ -231,7 +231,7 @@ func poison(v any, path string, visit func(path string, put func(any))) {
 	}
 }
 
-// mumble sends what is no HTTP, with a key in it.
+// mumble sends malformed HTTP with a key in it.
 func (a *aviary) mumble() {
 	a.t.Helper()
 	key := string(a.seeded.Inference)

@@ -15,11 +15,11 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// MinRetention is the shortest [Config.Retention]: activity reports 30 days, and
-// late settlements may still change a month's windows.
+// MinRetention is the shortest [Config.Retention], because activity reports cover
+// 30 days and late settlements may still change a month's windows.
 const MinRetention = 40 * 24 * time.Hour
 
-// joints are the fields of the parts' settings that New sets itself.
+// joints lists, by part, the fields of the settings that New sets itself.
 //
 //nolint:gochecknoglobals // a lookup table that is never written
 var joints = map[string][]string{
@@ -33,7 +33,7 @@ var joints = map[string][]string{
 	"Guardrails": {"Store", "Workspace", "DefaultOf", "Key", "IsMember", "Model", "Provider", "Now", "NewID"},
 }
 
-// withDefaults checks cfg and fills in what is not set.
+// withDefaults checks cfg and fills in the defaults.
 func (cfg Config) withDefaults() (Config, error) {
 	if name := typednil.Field(cfg); name != "" {
 		return cfg, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)
@@ -64,7 +64,7 @@ func (cfg Config) withDefaults() (Config, error) {
 		cfg.Now = time.Now
 	}
 	if cfg.Router.UserKey == nil {
-		// The same after a restart and in every process, like the key that it is made from.
+		// Derived from the sealing key, so that it is the same after a restart and in every process.
 		if cfg.Router.UserKey, err = hkdf.Expand(sha256.New, []byte(cfg.SealingKeys[0]), "signalbox users", sha256.Size); err != nil {
 			return cfg, fmt.Errorf("%w: SealingKeys[0]: %w", ErrConfig, err)
 		}
@@ -87,7 +87,8 @@ func (i Interceptors) missing() string {
 	return ""
 }
 
-// withStores checks the stores and the sealing keys, or makes those of a service in memory.
+// withStores checks the stores and the sealing keys. Without stores it makes those of a
+// service in memory.
 func (cfg Config) withStores() (Config, error) {
 	inMemory := cfg.Stores == store.Set{}
 	if inMemory {
@@ -111,7 +112,7 @@ func (cfg Config) withStores() (Config, error) {
 	return cfg, nil
 }
 
-// joint returns the name of a field that New sets and cfg sets too, or "".
+// joint returns the name of a field that cfg sets although New sets it, or "".
 func joint(cfg Config) string {
 	settings := reflect.ValueOf(cfg)
 	for part, fields := range joints {

@@ -67,7 +67,7 @@ func TestNewRefusesMistakes(t *testing.T) {
 	}
 }
 
-// TestOptionalStores: changes need no record, and nothing need be dropped.
+// TestOptionalStores: a service works without Audit and Pruner.
 func TestOptionalStores(t *testing.T) {
 	t.Parallel()
 	set := memory.New()
@@ -76,9 +76,9 @@ func TestOptionalStores(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestWhatJoinsThePartsIsSetByNew: of the parts' settings each field either acts, or
-// is refused because New sets it. This is the list of those that are refused, so a
-// new field of a part must be decided upon here.
+// TestWhatJoinsThePartsIsSetByNew: each field of the parts' settings either acts or
+// is refused because New sets it. A new field of a part fails this test until it is
+// refused or listed here as one that acts.
 func TestWhatJoinsThePartsIsSetByNew(t *testing.T) {
 	t.Parallel()
 	acts := map[string]string{
@@ -102,7 +102,7 @@ func TestWhatJoinsThePartsIsSetByNew(t *testing.T) {
 	}
 }
 
-// something puts a value that is not the zero one into v.
+// something sets v to a nonzero value.
 func something(t *testing.T, v reflect.Value) {
 	t.Helper()
 	set := memory.New()
@@ -128,7 +128,7 @@ func something(t *testing.T, v reflect.Value) {
 // town is a directory.
 type town struct{ keys.Directory }
 
-// TestTheSettingsOfThePartsAct on what the parts do.
+// TestTheSettingsOfThePartsAct: the settings in Config reach the parts.
 func TestTheSettingsOfThePartsAct(t *testing.T) {
 	t.Parallel()
 	g := answering(t, func(cfg *signalbox.Config) {
@@ -161,8 +161,8 @@ func TestTheSettingsOfThePartsAct(t *testing.T) {
 	assert.Contains(t, w.Body.String(), `"detail":`)
 }
 
-// TestUsersHashTheSameAfterARestart: the hash that stands for a user upstream comes
-// from the sealing key.
+// TestUsersHashTheSameAfterARestart: the hash of a user that is sent upstream depends
+// on the sealing key.
 func TestUsersHashTheSameAfterARestart(t *testing.T) {
 	t.Parallel()
 	sent := func(cfg signalbox.Config) string {
@@ -188,7 +188,8 @@ func TestUsersHashTheSameAfterARestart(t *testing.T) {
 	assert.NotEqual(t, sent(kept), sent(signalbox.Config{SealingKeys: demo.SealingKeys(), Router: router.Config{UserKey: []byte("own")}}))
 }
 
-// TestInterceptorsStandWhereTheyAreNamed among the policies.
+// TestInterceptorsStandWhereTheyAreNamed: each list runs at its place among the
+// policies.
 func TestInterceptorsStandWhereTheyAreNamed(t *testing.T) {
 	t.Parallel()
 	var seen []string
@@ -217,8 +218,8 @@ func TestInterceptorsStandWhereTheyAreNamed(t *testing.T) {
 	assert.Equal(t, []string{`first account="" preset=""`}, seen, "what the keys refuse")
 }
 
-// TestActivityIsRecordedBetweenTheLastTwo places: behind the engine's answer, and
-// before AfterPolicies see it.
+// TestActivityIsRecordedBetweenTheLastTwo: an answer is recorded after Last and before
+// AfterPolicies see it.
 func TestActivityIsRecordedBetweenTheLastTwo(t *testing.T) {
 	t.Parallel()
 	recorded := map[string]int{}

@@ -21,7 +21,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// answering is a gateway whose upstream answers, a cent a call.
+// answering returns a gateway whose upstream answers and costs a cent a call.
 func answering(t require.TestingT, with ...func(*signalbox.Config)) *gateway {
 	g := &gateway{stores: memory.New()}
 	catalog, err := router.NewCatalog(
@@ -44,23 +44,22 @@ func answering(t require.TestingT, with ...func(*signalbox.Config)) *gateway {
 	return g
 }
 
-// holder is the principal of the seeded inference key.
+// holder returns the principal of the seeded inference key.
 func (g *gateway) holder(t require.TestingT) router.Principal {
 	p, err := g.Keys.Authenticate(context.Background(), g.seeded.Inference)
 	require.NoError(t, err)
 	return p
 }
 
-// spent is what stands on a line.
+// spent returns what an owner has spent in credits.
 func (g *gateway) spent(t require.TestingT, o router.Owner, p router.Principal) router.USD {
 	list, err := g.stores.Ledger.Balances(context.Background(), []router.Line{o.Line(p, "ever")})
 	require.NoError(t, err)
 	return list[0].Spent.Credit
 }
 
-// TestACallIsCountedForItsPrincipalAlone: a call counts for the account, the
-// workspace, the member and the key that it is made for, and the program's own for
-// nobody.
+// TestACallIsCountedForItsPrincipalAlone: a call counts for its account, workspace,
+// member and key. A call of the program's own counts for no account.
 func TestACallIsCountedForItsPrincipalAlone(t *testing.T) {
 	t.Parallel()
 	owners := []router.Owner{router.OwnerAccount, router.OwnerWorkspace, router.OwnerMember, router.OwnerKey}
@@ -105,8 +104,8 @@ func TestACallIsCountedForItsPrincipalAlone(t *testing.T) {
 	})
 }
 
-// TestNothingHoldsTheProgram: the program's own call passes where the calls of an
-// account, of its key and of its member are refused.
+// TestNothingHoldsTheProgram: the program's own call is answered when the calls of an
+// account, its key and its member are refused.
 func TestNothingHoldsTheProgram(t *testing.T) {
 	t.Parallel()
 	g := answering(t)
@@ -124,8 +123,8 @@ func TestNothingHoldsTheProgram(t *testing.T) {
 	assert.Equal(t, router.Dollar/100, g.spent(t, router.OwnerAccount, member), "of the member's first call")
 }
 
-// TestAPrincipalWithoutAKey is held by what account, workspace and member have
-// decided. Where it names no workspace, that is the default one.
+// TestAPrincipalWithoutAKey: the limits of its account, workspace and member apply.
+// Without a workspace those of the default one do.
 func TestAPrincipalWithoutAKey(t *testing.T) {
 	t.Parallel()
 	home := func(*gateway) router.Principal { return router.Principal{Account: demo.Account} }

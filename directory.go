@@ -11,7 +11,8 @@ import (
 	"github.com/signalbox/signalbox/organization"
 )
 
-// directory lets the other parts ask about accounts, members and workspaces.
+// directory answers the other parts' questions about accounts, members and
+// workspaces.
 type directory struct{ *organization.Service }
 
 // Membership implements [keys.Directory].
@@ -32,8 +33,9 @@ func (d directory) Membership(ctx context.Context, account, user string) (keys.M
 	}, nil
 }
 
-// workspace checks the id of an account's workspace, and returns that of the default
-// one for "". It returns absent, the asking part's own error, if there is none.
+// workspace returns id if the account has that workspace, and the id of the default
+// workspace for "". If there is no such workspace it returns absent, the error of the
+// calling part.
 func (d directory) workspace(ctx context.Context, account, id string, absent error) (string, error) {
 	if id == "" {
 		found, err := d.DefaultWorkspace(ctx, account)
@@ -66,7 +68,7 @@ func (d directory) Workspaces(ctx context.Context, account string) ([]string, er
 	return append([]string{first}, live...), err
 }
 
-// defaultOf returns the id of the workspace that has the guardrail as its default.
+// defaultOf returns the id of the workspace whose default guardrail this is.
 func (d directory) defaultOf(ctx context.Context, account string, guardrail uuid.UUID) (string, error) {
 	live, err := d.LiveWorkspaces(ctx, account)
 	if err != nil {

@@ -7,23 +7,23 @@
 //	// …
 //	s, err := signalbox.New(signalbox.Config{Catalog: catalog})
 //	// …
-//	go s.Run(ctx)                              // closes holds, drops what is old
+//	go s.Run(ctx)                              // closes abandoned holds, prunes old rows
 //	result, err := s.Decide(ctx, call)         // in process
 //	err = http.ListenAndServe(addr, s.Handler) // over HTTP, with the keys of s.Keys
 //
-// A program that needs less takes the parts. Each has a package of its own:
+// A program that needs less imports only the parts it uses:
 //
-//   - systemone: states, questions, answers and their laws; router plans, asks
-//     providers in turn, checks answers and counts money; router/ask makes a
-//     struct the sheet of questions and the answer.
-//   - router/systemonehttp, router/openaidecisions: providers over HTTP;
-//     router/similarity is a model in the program; router/routertest scripts
-//     providers for tests, and is the suite that a provider must pass.
-//   - keys, organization, presets, guardrails, activity: one policy each.
-//   - httpapi: the HTTP interface, for any mux.
-//   - store: what a service keeps; store/memory, store/sqlite, store/postgres
-//     keep it; store/lease shares budgets between processes; store/storetest
-//     is the suite that a store must pass.
+//   - systemone defines states, questions, answers and their laws. router calls
+//     providers in turn, checks answers and counts money. router/ask writes the
+//     questions, and reads the answers, as one Go struct.
+//   - router/systemonehttp and router/openaidecisions are providers over HTTP.
+//     router/similarity is a model that runs in the process. router/routertest
+//     scripts providers for tests and is the suite that a provider must pass.
+//   - keys, organization, presets, guardrails and activity are one policy each.
+//   - httpapi is the HTTP interface, for any mux.
+//   - store is the set of what a service stores. store/memory, store/sqlite and
+//     store/postgres implement it, store/lease shares budgets between processes,
+//     and store/storetest is the suite that a store must pass.
 //
 // The examples folder has programs to start from; examples/server is a server.
 package signalbox

@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/keys"
 )
 
-// TestADryRunNamesTheLimit that the whole service would refuse the call for, and
-// leaves nothing behind.
+// TestADryRunNamesTheLimit: a dry run names the limit that would refuse the call, and
+// changes nothing.
 func TestADryRunNamesTheLimit(t *testing.T) {
 	names := map[string]string{
 		"credits": "credits", "key limit": "key_limit", "workspace budget": "workspace_budget", "guardrail budget": "guardrail_budget", "attempts": "",

@@ -29,7 +29,7 @@ import (
 func ExampleNew() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	// The embedded model. Any router.Provider can stand here, and any number.
+	// The embedded model. A catalog may have any number of router.Providers.
 	model, err := similarity.New(similarity.Config{})
 	if err != nil {
 		fmt.Println(err)
@@ -56,7 +56,7 @@ func ExampleNew() {
 	// Output: billing
 }
 
-// ticket is the question that the examples ask.
+// ticket returns the request that the examples send.
 func ticket() *systemone.Request {
 	return &systemone.Request{
 		Model: similarity.Model,
@@ -80,7 +80,7 @@ func ExampleNew_sqlite() {
 		return
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	sealing := router.Secret(strings.Repeat("k", 32)) // from a source of randomness, kept apart from the file
+	sealing := router.Secret(strings.Repeat("k", 32)) // use 32 random bytes, and store them apart from the file
 
 	db, err := sql.Open("sqlite", "file:"+dir+"/signalbox.db")
 	if err != nil {
@@ -133,8 +133,8 @@ func ExampleNew_postgres() {
 	fmt.Println(service.Ready(ctx))
 }
 
-// A call for an account is held by the account's budgets, presets and guardrails,
-// and counted for it. A call without a Principal is the program's own.
+// The budgets, presets and guardrails of an account apply to its calls, and the
+// account is charged. A call without a Principal is the program's own.
 func ExampleService_Decide() {
 	ctx := context.Background()
 	service := inMemory(signalbox.Config{})
@@ -156,8 +156,8 @@ func ExampleService_Decide() {
 }
 
 // The HTTP interface beside the program's own routes. Handler serves /api/v1,
-// /api/alpha and /v1; under a prefix it needs http.StripPrefix, also with the Mount
-// of routers such as chi, which leaves the request's path as it is.
+// /api/alpha and /v1. Under a prefix it needs http.StripPrefix, also with the Mount
+// of routers such as chi, because Mount does not change the request's path.
 func ExampleService_mount() {
 	service := inMemory(signalbox.Config{})
 	mux := http.NewServeMux()
@@ -179,7 +179,7 @@ func ExampleService_mount() {
 	// /decide/v1/models 200
 }
 
-// The first account and its keys: one that administers over HTTP, and one that asks.
+// The first account with two keys: a management key and an inference key.
 func ExampleService_keys() {
 	ctx := context.Background()
 	service := inMemory(signalbox.Config{})
@@ -207,12 +207,12 @@ func ExampleService_keys() {
 	// web sk-rt-v1-
 }
 
-// Callers whom a gateway in front has authenticated need no key.
+// Callers that a gateway in front has authenticated need no key.
 func ExampleConfig_signIn() {
 	service := inMemory(signalbox.Config{API: httpapi.Config{
 		SignIn: func(r *http.Request) (router.Principal, error) {
-			// The gateway sets these headers and strips them from what comes in. Without
-			// them the zero Principal leaves the caller to the keys.
+			// The gateway sets these headers and removes them from incoming requests.
+			// Without them the zero Principal means that the caller must have a key.
 			return router.Principal{Account: r.Header.Get("X-Account"), Member: r.Header.Get("X-User")}, nil
 		},
 	}})
@@ -235,7 +235,7 @@ func ExampleConfig_signIn() {
 	// "": 401
 }
 
-// embedded is the catalog of the embedded model.
+// embedded returns the catalog of the embedded model.
 func embedded() *router.Catalog {
 	model, err := similarity.New(similarity.Config{})
 	if err != nil {
@@ -248,7 +248,7 @@ func embedded() *router.Catalog {
 	return catalog
 }
 
-// inMemory is a whole service that logs nothing.
+// inMemory returns a service that logs nothing.
 func inMemory(cfg signalbox.Config) *signalbox.Service {
 	cfg.Catalog, cfg.Logger = embedded(), slog.New(slog.DiscardHandler)
 	service, err := signalbox.New(cfg)

@@ -23,7 +23,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// ready answers with what was made before.
+// ready is a provider that answers with a prepared reply.
 type ready struct{ reply router.Reply }
 
 func (p *ready) Decide(context.Context, router.Attempt) (router.Reply, error) { return p.reply, nil }
@@ -43,13 +43,13 @@ func post(ctx context.Context, tb testing.TB, url string, key router.Secret, bod
 	return reply.StatusCode
 }
 
-// decision asks about a state that begins as a text does.
+// decision returns a request about a state.
 func decision(state string) string {
 	return `{"model":"acme/judge","state":"` + state + `","questions":{"q":{"type":"noul","instructions":"Is it?"}}}`
 }
 
-// besieged is a service in which one key has the most expensive guardrail that
-// can be written.
+// besieged returns a service in which one key has the most expensive guardrail that
+// can be stored.
 func besieged(tb testing.TB) (url string, light, heavy router.Secret) {
 	tb.Helper()
 	client := &ready{router.Reply{Answers: systemone.Answers{{Name: "q", Kind: systemone.Noul, Noul: 0.5}}}}
@@ -88,8 +88,8 @@ func besieged(tb testing.TB) (url string, light, heavy router.Secret) {
 	return server.URL + "/api/v1/systemone", seeded.Inference, router.Secret(key)
 }
 
-// TestARequestAboveTheFilterBudgetIsRefused: what is too large for the filters
-// of a key is a 403, and others do not notice.
+// TestARequestAboveTheFilterBudgetIsRefused: a request too large for the filters of
+// its key is a 403, and other keys are not affected.
 func TestARequestAboveTheFilterBudgetIsRefused(t *testing.T) {
 	url, light, heavy := besieged(t)
 	for _, c := range []struct {
@@ -105,8 +105,8 @@ func TestARequestAboveTheFilterBudgetIsRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkOthersWhileFiltersBurn measures one caller's small requests while
-// four others send what their filters need a second for, and hang up.
+// BenchmarkOthersWhileFiltersBurn measures the small requests of one caller, while
+// four others send requests that filters scan for a second, and hang up.
 func BenchmarkOthersWhileFiltersBurn(b *testing.B) {
 	url, light, heavy := besieged(b)
 	hostile := decision(strings.Repeat("ab", 32_000))

@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// made makes something and returns its id.
+// made creates an object and returns its id.
 func (g *gateway) made(t *testing.T, path, body string) string {
 	t.Helper()
 	w := g.do(t, http.MethodPost, path, body, g.seeded.Management)
@@ -32,8 +32,8 @@ func (g *gateway) made(t *testing.T, path, body string) string {
 
 const question = `{"model":"acme/judge","state":"x","questions":{"q":{"type":"noul","instructions":"?"}}}`
 
-// TestADeletedWorkspaceLeavesNothing: its guardrail binds nobody any more, and
-// nothing of it can be read, changed or deleted.
+// TestADeletedWorkspaceLeavesNothing: its guardrail applies to no call any more, and
+// none of its objects can be read, changed or deleted.
 func TestADeletedWorkspaceLeavesNothing(t *testing.T) {
 	g := newGateway(t, keys.RateLimits{})
 	lab := g.seeded.Lab.ID
@@ -71,8 +71,8 @@ func TestADeletedWorkspaceLeavesNothing(t *testing.T) {
 	assert.Equal(t, 502, g.do(t, http.MethodPost, "/systemone", question, g.seeded.Inference).Code, "and no longer")
 }
 
-// TestKeysThatAreMadeWhileTheirWorkspaceIsDeleted: the deletion is refused, or
-// the key is gone with the workspace. It is never a failure, whoever asks what.
+// TestKeysThatAreMadeWhileTheirWorkspaceIsDeleted: either the deletion is refused, or
+// the key is deleted with the workspace. No request is answered with a 500.
 func TestKeysThatAreMadeWhileTheirWorkspaceIsDeleted(t *testing.T) {
 	g := newGateway(t, keys.RateLimits{})
 	for round := range 40 {
@@ -88,7 +88,7 @@ func TestKeysThatAreMadeWhileTheirWorkspaceIsDeleted(t *testing.T) {
 					t.Error(err)
 				}
 				if secrets[i] = got.Key; got.Key != "" {
-					g.do(t, http.MethodGet, "/key", "", got.Key) // it is in memory now
+					g.do(t, http.MethodGet, "/key", "", got.Key) // now the key is cached
 				}
 			})
 		}
@@ -111,8 +111,8 @@ func TestKeysThatAreMadeWhileTheirWorkspaceIsDeleted(t *testing.T) {
 	assert.NotContains(t, strings.ToLower(g.log.String()), `"level":"error"`)
 }
 
-// TestAKeyThatOutlivedItsWorkspace has what a process leaves that ends, or is
-// overtaken, between two steps of a deletion.
+// TestAKeyThatOutlivedItsWorkspace begins with the rows that remain if a process ends
+// between two steps of a deletion.
 func TestAKeyThatOutlivedItsWorkspace(t *testing.T) {
 	g := newGateway(t, keys.RateLimits{})
 	w := g.do(t, http.MethodPost, "/keys", fmt.Sprintf(`{"name":"k","workspace_id":%q}`, g.seeded.Lab.ID), g.seeded.Management)

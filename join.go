@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// joinRouter makes the router with all policies around it.
+// joinRouter makes the router, wrapped in all policies.
 func (s *Service) joinRouter(cfg Config) (err error) {
 	settings := cfg.Router
 	settings.Catalog, settings.Ledger = cfg.Catalog, cfg.Stores.Ledger
@@ -22,12 +22,11 @@ func (s *Service) joinRouter(cfg Config) (err error) {
 	return err
 }
 
-// policies lists the interceptors around every decision, outermost first. Of several
-// reasons to refuse a request the caller is told the first one in this order: the
-// key or the Principal, the preset, the names of the models, the content. (httpapi
-// checks the rates and the body before; the router then checks filters, credits, key
-// limit, workspace budgets and guardrail budgets.) The log stands before the keys, so
-// that it has what they refuse.
+// policies lists the interceptors around every decision, outermost first. If several
+// checks would refuse a request, the reply names the first one in this order: key or
+// Principal, preset, model names, content. httpapi checks rates and body before; the
+// router checks filters, credits, key limit, workspace budgets and guardrail budgets
+// afterwards. The log is outside the keys, so that it records refused keys.
 func (s *Service) policies(own Interceptors) []router.Interceptor {
 	return slices.Concat(
 		own.First,
@@ -46,10 +45,10 @@ func (s *Service) policies(own Interceptors) []router.Interceptor {
 	)
 }
 
-// checkPrincipal checks the Principal of a call without a key. One that names no
-// workspace is put into the account's default one, so that the limits of that one hold.
-// One without an account is refused, because it would pass as the program's own call,
-// which nothing limits.
+// checkPrincipal checks the Principal of a call without a key. If it names no workspace
+// it gets the account's default one, so that the limits of that workspace apply. A
+// Principal without an account is refused, because it would pass as a call of the
+// program's own, which has no limits.
 func (s *Service) checkPrincipal(next router.Decider) router.Decider {
 	return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 		if p := &c.Principal; *p != (router.Principal{}) && (p.KeyHash == "" || p.Workspace == "") {
@@ -70,9 +69,9 @@ var (
 	errText      = errors.New("signalbox: a text of the Principal is too long, is not UTF-8 or contains a zero byte")
 )
 
-// checked returns p with a workspace. An account that does not exist, a workspace that
-// is not the account's, and a text that no store can keep are refused like an unknown
-// key. Every error is a [router.Error].
+// checked returns p with a workspace. It refuses an account that does not exist, a
+// workspace of another account, and a text that no store can keep, like an unknown key.
+// Every error is a [router.Error].
 func (s *Service) checked(ctx context.Context, p router.Principal) (router.Principal, error) {
 	var err error
 	switch {
@@ -118,9 +117,9 @@ func (s *Service) joinAPI(cfg Config) (err error) {
 	return nil
 }
 
-// mount puts the handlers under their prefixes. It is no http.ServeMux, which
-// would answer an unusual path such as /api/v1//models with a redirect: under
-// the mounts every answer is the handler's own.
+// mount routes each prefix to its handler. It does not use http.ServeMux, because
+// that redirects an unusual path such as /api/v1//models, and under these prefixes
+// every reply must come from the handler.
 func mount(api *httpapi.Handler) http.Handler {
 	const documented, alpha, native = "/api/v1", "/api/alpha", "/v1"
 	under := func(path, prefix string) bool {

@@ -85,21 +85,21 @@ func (g *gateway) serve(r *http.Request) *httptest.ResponseRecorder {
 
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// manage must work.
+// manage sends a management request that must succeed.
 func (g *gateway) manage(t *testing.T, method, path, body string) {
 	t.Helper()
 	w := g.do(t, method, path, body, g.seeded.Management)
 	require.Less(t, w.Code, 300, "%s %s: %s", method, path, w.Body)
 }
 
-// ask is a decision that may yet be spoilt.
+// ask is a request for a decision that a check may still break.
 type ask struct {
 	key                                router.Secret
 	model, preset, provider, questions string
 	state                              string
 }
 
-// check is one of the checks that a request passes, in the documented order.
+// check is one check of a request, with how to break the request for it.
 type check struct {
 	name   string
 	spoil  func(t *testing.T, g *gateway, a *ask)
@@ -151,8 +151,8 @@ func checks() []check {
 	}
 }
 
-// TestChecksComeInTheDocumentedOrder breaks every check together with the one
-// after it: the earlier one answers, and nothing goes upstream.
+// TestChecksComeInTheDocumentedOrder breaks each check together with the next one.
+// The reply is that of the earlier check, and nothing goes upstream.
 func TestChecksComeInTheDocumentedOrder(t *testing.T) {
 	list := checks()
 	for i, first := range list {
@@ -180,7 +180,7 @@ func TestChecksComeInTheDocumentedOrder(t *testing.T) {
 	}
 }
 
-// TestEveryCallIsLogged: what the keys refuse is in the log too.
+// TestEveryCallIsLogged: the log also has calls that the keys refuse.
 func TestEveryCallIsLogged(t *testing.T) {
 	g := newGateway(t, keys.RateLimits{})
 	_, err := g.Router.Decide(t.Context(), &router.Call{ID: "gen-dec-1"})

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAProgramOutsideTheModule compiles testdata/outside as a module of its own that
-// names this one by a replace line, and runs it: it embeds the service, asks in
-// process, with a struct and over both mounts, and stops.
+// TestAProgramOutsideTheModule compiles and runs testdata/outside, a module of its own
+// with a replace line for this one. That program embeds the service, asks in process,
+// with a struct and over both mounts, and stops.
 func TestAProgramOutsideTheModule(t *testing.T) {
 	t.Parallel()
 	here, err := os.Getwd()

@@ -19,14 +19,14 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// prunes counts laps of three portions.
+// prunes is a Pruner that counts laps, each of three batches.
 type prunes struct {
 	mu     sync.Mutex
 	laps   int
 	before time.Time
 }
 
-// seen returns the laps so far, and from when on the last one kept.
+// seen returns the number of laps, and the time up to which the last one deleted.
 func (p *prunes) seen() (laps int, before time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestAnEmptyFilterIsAMistake: a program that fills in nothing must not be
-// shown everything.
+// TestAnEmptyFilterIsAMistake: an empty value must not select everything, because it
+// may be a variable that was not set.
 func TestAnEmptyFilterIsAMistake(t *testing.T) {
 	g := newGateway(t, keys.RateLimits{})
 	for _, name := range []string{"date", "api_key_hash", "user_id", "workspace_id", "group_by"} {
@@ -26,9 +26,8 @@ func TestAnEmptyFilterIsAMistake(t *testing.T) {
 	assert.Equal(t, http.StatusOK, g.do(t, http.MethodGet, "/activity?unknown=", "", g.seeded.Management).Code)
 }
 
-// TestAFilterThatCannotBeReadIsAMistake: a filter with a broken escape, or with a
-// semicolon that should have been escaped, must not be taken for none, or
-// everything would be shown in its place.
+// TestAFilterThatCannotBeReadIsAMistake: a filter with a broken escape or an unescaped
+// semicolon is refused, because without the filter the reply would show everything.
 func TestAFilterThatCannotBeReadIsAMistake(t *testing.T) {
 	g := newGateway(t, keys.RateLimits{})
 	for _, path := range []string{
@@ -44,8 +43,8 @@ func TestAFilterThatCannotBeReadIsAMistake(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, w.Code)
 }
 
-// TestEveryProblemIsTold: what is wrong with one member hides nothing that is
-// wrong with another, whoever finds it.
+// TestEveryProblemIsTold: a reply lists the problems of all members, also if different
+// packages find them.
 func TestEveryProblemIsTold(t *testing.T) {
 	g := newGateway(t, keys.RateLimits{})
 	for _, c := range []struct{ method, path, body, paths string }{

@@ -2,21 +2,20 @@ package signalbox_test
 
 import "testing"
 
-// rows are the cases of the routing table that are about limits and budgets, each
-// a story that a whole service lives through. Keys a and b are Ben's, c is
-// Ada's, n nobody's, all in the default workspace, where a shared and, once
-// there is a credential, an own endpoint have the price of the ask. It is noon
-// on Saturday, 2026-11-21. The verbs:
+// rows returns the routing cases about limits and budgets, each as a script for a
+// whole service. Keys a and b are Ben's, c is Ada's, and n has no member. All are in
+// the default workspace. Its endpoints, a shared one and with a credential an own
+// one, have the price that the ask names. It is noon on Saturday, 2026-11-21. The verbs:
 //
-//	spent a 2026-11-07 4.50 0.25   a has spent that in credits, and that much BYOK
+//	spent a 2026-11-07 4.50 0.25   on that day key a spent 4.50 in credits and 0.25 BYOK
 //	now 2026-11-22T00:00:00Z
 //	limit a {"limit":8}            PATCH of the key
 //	budget monthly 500 [true]      of the workspace, and whether BYOK counts
 //	guard a,b 20 daily             a new guardrail for keys, for a member, or the default one
 //	credential                     the workspace gets one of its own
 //	meanwhile …                    while the next ask is with its upstream
-//	refuse                         from now on nobody answers q2
-//	ask a 0.02 [0.005] → 200       what the request can cost at most, what it costs, what comes of it
+//	refuse                         from now on the upstream leaves q2 unanswered
+//	ask a 0.02 [0.005] → 200       the most that the request can cost, what it costs, the status
 //	left a 2 · usage a 0.98        limit_remaining and usage of the key
 func rows() map[string]string {
 	const (

@@ -26,7 +26,7 @@ import (
 
 const twoQuestions = `{"model":"acme/judge","state":"x","questions":{"q1":{"type":"noul","instructions":"?"},"q2":{"type":"noul","instructions":"?"}}}`
 
-// story is a whole service that lives through a row.
+// story is a whole service that plays a row.
 type story struct {
 	*signalbox.Service
 	t         *testing.T
@@ -36,7 +36,7 @@ type story struct {
 	tokens    router.USD // that the request may take as a prompt
 	seeded    demo.Seeded
 	holders   map[string]holder
-	meanwhile string // told while the next ask is with its upstream
+	meanwhile string // a verb to run while the next ask is at its upstream
 	refuse    bool
 }
 
@@ -64,7 +64,7 @@ func newStory(t *testing.T) *story {
 	return s
 }
 
-// scales is a ledger that remembers what was last set aside.
+// scales is a ledger that remembers the last reservation.
 type scales struct {
 	router.Ledger
 
@@ -76,8 +76,8 @@ func (l *scales) Reserve(ctx context.Context, h router.Hold) error {
 	return l.Ledger.Reserve(ctx, h)
 }
 
-// weigh finds how many prompt tokens the request may take, by what is set aside
-// for it at a dollar for a million.
+// weigh finds how many prompt tokens the router reserves for the request, from the
+// reservation at a price of a dollar per million.
 func (s *story) weigh() {
 	s.t.Helper()
 	s.refuse = true
@@ -87,7 +87,7 @@ func (s *story) weigh() {
 	require.NotZero(s.t, s.tokens)
 }
 
-// price makes the request cost an amount, and at most another one.
+// price returns prices at which the request costs cost, and at most most.
 func (s *story) price(most, cost router.USD) router.Pricing {
 	s.t.Helper()
 	p := router.Pricing{Request: cost.Price(), Prompt: ((most - cost) * 1_000_000 / s.tokens).Price()}
@@ -110,11 +110,11 @@ func (s *story) catalog(price router.Pricing) *router.Catalog {
 	return catalog
 }
 
-// Decide is the upstream: it counts no tokens.
+// Decide is the upstream. Its reply has no token counts.
 func (s *story) Decide(_ context.Context, a router.Attempt) (router.Reply, error) {
 	if line := s.meanwhile; line != "" {
 		s.meanwhile = ""
-		s.tell(line) //nolint:contextcheck // it is another request, of the test itself
+		s.tell(line) //nolint:contextcheck // a separate request by the test
 	}
 	if s.refuse {
 		a := systemone.Answer{Name: "q1", Kind: systemone.Noul}
@@ -235,7 +235,7 @@ func (s *story) ask(words []string) {
 	assert.Equal(s.t, want, strings.TrimSpace(fmt.Sprint(w.Code, " ", reply.Error.Message)), "ask %s", asked)
 }
 
-// shown is what GET /keys/{hash} has of a key.
+// shown returns the usage and limit_remaining of GET /keys/{hash}.
 func (s *story) shown(name string) (usage, left router.USD) {
 	s.t.Helper()
 	var got struct {
@@ -264,7 +264,7 @@ func (s *story) usage(w []string) {
 	assert.Equal(s.t, s.usd(w[1]), usage, "usage of %s", w)
 }
 
-// guard makes a guardrail with a budget and assigns it.
+// guard creates a guardrail with a budget and assigns it.
 func (s *story) guard(w []string) {
 	s.t.Helper()
 	reset := `"` + w[2] + `"`

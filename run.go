@@ -15,21 +15,22 @@ const (
 	expireBatch = 1000 // holds in one transaction
 
 	pruneEvery  = time.Hour
-	pruneBatch  = 500 // rows that one transaction drops
+	pruneBatch  = 500 // rows deleted in one transaction
 	longestRest = 10 * time.Second
 )
 
-// Run does the work in the background and returns when ctx ends and the work has
-// stopped. A program calls it once, in a goroutine of its own; any number of
-// processes may run it on the same stores. What fails or panics is logged and
-// tried again.
+// Run does the background work of a service until ctx ends, and returns when that
+// work has stopped. Call it once, in a goroutine of its own. Any number of processes
+// may run it on the same stores. Errors and panics are logged, and the work is tried
+// again at the next interval.
 //
-// Every minute it closes the holds of calls that ended without settling them,
-// because their process died. They count as spent, because the upstream may have
-// been reached. Without Run such holds take up room in their budgets for ever.
+// Every minute Run closes the holds of calls whose process died before it settled
+// them. They count as spent, because the upstream may have been reached. Without Run
+// such holds reduce their budgets for ever.
 //
-// At once and then every hour it drops what is older than [Config.Retention]. It
-// rests after each portion for three times as long as the portion took.
+// At the start and every hour Run deletes rows older than [Config.Retention], in
+// small batches. It rests after each batch for three times as long as the batch
+// took, and for 10 s at most.
 func (s *Service) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer work.Wait()
@@ -56,15 +57,15 @@ func every(ctx context.Context, interval time.Duration, f func(context.Context))
 	}
 }
 
-// survive logs a panic: above these goroutines there is no server that recovers,
-// as there is above requests.
+// survive logs a panic. These goroutines need it, because net/http recovers only
+// those that serve requests.
 func (s *Service) survive(ctx context.Context, during string) {
 	if v := recover(); v != nil {
 		s.logger.ErrorContext(ctx, "panic while "+during, slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 	}
 }
 
-// expire closes the holds whose deadline is over.
+// expire closes the holds whose deadline has passed.
 func (s *Service) expire(ctx context.Context) {
 	defer s.survive(ctx, "closing holds")
 	for {
@@ -81,7 +82,7 @@ func (s *Service) expire(ctx context.Context) {
 	}
 }
 
-// prune goes through everything once.
+// prune deletes everything older than the retention, once.
 func (s *Service) prune(ctx context.Context) {
 	defer s.survive(ctx, "dropping what is old")
 	before := s.now().Add(-s.retention)

@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// joinServices makes the policies and tells each what it needs to know of the
-// others: they do not know each other.
+// joinServices makes the policies. The policy packages do not import each other, so
+// each gets what it needs from the others as functions.
 func (s *Service) joinServices(cfg Config) (err error) {
 	if s.Organization, err = organization.New(organization.Config{
 		Store:   cfg.Stores.Organization,
@@ -97,24 +97,24 @@ func (s *Service) joinGuardrails(cfg Config, d directory) (err error) {
 	return err
 }
 
-// fingerprint names a sealing key. The name is stored with each credential and
-// says which key opens it.
+// fingerprint returns the ID of a sealing key. The ID is stored with each credential
+// and tells which key decrypts it.
 func fingerprint(key router.Secret) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:4])
 }
 
-// hasModel says whether the catalog in force knows a model's name.
+// hasModel reports whether the current catalog knows a model's name.
 func (s *Service) hasModel(name string) bool { return s.Router.Catalog().HasModel(name) }
 
-// ownsKey says whether a key is an account's.
+// ownsKey reports whether the key belongs to the account.
 func (s *Service) ownsKey(ctx context.Context, account, hash string) (bool, error) {
 	_, _, ok, err := s.keyOf(ctx, account, hash)
 	return ok, err
 }
 
-// clear removes the keys, credentials and guardrails of a workspace that was deleted.
-// Its presets stay in their store, where they cannot be reached.
+// clear removes the keys, credentials and guardrails of a deleted workspace. Its
+// presets stay in their store, but no request can reach them.
 func (s *Service) clear(ctx context.Context, by router.Actor, workspace string) error {
 	return errors.Join(
 		s.Keys.ClearWorkspace(ctx, by, workspace),
@@ -138,7 +138,8 @@ func (s *Service) keyOf(ctx context.Context, account, hash string) (name, label 
 	return k.Name, k.Label, ok, err
 }
 
-// rules are what an account, its workspace and the guardrails on a key allow.
+// rules returns the rules of the account, of its workspace and of the guardrails
+// that apply to p.
 func (s *Service) rules(ctx context.Context, p router.Principal) ([]router.Rule, error) {
 	own, err := s.Organization.Rules(ctx, p.Account, p.Workspace)
 	if err != nil {

@@ -20,33 +20,32 @@ import (
 	"github.com/signalbox/signalbox/store"
 )
 
-// ErrConfig is what every mistake in a [Config] is.
+// ErrConfig is wrapped by every error that [New] returns.
 var ErrConfig = errors.New("signalbox: invalid configuration")
 
-// Config says what a [Service] is made of. Only Catalog is required. Write it
-// with field names: fields are added in minor versions.
+// Config holds the settings of a [Service]. Only Catalog is required. Write it
+// with field names, because minor versions add fields.
 type Config struct {
 	Catalog *router.Catalog // required
-	// Stores keeps everything. The zero value is memory.New(), which forgets it
-	// when the process ends; any other Set must be whole: only Audit and Pruner
-	// may be nil.
+	// Stores holds all data. The zero value means memory.New(), whose data ends
+	// with the process. In any other Set only Audit and Pruner may be nil.
 	Stores store.Set
-	// SealingKeys encrypt the provider credentials that accounts store, 32 bytes
-	// each: the first one seals, all of them open. Required with Stores, because
-	// the credentials must be readable after a restart; otherwise random.
+	// SealingKeys encrypt the provider credentials that accounts store. Each has
+	// 32 bytes. The first one encrypts; every one of them decrypts. They are
+	// required with Stores, because a restart must be able to decrypt what is
+	// stored. Without Stores the default is one random key.
 	SealingKeys []router.Secret
 	// Retention is how long [Service.Run] keeps events, records of changes and
-	// past windows of budgets: 0 is for ever, else at least [MinRetention].
-	Retention time.Duration
-	// Interceptors are the program's own.
-	Interceptors Interceptors
+	// past windows of budgets: at least [MinRetention], or 0 for ever.
+	Retention    time.Duration
+	Interceptors Interceptors     // the program's own policies
 	Logger       *slog.Logger     // default slog.Default()
 	Now          func() time.Time // the clock of all parts; default time.Now
-	NewID        func() uuid.UUID // makes ids that were never used before; default UUIDs
+	NewID        func() uuid.UUID // makes unique ids; default random UUIDs
 
 	// The settings of the parts: timeouts and attempts, sign-in, origins and brand,
-	// rates, and so on. A field that joins a part to the others, such as
-	// Router.Ledger, is set by New: a value in it is a mistake.
+	// rates, and so on. New itself sets each field that connects one part to
+	// another, such as Router.Ledger, and refuses a Config that sets it.
 	Router     router.Config
 	API        httpapi.Config
 	Keys       keys.Config
@@ -57,19 +56,20 @@ type Config struct {
 // Interceptors are the program's own policies, by their place among those of the
 // service. Within a list the outermost is first.
 type Interceptors struct {
-	// First stand before everything. They see every call, also one that is refused
-	// later. Of a call with a Secret the Principal is not known yet.
+	// First run before all policies of the service. They see every call, also one
+	// that a policy refuses. A call with a Secret has no Principal yet.
 	First []router.Interceptor
-	// AfterPolicies stand behind the guardrails. They know the caller, see the request
-	// as it may go upstream, with its preset applied and redacted, and see the reply
-	// when its activity has been recorded.
+	// AfterPolicies run after the guardrails. They see the Principal and the request
+	// as it may go upstream: with its preset applied, and redacted. They see the
+	// reply after its activity has been recorded.
 	AfterPolicies []router.Interceptor
-	// Last stand next to the engine, and see its reply before anything else does.
+	// Last run next to the engine and are the first to see its reply.
 	Last []router.Interceptor
 }
 
-// Service is a whole service. Its parts may be used and mounted directly; they are
-// not to be replaced. It is safe for concurrent use.
+// Service is a complete decision service. Use and mount its parts directly, but do
+// not assign to the fields. The zero value is not usable: call [New]. A Service is
+// safe for concurrent use.
 type Service struct {
 	Router       *router.Router
 	Keys         *keys.Service
@@ -89,8 +89,8 @@ type Service struct {
 	now       func() time.Time
 }
 
-// New puts a service together. It starts nothing: see [Service.Run]. Every error is
-// [ErrConfig], and that of the part whose settings are wrong.
+// New builds a service. It starts no goroutine: see [Service.Run]. Every error
+// wraps [ErrConfig] and, if the settings of a part are wrong, that part's error.
 func New(cfg Config) (*Service, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -105,26 +105,28 @@ func New(cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// Decide answers a call of the program. Without a Principal and a Secret it is the
-// program's own: no account's limits hold it and none is charged, and it has no
-// presets or guardrails. With a Principal it is that account's, with the budgets,
-// presets and guardrails of the account, the workspace and the member, and of the
-// key if there is a KeyHash. A Workspace of "" is the account's default one, or the
-// key's. With a Secret it is that of the key's holder, whatever the Principal is.
+// Decide answers a call that the program makes itself. Three kinds of call differ
+// in which limits apply and which account is charged:
 //
-// A Principal without an Account and a KeyHash is refused, as is one with the KeyHash
-// of another account or workspace than it names. Nobody checks whether the program may
-// act for a Principal: what comes from outside goes through Handler, which
-// authenticates first.
+//   - Without a Principal and a Secret, the call is the program's own. No limits,
+//     presets or guardrails apply, and no account is charged.
+//   - With a Principal, it is a call of that account. The budgets, presets and
+//     guardrails of the account, workspace and member apply, and those of the key
+//     if KeyHash is set. An empty Workspace means the key's or else the account's
+//     default one.
+//   - With a Secret, it is a call with that key, and the Principal is ignored.
 //
-// Rates hold calls with a Secret, not those with a Principal. For errors see
-// [router.Router.Decide].
+// Decide refuses a Principal with neither Account nor KeyHash, and one whose KeyHash
+// belongs to another account or workspace than it names. It does not check whether the
+// program may act for a Principal. Send requests from outside through Handler, which
+// authenticates them first. Rates apply to calls with a Secret, not to those with a
+// Principal. For errors see [router.Router.Decide].
 func (s *Service) Decide(ctx context.Context, c *router.Call) (*router.Result, error) {
 	return s.Router.Decide(ctx, c)
 }
 
-// Ready reads one record from the storage and returns the storage's error, or nil
-// if it answered. It is for readiness probes.
+// Ready is for readiness probes: it reads one record from the storage and returns
+// the storage's error, or nil if the storage answered.
 func (s *Service) Ready(ctx context.Context) error {
 	_, err := s.stores.Organization.Account(ctx, "")
 	if errors.Is(err, organization.ErrNotFound) {

@@ -46,7 +46,7 @@ func TestSweepCountsHoldsWithoutAnOwner(t *testing.T) {
 	})
 }
 
-// explosive is a ledger that panics where it is swept.
+// explosive is a ledger whose Expire panics.
 type explosive struct {
 	router.Ledger
 	swept int

@@ -17,8 +17,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// TestTextsThatNoStoreCouldKeepAreRefused: each is a 400 with its place,
-// wherever a stranger could have a text kept.
+// TestTextsThatNoStoreCouldKeepAreRefused: in every member that is stored, such a text
+// is a 400 that names the member.
 func TestTextsThatNoStoreCouldKeepAreRefused(t *testing.T) {
 	g := newGateway(t, keys.RateLimits{})
 	key := g.do(t, http.MethodPost, "/keys", `{"name":"k"}`, g.seeded.Management)
@@ -56,7 +56,7 @@ func TestTextsThatNoStoreCouldKeepAreRefused(t *testing.T) {
 		{http.MethodGet, "/activity?user_id=%00", "", "user_id"},
 		{http.MethodGet, "/activity?user_id=%ff", "", "user_id"},
 		{http.MethodGet, "/byok?provider=%00", "", "provider"},
-		// And those without a bound of the interface have one all the same.
+		// Texts without a documented bound have one as well.
 		{http.MethodPost, "/keys", `{"name":"` + strings.Repeat("n", 201) + `"}`, "name"},
 		{http.MethodPatch, "/keys/" + made.Data.Hash, `{"name":"` + strings.Repeat("n", 201) + `"}`, "name"},
 		{http.MethodPost, "/keys", `{"name":"a","external":{"user":"` + strings.Repeat("u", 257) + `"}}`, "external.user"},
@@ -80,7 +80,7 @@ func TestTextsThatNoStoreCouldKeepAreRefused(t *testing.T) {
 	assert.Equal(t, 502, w.Code, "what is not kept may hold it: %s", w.Body)
 }
 
-// picky stores fail on texts that they could not look for.
+// The picky stores fail on texts that they could not search for.
 type (
 	pickyKeys         struct{ keys.Store }
 	pickyOrganization struct{ organization.Store }

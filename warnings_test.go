@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// issuesOf are the problems that a refusal lists.
+// issuesOf returns the problems that a refusal lists.
 func issuesOf(t *testing.T, w *httptest.ResponseRecorder) map[string]string {
 	t.Helper()
 	var reply struct {
@@ -32,9 +32,9 @@ func issuesOf(t *testing.T, w *httptest.ResponseRecorder) map[string]string {
 	return issues
 }
 
-// TestProtectionsThatAreNotBuiltAreRefused sends each member that clients have
-// for a protection or a policy which is not built, to each route that makes or
-// changes something, with each kind of value.
+// TestProtectionsThatAreNotBuiltAreRefused sends each member that clients know for a
+// protection or policy that does not exist here. It sends them to each route that
+// creates or changes something, with each kind of value.
 func TestProtectionsThatAreNotBuiltAreRefused(t *testing.T) {
 	g := newGateway(t, keys.RateLimits{})
 	guardrail := g.made(t, "/guardrails", `{"name":"g"}`)
@@ -73,7 +73,7 @@ func TestProtectionsThatAreNotBuiltAreRefused(t *testing.T) {
 	assert.Equal(t, map[string]string{"is_required": "is not supported"}, issuesOf(t, w), "alone, too")
 }
 
-// keyHash is the hash of a key that can be changed.
+// keyHash returns the hash of a key that can be changed.
 func keyHash(t *testing.T, g *gateway) string {
 	t.Helper()
 	w := g.do(t, http.MethodPost, "/keys", `{"name":"k"}`, g.seeded.Management)
@@ -82,8 +82,8 @@ func keyHash(t *testing.T, g *gateway) string {
 	return got.Data.Hash
 }
 
-// TestNamesThatCanNameNothingAreRefused writes lists with entries that would
-// look like a rule and be none.
+// TestNamesThatCanNameNothingAreRefused sends lists with entries that look like a
+// rule and could never match.
 func TestNamesThatCanNameNothingAreRefused(t *testing.T) {
 	g := newGateway(t, keys.RateLimits{})
 	guardrail := g.made(t, "/guardrails", `{"name":"g"}`)
@@ -181,8 +181,8 @@ func TestWarningsHaveABound(t *testing.T) {
 	}
 }
 
-// TestUnknownProvidersOfARequestAreTold: they stay legal, and are told where the
-// metadata is asked for, or where nothing is left.
+// TestUnknownProvidersOfARequestAreTold: they are legal. The reply names them if the
+// caller requested metadata, or if no endpoint is left.
 func TestUnknownProvidersOfARequestAreTold(t *testing.T) {
 	g := newGateway(t, keys.RateLimits{})
 	ask := func(provider string) string {

@@ -60,7 +60,9 @@ type Config struct {
 	// decisions. The limits are those of the account, the workspace and the member.
 	// Nothing checks that the Member belongs to the account, or may administer it. The
 	// zero Principal means that Keys decides. Any other Principal without an Account,
-	// and one with a KeyHash, is answered with 500.
+	// and one with a KeyHash, is answered with 500. In a signalbox.Service the account
+	// must exist (organization.Service.CreateAccount), otherwise the answer is 401 with
+	// the message for an invalid key.
 	//
 	// An error is answered with 401, with 503 if it wraps router.ErrUnavailable, and with
 	// 500 if it is a router.Error of the class router.Server. Its text is never in a reply,
@@ -108,24 +110,12 @@ type Config struct {
 	// than the bound is always refused, so set the bound to many times MaxBytes. Copies
 	// that the clients of upstreams make are not counted.
 	MaxInFlightBytes int64
-	// SignIn returns the principal of a caller that the embedding program knows by
-	// itself: by single sign-on, by a client certificate, or by a header that its
-	// gateway sets and strips from incoming requests. It is called before the key is
-	// checked and before the body is read. It must not read the body, and must be safe
-	// for concurrent use. The path that it sees lacks the prefix of the mount.
-	//
-	// A Principal with an Account is the caller, and a key in the request is ignored.
-	// With Management it administers the account, without Management it asks for
-	// decisions. The limits are those of the account, the workspace and the member.
-	// Nothing checks that the Member belongs to the account, or may administer it. The
-	// zero Principal means that Keys decides. Any other Principal without an Account,
-	// and one with a KeyHash, is answered with 500.
-	//
-	// An error is answered with 401, with 503 if it wraps router.ErrUnavailable, and with
-	// 500 if it is a router.Error of the class router.Server. Its text is never in a reply,
-	// and in the log only where the status is 500 or more. For callers known by a cookie,
-	// SignIn must refuse requests that pages of other sites send
-	// (http.CrossOriginProtection).
+	// MaxInFlightPerKey and MaxInFlightPerAccount bound the share of MaxInFlightBytes
+	// that the bodies of one key, and of all keys of one account, hold. They keep room
+	// for other callers. The defaults are a quarter and a half of MaxInFlightBytes, and
+	// at least MaxBytes. A body beyond its share is refused with 429, because only the
+	// caller's own requests use that room. A value of MaxInFlightBytes or more removes
+	// the bound. Callers without a key, where the handler is Open, have no shares.
 	MaxInFlightPerKey, MaxInFlightPerAccount int64
 	// MinBodyRate is the lowest accepted speed of a body, in bytes per second; default
 	// 1 KiB. It is checked every ten seconds until the body is complete. A slower body

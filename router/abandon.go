@@ -7,27 +7,28 @@ import (
 	"strings"
 )
 
-// Abandon says what becomes of an attempt whose caller ends the call while it
-// runs: the caller hung up, or the time is up that the caller set.
+// Abandon says what happens to an attempt whose caller ends the call while it runs:
+// the caller hung up, or the caller's own deadline passed. The zero value is
+// AbandonEstimate.
 type Abandon uint8
 
-// Every way.
+// Every value of Abandon.
 const (
-	// AbandonEstimate ends the attempt, and charges the endpoint's request fee and
-	// the estimated prompt tokens at its price, at most what was held: the upstream
-	// was asked, and nobody knows what it charges.
+	// AbandonEstimate ends the attempt. It charges the endpoint's request fee and
+	// the estimated prompt tokens at the endpoint's price, at most what was held.
+	// The charge is an estimate because the upstream was asked but reported no
+	// usage.
 	AbandonEstimate Abandon = iota
-	// AbandonVoid ends the attempt and charges nothing, so that whoever hangs up in
-	// time asks for free.
+	// AbandonVoid ends the attempt and charges nothing. A caller that hangs up in
+	// time is then never charged.
 	AbandonVoid
-	// AbandonFinish lets the attempt go on to its own end, as if its caller were
-	// still there, and charges its answer like any other. [Router.Decide] returns
-	// when the attempt is over, so a caller whose own time is up may wait for as
-	// long as an attempt takes.
+	// AbandonFinish lets the attempt run to its own end and charges its answer like
+	// any other. [Router.Decide] returns when the attempt is over, so a caller may
+	// wait beyond its own deadline for as long as an attempt takes.
 	AbandonFinish
 )
 
-// String returns the way in a word: estimate, void or finish.
+// String returns estimate, void or finish.
 func (a Abandon) String() string {
 	words := [...]string{"estimate", "void", "finish"}
 	return words[min(int(a), len(words)-1)]
@@ -51,12 +52,11 @@ func (a *Abandon) UnmarshalText(text []byte) error {
 const abandonedEvent = "/abandoned"
 
 // Abandoned reports whether the event is of an attempt whose caller ended the call
-// while it ran, so that its cost and its tokens are estimates. Its ID says so,
-// which every store keeps.
+// while it ran, so that its cost and its tokens are estimates. It reads the event's
+// ID, which every store keeps.
 func (e *Event) Abandoned() bool { return strings.HasSuffix(e.ID, abandonedEvent) }
 
-// abandon charges what an abandoned attempt is taken to have cost. The prompt is
-// an estimate, and the hold a bound: where the two disagree the bound wins.
+// abandon charges the estimated cost of an abandoned attempt, at most what is held.
 func (w *walk) abandon(ctx context.Context, rec *AttemptRecord) error {
 	if w.router.cfg.Abandoned != AbandonEstimate {
 		return nil
@@ -72,11 +72,12 @@ func (w *walk) abandon(ctx context.Context, rec *AttemptRecord) error {
 	}
 	rec.Cost, rec.OwnCost, rec.Usage.InputTokens = cost.Credit, cost.BYOK(), w.prompt
 	err := w.money.settle(ctx, w.call, nil)
-	if err != nil { // nobody knows whether it was charged, so the hold decides
+	if err != nil { // the ledger may or may not have charged it; expiry of the hold decides
 		rec.Cost, rec.OwnCost, rec.Usage.InputTokens = 0, 0, 0
 	}
 	return err
 }
 
-// hungUp reports whether a context ended before its time.
+// hungUp reports whether the context was cancelled, in contrast to a deadline that
+// passed.
 func hungUp(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }

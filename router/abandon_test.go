@@ -38,7 +38,7 @@ func ends() map[string]func(ctx context.Context, c *router.Call, d time.Duration
 	}
 }
 
-// leaver is a rig with a ledger that records, whose callers leave.
+// leaver is a rig with a recording ledger, whose callers end their calls.
 type leaver struct {
 	*rig
 
@@ -54,21 +54,21 @@ func newLeaver(t *testing.T, endpoints string, mode router.Abandon, edit ...func
 	}, append([]func(*router.Endpoint){price}, edit...)...)}
 }
 
-// stands are the books of the key.
+// stands returns the balance of the key.
 func (l *leaver) stands() router.Balance {
 	l.t.Helper()
 	return l.tape.stands(l.t)
 }
 
-// estimate is what the n-th endpoint is charged for without an answer.
+// estimate returns what the n-th endpoint charges for an abandoned attempt.
 func (l *leaver) estimate(n int) router.USD {
 	prompt := router.ShapeOf(decision("")).PromptTokens
 	return l.endpoint(n).Pricing.Cost(prompt, 0)
 }
 
-// R72: whoever ends a call pays for what runs then, by the estimate, and for
-// nothing that failed before; the upstream is told, and nothing of it is the
-// endpoint's fault.
+// R72: an abandoned call is charged the estimate of the running attempt, and
+// nothing for attempts that failed before it. The upstream sees its context end,
+// and the attempt does not count against the endpoint.
 func TestAbandonedAttemptsAreCharged(t *testing.T) {
 	t.Parallel()
 	for name, end := range ends() {
@@ -83,7 +83,7 @@ func TestAbandonedAttemptsAreCharged(t *testing.T) {
 			})
 			for range 5 {
 				c := &router.Call{Request: decision(`{"order":["ant","bee"]}`), Principal: who()}
-				c.Request.Provider.Only = []string{"ant", "bee"} // nobody behind the one that runs
+				c.Request.Provider.Only = []string{"ant", "bee"} // no candidate behind the one that runs
 				ctx, cancel := end(t.Context(), c, 3*time.Second)
 				began := time.Now()
 				_, err := l.router.Decide(ctx, c)
@@ -120,7 +120,7 @@ func TestAbandonedAttemptsAreCharged(t *testing.T) {
 	}
 }
 
-// sumOf is what was recorded with settlements.
+// sumOf returns the sum of the costs recorded with settlements.
 func sumOf(t *testing.T, p *tape) (sum router.Amount) {
 	t.Helper()
 	for _, e := range p.settled {
@@ -130,7 +130,7 @@ func sumOf(t *testing.T, p *tape) (sum router.Amount) {
 	return sum
 }
 
-// What costs nothing when the caller ends the call.
+// Attempts that cost nothing when the caller ends the call.
 func TestWhatIsNotAbandoned(t *testing.T) {
 	t.Parallel()
 	hang := fails(t, "timeout")
@@ -179,8 +179,8 @@ func TestWhatIsNotAbandoned(t *testing.T) {
 	}
 }
 
-// Where an operator states that an endpoint counts less than the plan estimates,
-// the hold is what is charged: no limit is passed, and nothing is an overrun.
+// Where the operator states that an endpoint counts less than the plan estimates,
+// the charge is at most the hold. No limit is exceeded and nothing is an overrun.
 func TestAbandonedIsAtMostTheHold(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string][]router.Credential{"shared": nil, "own": {{Provider: "ant", Secret: "sk-own"}}} {
@@ -206,8 +206,8 @@ func TestAbandonedIsAtMostTheHold(t *testing.T) {
 	}
 }
 
-// R72: nobody is told of a call whose caller left, but the log says so, and what
-// was charged for it.
+// R72: the log has a line for a call whose caller hung up, with what was charged
+// for it.
 func TestAbandonedCallsAreLogged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -231,7 +231,8 @@ func TestAbandonedCallsAreLogged(t *testing.T) {
 	})
 }
 
-// Whoever leaves while old limits are read again holds nothing and pays nothing.
+// A caller that hangs up while old limits are read again holds nothing and is
+// charged nothing.
 func TestLeavingWhileLimitsAreReadAgain(t *testing.T) {
 	t.Parallel()
 	l, s, p := newShared(t, "ant", nil, cent)
@@ -251,8 +252,8 @@ func TestLeavingWhileLimitsAreReadAgain(t *testing.T) {
 	assert.Zero(t, s.voids, "there is nothing to give back")
 }
 
-// Whoever leaves while a hold is raised has failed attempts behind: these cost
-// nothing, and what is held for them is given back.
+// A caller that hangs up while a hold is raised is not charged for the failed
+// attempts before, and its hold is given back.
 func TestLeavingWhileAHoldIsRaised(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []router.Abandon{router.AbandonEstimate, router.AbandonVoid, router.AbandonFinish} {
@@ -277,7 +278,7 @@ func TestLeavingWhileAHoldIsRaised(t *testing.T) {
 	}
 }
 
-// A caller's own account is charged upstream, so only counted here.
+// The upstream charges a caller's own account, so the attempt is only counted here.
 func TestAbandonedOnOwnCredentials(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -294,7 +295,8 @@ func TestAbandonedOnOwnCredentials(t *testing.T) {
 	})
 }
 
-// An answer that comes all the same is charged what it says, in each mode.
+// An answer that arrives after the call has ended is charged by its own usage, in
+// each mode.
 func TestLateAnswersCorrectTheEstimate(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []router.Abandon{router.AbandonEstimate, router.AbandonVoid, router.AbandonFinish} {
@@ -302,7 +304,7 @@ func TestLateAnswersCorrectTheEstimate(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newLeaver(t, "ant", mode)
 				l.upstreams["ant"].will(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
-					time.Sleep(2 * time.Second) // deaf to its context
+					time.Sleep(2 * time.Second) // ignores its context
 					return answer(ctx, a)
 				})
 				c := &router.Call{Request: decision(byPrice), Principal: who()}
@@ -319,8 +321,8 @@ func TestLateAnswersCorrectTheEstimate(t *testing.T) {
 	}
 }
 
-// An operator who lets attempts finish has the upstream not told, and charges what
-// it says in the end.
+// With AbandonFinish the upstream does not notice the hang-up, and its answer is
+// charged.
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	for name, end := range ends() {
@@ -357,7 +359,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// Whoever leaves nobody else is asked for, in each mode.
+// After a hang-up no further candidate is asked, in each mode.
 func TestNobodyIsAskedForWhoLeft(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []router.Abandon{router.AbandonEstimate, router.AbandonVoid, router.AbandonFinish} {
@@ -375,7 +377,8 @@ func TestNobodyIsAskedForWhoLeft(t *testing.T) {
 	}
 }
 
-// slowLedger reserves whatever becomes of the caller, who leaves meanwhile.
+// slowLedger reserves whatever happens to its context, and the caller hangs up
+// meanwhile.
 type slowLedger struct {
 	router.Ledger
 
@@ -388,8 +391,8 @@ func (s *slowLedger) Reserve(ctx context.Context, h router.Hold) error {
 	return err
 }
 
-// Whoever leaves while money is set aside has nobody asked, in each mode: nothing
-// is sent then, so nothing is charged.
+// After a hang-up during Reserve no candidate is asked, in each mode. Nothing is
+// sent, so nothing is charged.
 func TestNobodyIsAskedForWhoLeftAtTheLedger(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []router.Abandon{router.AbandonEstimate, router.AbandonVoid, router.AbandonFinish} {
@@ -409,9 +412,9 @@ func TestNobodyIsAskedForWhoLeftAtTheLedger(t *testing.T) {
 	}
 }
 
-// However short a caller's deadline is and however often it asks, an upstream that
-// would have answered in the program's time is not in an outage; one that would
-// not is, with the program's time.
+// However short and frequent callers' deadlines are, an upstream that would have
+// answered in the program's time has no outage. One that would not has one, under
+// the program's deadline.
 func TestACallersDeadlineIsNoOutage(t *testing.T) {
 	t.Parallel()
 	for name, end := range ends() {
@@ -450,8 +453,8 @@ func TestACallersDeadlineIsNoOutage(t *testing.T) {
 	}
 }
 
-// A client that goes by the deadline itself may see it pass before its context
-// does. It is the caller's deadline all the same.
+// A client that watches the deadline itself may see it pass before its context
+// ends. The attempt still ended by the caller's deadline.
 func TestAClientMayGoByTheDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -470,8 +473,8 @@ func TestAClientMayGoByTheDeadline(t *testing.T) {
 	})
 }
 
-// A hundred callers of a key that has money for one call, who all hang up: what is
-// sent upstream is bounded by the limit.
+// A hundred callers of a key with money for one call all hang up. The limit bounds
+// what is sent upstream.
 func TestHangingUpIsNotFree(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]func(*sync.WaitGroup, func()){

@@ -7,14 +7,13 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// short returns the budget that refused a candidate, whose refusal says what the
-// request may cost there and what can be afforded. It tells of the limit that
-// refused and of no other: what that leaves could be found out by asking for more
-// and less, too.
+// short returns the budget that refused a candidate, with a refusal that says what
+// the request may cost there and what can be afforded. It tells nothing new: a
+// caller can find what a limit leaves by sending larger and smaller requests.
 func (s *reservation) short(refused *LimitError, by *Candidate, most Amount) *Budget {
 	b := *s.budgets[refused.Cap]
 	left := max(refused.Left, 0)
-	if s.held { // the call's own hold is in the way no longer
+	if s.held { // the call's own hold is available to this candidate, too
 		left += s.hold.Amount.Of(b.BYOK)
 	}
 	prompt, completion := s.size.at(by.Endpoint)
@@ -28,9 +27,9 @@ func (s *reservation) short(refused *LimitError, by *Candidate, most Amount) *Bu
 	return &b
 }
 
-// affords returns the most prompt tokens that an amount is enough for, beside
-// the fee and the completion; 0 where it is not enough for these, or no matter how
-// many there are.
+// affords returns the most prompt tokens that an amount pays for, beside the
+// request fee and the completion. It returns 0 where the amount does not pay for
+// these two, or where prompt tokens are free.
 func (p Pricing) affords(left USD, completion int64) int64 {
 	used, price := p.amount(0, completion), count(p.Prompt.usd)
 	all := amount{}.plus(tokensPerUSD, count(left))

@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// TestRefusalSaysWhatCanBeAfforded: beside its documented sentence, by the limit
-// that refused.
+// TestRefusalSaysWhatCanBeAfforded: beside its documented sentence, and by the
+// limit that refused.
 func TestRefusalSaysWhatCanBeAfforded(t *testing.T) {
 	t.Parallel()
 	prompt, completion := router.BoundOf(decision(""))
@@ -51,8 +51,8 @@ func TestRefusalSaysWhatCanBeAfforded(t *testing.T) {
 	}
 }
 
-// TestRefusalCountsOwnHold: what the call has set aside for a candidate before is
-// not in its own way.
+// TestRefusalCountsOwnHold: what the call already holds is available to the next
+// candidate.
 func TestRefusalCountsOwnHold(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant bee", cent, 5*cent)
@@ -62,7 +62,8 @@ func TestRefusalCountsOwnHold(t *testing.T) {
 	assert.Contains(t, fault(t, err).Issues[0].Message, "leaves 0.03 USD")
 }
 
-// TestAffordedFits: what a refusal says is enough is, and one token more is not.
+// TestAffordedFits: the number of tokens in a refusal fits, and one token more does
+// not.
 func TestAffordedFits(t *testing.T) {
 	t.Parallel()
 	number := regexp.MustCompile(`enough for ([0-9]+) prompt tokens$`)

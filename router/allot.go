@@ -5,44 +5,43 @@ import (
 	"time"
 )
 
-// lastResortTime is kept for a last resort whose latency is not known.
+// lastResortTime is the time reserved for a last resort whose latency is not known.
 const lastResortTime = 250 * time.Millisecond
 
 // allotment is the time that an attempt gets.
 type allotment struct {
 	given time.Duration
-	// due is what it would get by the program's own deadline alone. An attempt that
-	// was given less has been cut short by its caller.
+	// due is what the attempt would get under the program's own deadline alone.
+	// Where given is less than due, the caller's deadline cut the attempt short.
 	due time.Duration
-	// final says that no candidate can be asked in the time that the attempt
-	// leaves.
+	// final says that no candidate can be asked after this attempt.
 	final bool
 }
 
-// deadline is the time of a whole call. Contexts end by the real clock, so this
-// goes by it too, whatever clock [Config.Now] is.
+// deadline is the time of a whole call. It uses the real clock, whatever
+// [Config.Now] is, because contexts do.
 type deadline struct {
 	end   time.Time
 	whole time.Duration // what was left when the walk began
-	// spare is how much later the program's own deadline is, where the caller's is
-	// the earlier one.
+	// spare is how much later the program's own deadline is than the caller's; 0
+	// where it is not later.
 	spare time.Duration
 }
 
 func (r *Router) deadline(ctx context.Context, c *Call) deadline {
 	now := r.now()
 	end, ok := ctx.Deadline()
-	if !ok { // an interceptor took it away
+	if !ok { // an interceptor removed the deadline
 		end = now.Add(r.timeout(c))
 	}
 	return deadline{end: end, whole: end.Sub(now), spare: max(c.usualEnd.Sub(end), 0)}
 }
 
-// allot says how much time the i-th candidate gets. It is zero or less where
-// there is none, or none but what is kept for a last resort behind it.
+// allot returns the time that the i-th candidate gets. It is zero or less where no
+// time is left beside what is reserved for the last resorts behind it.
 //
-// What is left, less what is kept for last resorts, is halved while further
-// candidates may follow. So an upstream that hangs leaves time to ask another.
+// What is left, less that reserve, is halved while further candidates may follow,
+// so that an upstream that hangs leaves time to ask another.
 func (w *walk) allot(i int) allotment {
 	more, kept := w.behind(i)
 	left := w.deadline.end.Sub(w.router.now())
@@ -60,7 +59,7 @@ func (w *walk) allot(i int) allotment {
 	return allotment{given: share(0), due: share(w.deadline.spare), final: !more && kept == 0}
 }
 
-// behind says whether further candidates may follow the i-th one under the limit
+// behind reports whether further candidates may follow the i-th one under the limit
 // of attempts, and how much time the last resorts behind it need.
 func (w *walk) behind(i int) (more bool, kept time.Duration) {
 	counted := w.counted
@@ -82,7 +81,8 @@ func (w *walk) behind(i int) (more bool, kept time.Duration) {
 	return more, kept
 }
 
-// lastResortTime is what a last resort is expected to need.
+// lastResortTime returns the time that a last resort is expected to need: its P99
+// latency, where that is known.
 func (w *walk) lastResortTime(e *Endpoint) time.Duration {
 	latency := &w.stats[w.call.world.byEndpoint[e.ID].index].Latency
 	if !latency.Known {

@@ -20,7 +20,7 @@ func marked(slugs ...string) func(*router.Endpoint) {
 	}
 }
 
-// Where everybody hangs, each attempt gets what the rule leaves it, to the
+// Where every upstream hangs, each attempt gets its share of the time, to the
 // nanosecond.
 func TestTimeOfAttempts(t *testing.T) {
 	t.Parallel()
@@ -97,7 +97,7 @@ func TestTimeOfAttempts(t *testing.T) {
 	}
 }
 
-// A last resort whose latency is known gets what it needs.
+// A last resort whose latency is known gets its P99.
 func TestLastResortGetsItsP99(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestLastResortGetsItsP99(t *testing.T) {
 	})
 }
 
-// A last resort is asked outside the limit of attempts, wherever it stands.
+// A last resort does not count towards the limit of attempts, wherever it stands.
 func TestLastResortIsOutsideTheLimit(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -154,8 +154,8 @@ func TestLastResortIsOutsideTheLimit(t *testing.T) {
 	}
 }
 
-// Upstreams that hang leave the last resort its time, under any deadline: so the
-// caller is answered, and in time.
+// Upstreams that hang leave the last resort its time, under any deadline, so that
+// the caller is answered in time.
 func TestHangingUpstreamsLeaveTheLastResortItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestHangingUpstreamsLeaveTheLastResortItsTime(t *testing.T) {
 	})
 }
 
-// No session stays at a last resort.
+// No session is pinned to a last resort.
 func TestLastResortIsNotPinned(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, "ant bee", nil, marked("bee"))
@@ -194,7 +194,7 @@ func TestLastResortIsNotPinned(t *testing.T) {
 	assert.Equal(t, "ant sticky", ask())
 }
 
-// An attempt whose time a policy has taken away is none.
+// No attempt is made when a policy has used up the time.
 func TestNoTimeNoAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// amounts is a number of amounts and their sum.
+// amounts counts amounts of money and sums them. It is safe for concurrent use.
 type amounts struct{ count, amount atomic.Int64 }
 
 func (a *amounts) add(amount USD) {

@@ -11,12 +11,14 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// maxCostText is more than any amount needs.
+// maxCostText is the longest cost, in bytes, that is kept from an upstream's usage.
+// No amount needs as many.
 const maxCostText = 64
 
 var errRefused = errors.New("router: the upstream refused questions")
 
-// acquire takes a place at the endpoint, unless all are taken.
+// acquire takes one of the endpoint's concurrent places and reports whether one was
+// free.
 func (s *served) acquire() bool {
 	limit := s.endpoint.Limits.Concurrency
 	if n := s.tracker.inflight.Add(1); limit > 0 && n > int64(limit) {
@@ -28,13 +30,12 @@ func (s *served) acquire() bool {
 
 func (s *served) release() { s.tracker.inflight.Add(-1) }
 
-// attempt asks one endpoint, at which it has a place, and records how that
-// went, unless nothing was sent. It returns the result, or why the walk ends
-// here.
+// attempt asks one endpoint, where it already has a place, and records the outcome
+// unless nothing was sent. It returns the result, or why the walk ends here.
 //
-// An attempt that its caller cut short says nothing of its endpoint: one that the
-// caller hung up on, and one that ran out of less time than the program's own
-// deadline would have given it.
+// An attempt that the caller cut short does not count against its endpoint. That is
+// one on which the caller hung up, and one that ran out of less time than the
+// program's own deadline would have given it.
 func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted allotment) (res *Result, stop Stop, sent bool) {
 	r, finish := w.router, w.router.cfg.Abandoned == AbandonFinish
 	within, given := ctx, allotted.given
@@ -57,7 +58,7 @@ func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted a
 		return nil, "", false
 	}
 	now := r.cfg.Now()
-	// A client may go by the deadline itself, and see it pass before ctx does.
+	// A client may watch the deadline itself and see it pass before ctx does.
 	over := err != nil && (within.Err() != nil || limited.Err() != nil || !r.now().Before(deadline))
 	rec.Duration = max(now.Sub(rec.Started), 0)
 
@@ -86,7 +87,7 @@ func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted a
 	switch {
 	case rec.Class == InvalidRequest:
 		stop = StopCaller
-	case res == nil && ctx.Err() != nil, over && !deadline.Before(w.deadline.end): // both may end at one instant, and ctx be told second
+	case res == nil && ctx.Err() != nil, over && !deadline.Before(w.deadline.end): // both may end at one instant, the attempt's context first
 		stop = StopDeadline
 		rec.Abandoned = cut && !finish
 	}
@@ -94,7 +95,7 @@ func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted a
 	return res, stop, true
 }
 
-// Statuses that the router names itself; it knows nothing else of HTTP.
+// The HTTP statuses that the router itself uses.
 const (
 	statusAnswered     = 200
 	statusUnauthorized = 401
@@ -104,9 +105,9 @@ const (
 	statusBadReply     = 502 // what an answer that failed the check counts as
 )
 
-// fail classifies an error of the provider. Time that ran out is a timeout
-// however the provider puts it, unless the upstream did reply. It returns
-// whether the provider has checked a reply.
+// fail classifies an error of the provider. An attempt whose time ran out is a
+// timeout, whatever the provider's error says, unless the upstream replied. It
+// returns whether the provider has checked a reply.
 func (rec *AttemptRecord) fail(over bool, err error) (checked bool) {
 	rec.Class, rec.Err = ProviderUnavailable, err
 	if up, ok := errors.AsType[*UpstreamError](err); ok {
@@ -122,7 +123,7 @@ func (rec *AttemptRecord) fail(over bool, err error) (checked bool) {
 	return checked
 }
 
-// attemptClass holds a provider to the classes of attempts.
+// attemptClass maps a class that no attempt can have to ProviderUnavailable.
 func attemptClass(c Class) Class {
 	switch c {
 	case InvalidRequest, PayloadTooLarge, RateLimitExceeded, NoCapacity, Timeout, ProviderOverloaded:
@@ -132,10 +133,10 @@ func attemptClass(c Class) Class {
 	}
 }
 
-// judge checks a reply and returns its answers, repaired, and whether there
-// was anything to check: a refusal is no bad reply. Until answers of several
-// endpoints are merged, a reply that refuses a question answers none, and the
-// whole request goes to the next candidate.
+// judge checks a reply. It returns the repaired answers, and whether the reply
+// counts as checked, which a refusal does not. One endpoint answers all questions
+// of a request: where a reply refuses a question, the whole request goes to the
+// next candidate.
 func (rec *AttemptRecord) judge(q *systemone.Request, reply Reply) (answers systemone.Answers, checked bool) {
 	rec.UpstreamID = reply.ID
 	rec.Status = statusBadReply
@@ -163,7 +164,7 @@ func (rec *AttemptRecord) judge(q *systemone.Request, reply Reply) (answers syst
 	return answers, true
 }
 
-// refusesOnly reports whether only questions are refused that were asked.
+// refusesOnly reports whether every refused question was asked.
 func refusesOnly(q *systemone.Request, refused []string) bool {
 	for _, name := range refused {
 		if !slices.ContainsFunc(q.Questions, func(a systemone.Question) bool { return a.Name == name }) {
@@ -173,7 +174,7 @@ func refusesOnly(q *systemone.Request, refused []string) bool {
 	return true
 }
 
-// countsAgainstUptime reports whether a failure is the endpoint's own.
+// countsAgainstUptime reports whether the endpoint caused the failure.
 func (rec *AttemptRecord) countsAgainstUptime() bool {
 	switch rec.Class {
 	case InvalidRequest, PayloadTooLarge, RateLimitExceeded:
@@ -183,15 +184,15 @@ func (rec *AttemptRecord) countsAgainstUptime() bool {
 	}
 }
 
-// local reports whether the failure is this side's.
+// local reports whether this side caused the failure.
 func (rec *AttemptRecord) local() bool {
 	up, ok := errors.AsType[*UpstreamError](rec.Err)
 	return ok && up.Local
 }
 
-// ofAccount reports whether the failure is that of the caller's own account at
-// the provider: one that is refused, or at its limit, says nothing about the
-// endpoint.
+// ofAccount reports whether the failure is due to the caller's own account at the
+// provider. Such a failure, a refused credential or an account at its limit, says
+// nothing about the endpoint.
 func (rec *AttemptRecord) ofAccount() bool {
 	if rec.Credential == nil {
 		return false
@@ -203,7 +204,8 @@ func (rec *AttemptRecord) ofAccount() bool {
 	return rec.Class == RateLimitExceeded
 }
 
-// rest is how long the endpoint wants to be left alone.
+// rest returns for how long the endpoint asks not to be called; 0 where it does
+// not.
 func (rec *AttemptRecord) rest() time.Duration {
 	switch {
 	case !hintsRest(rec.Class), rec.local(), rec.ofAccount():
@@ -215,13 +217,13 @@ func (rec *AttemptRecord) rest() time.Duration {
 	}
 }
 
-// hintsRest reports whether a failure of this class asks for rest.
+// hintsRest reports whether a failure of this class asks for a pause.
 func hintsRest(c Class) bool {
 	return c == RateLimitExceeded || c == NoCapacity || c == ProviderOverloaded
 }
 
-// charge says what an answer costs: the caller's own account is charged
-// upstream, so nothing is charged here.
+// charge computes the cost of an answer. With the caller's own credential Cost is
+// 0, because the upstream charges the caller.
 func (rec *AttemptRecord) charge() {
 	cost := priced(rec.Endpoint.Pricing.Cost(rec.Usage.InputTokens, rec.Usage.OutputTokens), rec.Credential)
 	rec.Cost, rec.OwnCost = cost.Credit, cost.BYOK()

@@ -123,8 +123,8 @@ func classCases() []classCase {
 	}
 }
 
-// TestClasses is R62 to R71: what one attempt's end means for the walk, for
-// the endpoint's uptime and for the caller.
+// TestClasses is R62 to R71: what the outcome of one attempt means for the walk,
+// the endpoint's uptime and the caller.
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range classCases() {
@@ -142,7 +142,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// alone is the case of the only attempt, after a hundred answers.
+// alone runs the case as the only attempt, after a hundred answers.
 func alone(t *testing.T, tt classCase, do step) {
 	t.Helper()
 	g := newRig(t, "ant", nil)
@@ -173,7 +173,7 @@ func alone(t *testing.T, tt classCase, do step) {
 	assert.Equal(t, tt.checked, s.Checked > 100, "counts as checked")
 }
 
-// together is the case of a sound endpoint behind it.
+// together runs the case in front of a working endpoint.
 func together(t *testing.T, tt classCase, do step) {
 	t.Helper()
 	g := newRig(t, "ant bee", nil)

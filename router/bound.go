@@ -9,46 +9,46 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// What a request may cost at most at an endpoint is derived from its size and
-// the endpoint's prices. Every token of a tokenizer over bytes stands for at
-// least one byte, so tokens are bounded by bytes:
+// The most that a request may cost at an endpoint is derived from its size and the
+// endpoint's prices. Every token of a tokenizer over bytes represents at least one
+// byte, so bytes bound tokens:
 //
-//   - Prompt: every text of the request as its longest JSON, twice where it is
-//     no text but a value, because a dialect may write that as a JSON text in a
-//     JSON string; and a fixed part for what dialects put around a request, a
-//     question and a label, the model's name and the user's hash among it.
-//   - Completion: a reply in full precision with every name, label and legend, and the
-//     label that was chosen once more.
+//   - Prompt: every text of the request at its longest JSON encoding. A value that
+//     is no text counts twice, because a dialect may write it as a JSON text in a
+//     JSON string. A fixed part is added for what dialects write around a request,
+//     a question and a label, including the model's name and the user's hash.
+//   - Completion: a reply in full precision with every name, label and legend, and
+//     the chosen label once more.
 //
-// An endpoint's [Counting] may state less. A count of input beyond what it
-// believes is a bad reply, which costs nothing, so the bound goes no further.
+// An endpoint's [Counting] may state less. A larger count of input is a bad reply,
+// which costs nothing, so the bound need not cover it.
 //
-// Nothing bounds what an upstream says that it counted. A cost above its hold
-// is charged in full and counted ([Router.Overruns]), and since it stands in
-// the ledger, the next request is refused where the limit is passed.
+// Nothing bounds the usage that an upstream reports. A cost above its hold is
+// charged in full and counted ([Router.Overruns]). The ledger then has it, so the
+// next request is refused where the limit is exceeded.
 const (
 	requestFrame  = 512
 	questionFrame = 160
 	labelFrame    = 64
 
-	// What System One puts around a question and a label is
-	// "":{"type":"choice","instructions":null,"criteria":{}}, and "":null,
-	// and what hosted models of it are known to count for them fits as well: 8
-	// tokens a question, 21 an option, 261 a request.
+	// What System One writes around a question and a label is
+	// "":{"type":"choice","instructions":null,"criteria":{}}, and "":null. What its
+	// hosted models are known to count fits as well: 8 tokens a question, 21 an
+	// option, 261 a request.
 	verbatimQuestion = 64
 	verbatimLabel    = 24
 
 	maxTokensPerByte = 1000
 )
 
-// size is how large a request is at most, in bytes.
+// size holds upper bounds of a request's parts, in bytes.
 type size struct {
 	texts, values     int64 // names and texts as JSON; values that are no text
 	questions, labels int64
 	reply             int64
 }
 
-// sizeOf measures a request. It is a pure function of the request.
+// sizeOf measures a request.
 func sizeOf(q *systemone.Request) size {
 	s := size{reply: requestFrame}
 	s.value(q.State)
@@ -63,8 +63,8 @@ func sizeOf(q *systemone.Request) size {
 	return s
 }
 
-// at returns the most tokens that the request takes at an endpoint, as a prompt
-// and as its completion.
+// at returns the most prompt and completion tokens that the request takes at an
+// endpoint.
 func (s *size) at(e *Endpoint) (prompt, completion int64) {
 	c := &e.Counting
 	prompt = requestFrame + s.texts
@@ -98,14 +98,14 @@ func (s *size) question(q *systemone.Question) {
 		chosen = max(chosen, s.label(q.Options[i].Name, labelFrame))
 		s.value(q.Options[i].Guidance)
 	}
-	s.reply += chosen // named once more, as the choice
+	s.reply += chosen // the chosen label once more
 	for _, level := range q.Levels {
 		s.reply += labelFrame + int64(len(level)) // its legend
 		s.value(level)
 	}
 }
 
-// label adds a name that a reply repeats, with frame around it.
+// label adds a name that a reply repeats, with frame bytes around it.
 func (s *size) label(name string, frame int64) (reply int64) {
 	n := jsonSize(name)
 	s.texts += n
@@ -122,7 +122,7 @@ func (s *size) value(raw json.RawMessage) {
 	}
 }
 
-// isText reports whether raw is a JSON string. What stands before it is space.
+// isText reports whether raw is a JSON string, after leading space.
 func isText(raw json.RawMessage) bool {
 	for _, c := range raw {
 		switch c {
@@ -134,7 +134,7 @@ func isText(raw json.RawMessage) bool {
 	return false
 }
 
-// jsonSize is the most bytes that s takes within a JSON string.
+// jsonSize returns the most bytes that s takes within a JSON string.
 func jsonSize(s string) int64 {
 	n := int64(len(s))
 	for i := range len(s) {
@@ -144,7 +144,7 @@ func jsonSize(s string) int64 {
 		case c == '"', c == '\\':
 			n++
 		case c >= utf8.RuneSelf:
-			n += 2 // a byte that is not UTF-8 becomes three
+			n += 2 // a byte that is not UTF-8 is written as three bytes
 		}
 	}
 	return n

@@ -23,7 +23,7 @@ import (
 )
 
 // meter is an upstream that counts bytes and answers every question with long
-// figures.
+// numbers.
 type meter struct {
 	asked          *systemone.Request
 	sent, received int64
@@ -51,7 +51,7 @@ func (m *meter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, ContentLength: -1, Body: io.NopCloser(strings.NewReader(string(body)))}, nil
 }
 
-// longest is an answer of as many digits as there are, and with its legends.
+// longest returns an answer with as many digits as possible, and with its legends.
 func longest(q *systemone.Question) systemone.Answer {
 	const p = 0.00012345678901234567
 	a := systemone.Answer{Name: q.Name, Kind: q.Kind, Noul: p, Score: p, Confidence: p, Legend: q.Levels}
@@ -65,8 +65,8 @@ func longest(q *systemone.Question) systemone.Answer {
 	return a
 }
 
-// drawText draws text of what takes more room in JSON than in a string, now and
-// then so much of it that no fixed part of the bound hides what is missing.
+// drawText draws text that takes more room in JSON than in a string. Now and then
+// it draws so much that no fixed part of the bound hides what is missing.
 func drawText(t *rapid.T) string {
 	text := strings.Join(rapid.SliceOfN(rapid.OneOf(
 		rapid.SampledFrom([]string{`"`, `\`, "\n", "\x00", "\x1f", "\x7f", "<", "&", "\u2028", "\U0001F600", "plain"}), rapid.String(),
@@ -74,13 +74,13 @@ func drawText(t *rapid.T) string {
 	return strings.Repeat(text, rapid.SampledFrom([]int{0, 1, 1, 200}).Draw(t, "times"))
 }
 
-// drawName draws text that is no longer than a name may be behind a number.
+// drawName draws text that is short enough for a name with a number in front.
 func drawName(t *rapid.T) string {
 	text := []rune(drawText(t))
 	return string(text[:min(len(text), 250)])
 }
 
-// drawValue draws JSON, laid out with or without space; nil now and then.
+// drawValue draws JSON, with or without white space, or nil.
 func drawValue(t *rapid.T) json.RawMessage {
 	var v any
 	switch rapid.IntRange(0, 4).Draw(t, "value") {
@@ -124,8 +124,8 @@ func drawRequest(t *rapid.T) *systemone.Request {
 	return q
 }
 
-// What a request may cost at most holds for every dialect: neither what is sent
-// nor what comes back has more bytes than the bound has tokens.
+// The bound on a request's cost holds for every dialect: neither the request nor
+// the reply has more bytes than the bound has tokens.
 func TestBoundHoldsForEveryDialect(t *testing.T) {
 	t.Parallel()
 	clients := map[string]func(*http.Client) (router.Provider, error){
@@ -169,7 +169,7 @@ func TestBoundHoldsForEveryDialect(t *testing.T) {
 	}
 }
 
-// TestStatedBounds: what an endpoint states bounds what is set aside, and nothing
+// TestStatedBounds: the Counting of an endpoint bounds what is held, and nothing
 // else does.
 func TestStatedBounds(t *testing.T) {
 	t.Parallel()
@@ -197,9 +197,9 @@ func TestStatedBounds(t *testing.T) {
 	})
 }
 
-// TestHoldsNearTheEstimate says how many times the plan's estimate of the prompt is
-// set aside for typical requests, where nothing is stated, where the profile of a
-// hosted service states what it does, and where its operator states the rest.
+// TestHoldsNearTheEstimate bounds the ratio of the hold to the plan's estimate of
+// the prompt for typical requests: where nothing is stated, with the profile of a
+// hosted service, and where the operator states the rest.
 func TestHoldsNearTheEstimate(t *testing.T) {
 	t.Parallel()
 	hosted, ok := systemonehttp.ProfileByName("typesafe")
@@ -211,7 +211,7 @@ func TestHoldsNearTheEstimate(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		state  json.RawMessage
-		within [3]float64 // of the estimate, at most
+		within [3]float64 // the most, as a multiple of the estimate
 	}{
 		{"a line", json.RawMessage(`"My card was charged twice."`), [3]float64{57, 38, 16}},
 		{"a letter", systemone.Text(prose), [3]float64{7, 6, 2.5}},

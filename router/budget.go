@@ -2,9 +2,9 @@ package router
 
 import "github.com/google/uuid"
 
-// Owner says whose spending is meant: every call counts for all of its
-// principal's owners, from the first call on and whether or not a limit looks
-// at it.
+// Owner says whose spending a line or a limit counts. Every call counts for all
+// owners of its principal, from the first call on and whether or not a limit
+// exists. The zero value is OwnerAccount.
 type Owner uint8
 
 // Every owner of a call's spending.
@@ -17,8 +17,8 @@ const (
 	owners = iota
 )
 
-// Line names the owner's spending in the books of a [Ledger], for the window
-// given; the zero Line when the principal has no such owner.
+// Line returns the owner's line in a [Ledger] for a window; the zero Line where the
+// principal has no such owner.
 func (o Owner) Line(p Principal, window string) Line {
 	owner := o.append(nil, p)
 	if len(owner) == 0 {
@@ -41,9 +41,9 @@ func (o Owner) append(dst []byte, p Principal) []byte {
 	return dst
 }
 
-// appendAccount appends an account that a slash ends: one in its id is %2F, and
-// what else begins with a percent sign is told apart from that. So no member of
-// one account has the name of a member of another.
+// appendAccount appends an account and a slash. A slash in the account is written
+// as %2F and a percent sign is escaped too, so that members of different accounts
+// never share a name.
 func appendAccount(dst []byte, account string) []byte {
 	for i := range len(account) {
 		switch c := account[i]; c {
@@ -58,13 +58,14 @@ func appendAccount(dst []byte, account string) []byte {
 	return dst
 }
 
-// Check is a kind of limit, which the policy that sets it defines.
+// Check is a kind of limit. The policy that sets the limit defines it.
 type Check struct {
-	// Order says when it is asked: a lower one before a higher one. The policies of
-	// this module leave gaps: 10 is the account's credits, 20 a key's limit, 30 the
-	// budgets of a workspace, and 40 those of guardrails.
+	// Order says when the limit is checked: a lower one before a higher one. The
+	// policies of this module leave gaps: 10 is the account's credits, 20 a key's
+	// limit, 30 a workspace's budgets and 40 those of guardrails.
 	Order uint8
-	// Word says in reports why a candidate was skipped, as key_limit does.
+	// Word is the reason that reports give for a skipped candidate, such as
+	// key_limit.
 	Word string
 }
 
@@ -75,25 +76,26 @@ func (c Check) String() string { return c.Word }
 func (c Check) MarshalText() ([]byte, error) { return []byte(c.Word), nil }
 
 // Budget is a limit on a call's spending, which an interceptor appends to
-// [Call.Budgets]. Whatever the order of the interceptors, budgets are asked by the
-// order of their Check, then by Owner, then by Interval, the broadest first; the first that
-// has no room for a candidate decides. A budget of an owner that the principal
-// does not have limits nothing.
+// [Call.Budgets]. The order of interceptors does not matter: budgets are checked by
+// the order of their Check, then by Owner, then by Interval, the broadest first.
+// The first that has no room for a candidate refuses it. A budget of an owner that
+// the principal does not have limits nothing.
 type Budget struct {
 	Check    Check
 	Owner    Owner
 	Interval Interval
 	Max      USD
 	BYOK     bool // spending on the caller's own provider credentials counts too
-	// Refusal is what the caller is told. Nil is a [PaymentRequired] without a message.
+	// Refusal is the error that the caller gets. Nil is a [PaymentRequired] without
+	// a message.
 	Refusal *Error
 }
 
 // Credential is a caller's own account at a provider.
 type Credential struct {
 	ID       uuid.UUID
-	Provider string   // slug; all variants of it
-	Models   []string // ids, dated ids or aliases it is for; nil is all
+	Provider string   // slug; it covers all variants
+	Models   []string // ids, dated ids or aliases that it is used for; nil is all
 	Fallback bool     // tried after the shared endpoints instead of before
 	Secret   Secret   // sent upstream in place of the operator's
 }

@@ -10,53 +10,56 @@ import (
 )
 
 // Call is one request on its way through the interceptors and the engine. It
-// belongs to the goroutine that serves it; nothing may keep it after
-// [Router.Decide] has returned, except what Report points to.
+// belongs to the goroutine that serves it. After [Router.Decide] has returned,
+// nothing may keep it, except what Report points to.
 type Call struct {
 	Request *systemone.Request // required; interceptors may replace it, not change it in place
-	// Validated is Request where that was held to the router's limits before,
-	// as [systemone.Decoder] does; the router then does not do it again. A
-	// request that replaces it is not the one validated.
+	// Validated is Request where that was already validated against the router's
+	// limits, as [systemone.Decoder] does. The router then does not validate it
+	// again. A request that replaces it is validated anew.
 	Validated *systemone.Request
-	// Secret is the caller's key text where an interceptor is to authenticate
-	// it; "" where Principal is known already.
+	// Secret is the text of the caller's key, for an interceptor to authenticate;
+	// "" where Principal is already known.
 	Secret Secret
-	// Principal is who asks. The zero value is the embedding program itself.
+	// Principal is the caller. The zero value is the embedding program itself.
 	Principal Principal
-	// KeyLabel is how the caller's key is shown, "sk-rt-v1-abc...9f86", for logs;
-	// the interceptor that finds the key sets it.
+	// KeyLabel is how logs show the caller's key, such as "sk-rt-v1-abc...9f86".
+	// The interceptor that finds the key sets it.
 	KeyLabel string
-	Policy   []Rule // what is allowed beyond the request's own preferences; interceptors append
+	Policy   []Rule // restrictions beyond the request's own preferences; interceptors append
 	// Budgets are the limits on what the call may spend; interceptors append, or
 	// call [Call.Limit].
 	Budgets []Budget
-	// Credentials are the caller's own at providers, oldest first; interceptors
-	// append.
+	// Credentials are the caller's own credentials at providers, oldest first;
+	// interceptors append.
 	Credentials []Credential
 	RequestID   string // ties logs together; made when empty
-	// ID is the generation id, "gen-dec-…"; made when empty. No other call may
-	// have it: what was recorded of it once is not recorded again.
+	// ID is the generation id, "gen-dec-…"; made when empty. It must be unique,
+	// because a ledger records an event of the same ID only once.
 	ID string
-	// Admitted is the instant that the request belongs to, for limits, usage
-	// and activity; set by the router when zero. Those that a router sets never
-	// step back, even where its clock does.
+	// Admitted is the instant to which the request belongs, for limits, usage and
+	// activity. The router sets it when it is zero; the instants that one router
+	// sets never step back, even where its clock does.
 	Admitted time.Time
 	// Timeout is the total deadline; 0 or less is the router's.
 	Timeout time.Duration
 	// UsualTimeout is the total deadline that the program gives calls like this
-	// one, where it is not the router's; 0 or less is the router's. Timeout or ctx
-	// may end the call earlier. An attempt that therefore gets less time than
-	// UsualTimeout would leave it, and runs out of it, does not count against its
-	// endpoint and is charged as [Config.Abandoned] says.
+	// one; 0 or less is the router's. Timeout or ctx may end the call earlier. An
+	// attempt may therefore get less time than UsualTimeout would leave it. If such
+	// an attempt runs out of time, it does not count against its endpoint and is
+	// charged as [Config.Abandoned] says.
 	UsualTimeout time.Duration
-	// Idempotency makes this call and others with the same one. Nil: every call is
-	// answered anew, and nothing of it is kept. A dry run goes without.
+	// Idempotency makes this call and earlier ones with the same key one call: the
+	// reply of the first is returned to all. With nil every call is answered anew
+	// and no reply is kept. A dry run ignores it.
 	Idempotency *Idempotency
-	// Seed replays a draw; 0 draws a fresh one. The one used is in Report.
+	// Seed repeats the random choice of an earlier plan; 0 draws a new seed. After
+	// the call Seed, like Report.Plan.Seed, is the one used.
 	Seed uint64
-	// DryRun makes a plan, notes in Report.Bounds what it may cost and which limits
-	// would refuse it, and asks no provider: the result has no answers and no
-	// Endpoint, and nothing is charged. Interceptors run, and refuse, as ever.
+	// DryRun makes a plan and asks no provider. Report.Bounds says what each
+	// candidate may cost and which limits would refuse it. The result has no
+	// answers and no Endpoint, and nothing is charged. Interceptors run, and may
+	// refuse the call, as usual.
 	DryRun bool
 	// Report is filled while the call proceeds, also when it fails.
 	Report Report
@@ -64,31 +67,31 @@ type Call struct {
 	clock     func() time.Time // the router's, for interceptors
 	world     *world           // that the call began in
 	limits    systemone.Limits
-	usualEnd  time.Time       // by the real clock; zero where the caller has set no deadline
-	holdID    uuid.UUID       // of what the call sets aside
-	once      *once           // where it has claimed an idempotency key, else nil
-	gone      <-chan struct{} // closed when the caller of a call with an idempotency key has gone
-	recorder  Recorder        // that has the call's events; nil where none has
-	limited   []*Limits       // by [Call.Limit]
+	usualEnd  time.Time       // the program's own deadline, by the real clock; zero where the caller has set none
+	holdID    uuid.UUID       // of the call's hold
+	once      *once           // the claim of an idempotency key, or nil
+	gone      <-chan struct{} // closed when the caller of a call with an idempotency key has hung up
+	recorder  Recorder        // the recorder that has the call's events, or nil
+	limited   []*Limits       // added by [Call.Limit]
 	limitRoom [4]*Limits      // of limited: most calls have three
 	resolved  resolved
-	outages   []OutageObserver // that the call has passed
+	outages   []OutageObserver // those that the call has passed on its way in
 }
 
-// Principal says on whose behalf a call is made, so that policies can find
-// their settings without knowing each other.
+// Principal says on whose behalf a call is made. Policies find their settings by
+// it, without knowing each other.
 type Principal struct {
 	Account   string // the account or organization
 	Workspace string // a UUID, or ""
 	KeyHash   string // of the key that the caller used, or ""
-	Member    string // user id of the key's creator, or of the caller where there is no key, or ""
-	// Management marks a caller who administers the account, who may not ask for
+	Member    string // user id of the key's creator, or of the caller without a key, or ""
+	// Management marks a caller that administers the account and must not ask for
 	// decisions.
 	Management bool
 }
 
-// Secret is a text that never shows itself in logs, formats or JSON. The text
-// itself is string(s).
+// Secret is a text that logs, formatting and JSON show as a placeholder only.
+// string(s) is the text itself.
 type Secret string
 
 const redacted = "[redacted]"
@@ -102,34 +105,34 @@ func (Secret) GoString() string { return redacted }
 // MarshalText returns a placeholder, also for JSON and slog.
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// Report is what is known of a call: its plan, its attempts and what policies
-// did on the way. It can be read when Decide has returned.
+// Report says what happened to a call: its plan, its attempts and what policies
+// did. It is complete when Decide has returned.
 type Report struct {
 	Requested string // the models as sent, joined by ", "
 	Plan      Plan
 	Attempts  []AttemptRecord
-	// Stopped says why no further candidate was asked. It is "" where one answered,
-	// where there was none to be asked, and where the ledger failed.
+	// Stopped says why no further candidate was asked. It is "" where a candidate
+	// answered, where there were no candidates, and where the ledger failed.
 	Stopped  Stop
 	Skipped  []Skip  // candidates that were passed over, in the order of the plan
-	Bounds   []Bound // of a dry run, by candidate of the plan; nil otherwise
+	Bounds   []Bound // of a dry run, by index of the plan's candidates; nil otherwise
 	Pipeline []Stage
-	// Replayed says that the reply, also an error, is that of an earlier call with the
-	// same [Idempotency]. Of this one there is no plan, and there are no attempts.
+	// Replayed says that the reply or error is that of an earlier call with the
+	// same [Idempotency]. This call then has no plan and no attempts.
 	Replayed bool
 	Overrun  *Overrun // where the answer cost more than was set aside for it, else nil
 }
 
-// Skip is a candidate that was passed over.
+// Skip is a candidate that was passed over without an attempt.
 type Skip struct {
 	Endpoint   *Endpoint
-	Credential *Credential // the caller's own that it would have been asked with, or nil
+	Credential *Credential // the caller's own credential of the candidate, or nil
 	Reason     SkipReason
-	Check      Check // whose budget refused, of SkipLimit
+	Check      Check // of the budget that refused; for SkipLimit only
 }
 
-// String returns why in a word: that of the Check whose budget refused, or that of
-// the reason.
+// String returns the reason in a word: the Check's for SkipLimit, else the
+// reason's.
 func (s Skip) String() string {
 	if s.Reason == SkipLimit {
 		return s.Check.String()
@@ -143,9 +146,9 @@ type SkipReason uint8
 // Every reason.
 const (
 	SkipLimit   SkipReason = iota // a limit on spending had no room for what it may cost
-	SkipRetries                   // it has failed a lot of late, and its retry budget is spent
-	SkipBusy                      // its endpoint has no place free, or its client could not send
-	SkipTime                      // what was left of the call's time was kept for a last resort
+	SkipRetries                   // it has failed often in the last 30 s, and its retry budget is spent
+	SkipBusy                      // its endpoint is at its concurrency limit, or its client could not send
+	SkipTime                      // the call's remaining time is reserved for a last resort
 )
 
 // String returns the reason in a word: limit, retry_budget, busy or time.
@@ -157,7 +160,7 @@ func (r SkipReason) String() string {
 // MarshalText returns the word.
 func (r SkipReason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// AttemptRecord is one attempt as it happened.
+// AttemptRecord is one attempt and its outcome.
 type AttemptRecord struct {
 	Endpoint   *Endpoint
 	Model      *Model
@@ -167,25 +170,26 @@ type AttemptRecord struct {
 	Class      Class // "" for an attempt that was answered
 	Status     int   // HTTP status: 200 for an answer, 502 for a 200 that failed the check, 0 without a reply
 	RetryAfter time.Duration
-	Usage      systemone.Usage // the upstream's counts; Cost is what it said that it charged
-	// UsageEstimated says that counts of Usage are the router's estimate, because
-	// the upstream gave none.
+	Usage      systemone.Usage // the upstream's counts; Usage.Cost is what the upstream says that it charged
+	// UsageEstimated says that some counts of Usage are the router's estimate,
+	// because the upstream gave none.
 	UsageEstimated bool
-	Cost           USD // what the caller is charged for this attempt; 0 with a credential of theirs
-	// Credential is the caller's own that the attempt was made with, or nil.
+	Cost           USD // what the caller is charged; 0 with Credential
+	// Credential is the caller's own credential that the attempt was made with, or
+	// nil.
 	Credential *Credential
-	// OwnCost is the list price of an attempt with Credential: what Cost would
-	// have been.
+	// OwnCost is the list price of an attempt with Credential, which Cost would be
+	// without it.
 	OwnCost USD
-	// Abandoned says that the attempt was running when its caller ended the call.
-	// What it is charged then, where [Config.Abandoned] says so, is an estimate.
+	// Abandoned says that the attempt was running when its caller ended the call. A
+	// charge for it is an estimate ([Config.Abandoned]).
 	Abandoned  bool
 	UpstreamID string
-	Answers    systemone.Answers // as the upstream gave them, for its own confidence figures; nil on failure
+	Answers    systemone.Answers // as the upstream gave them, with its own confidence figures; nil on failure
 	Err        error             // for the operator's log
 }
 
-// Stage is something a policy did to a call.
+// Stage is one thing that a policy did to a call.
 type Stage struct {
 	Type, Name, Summary string
 	Data                map[string]any
@@ -195,13 +199,14 @@ type Stage struct {
 
 // Result is an answered call.
 type Result struct {
-	Response systemone.Response // checked; Usage is the sum over the billed attempts
-	Endpoint *Endpoint          // that answered (most)
+	Response systemone.Response // checked; Usage is that of the attempt that answered
+	Endpoint *Endpoint          // the endpoint that answered
 	Cost     USD
 }
 
-// Decider answers a call, or returns an [*Error].
+// Decider answers a call, or returns an error, usually an [*Error].
 type Decider func(ctx context.Context, c *Call) (*Result, error)
 
-// Interceptor wraps a Decider in a policy.
+// Interceptor wraps a Decider in a policy. It may refuse the call by returning an
+// error without calling next.
 type Interceptor func(next Decider) Decider

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestCases runs testdata/routing-cases.txt: -run 'Cases/R31b' runs one line.
+// TestCases runs testdata/routing-cases.txt. -run 'Cases/R31b' runs one line.
 func TestCases(t *testing.T) {
 	cases, named := readCases(t)
 	for _, c := range cases {
@@ -53,7 +53,8 @@ func checkCase(t *testing.T, c routingCase, named map[string]string, request str
 	checkDraw(t, in, want)
 }
 
-// requireIssues wants a request refused for what the words name.
+// requireIssues requires that a request was refused with the issues that the words
+// name.
 func requireIssues(t *testing.T, err error, words []string) {
 	t.Helper()
 	require.Error(t, err)
@@ -106,9 +107,9 @@ func checkOrder(t *testing.T, plan router.Plan, want outcome, models int) {
 
 const seeds = 4_000
 
-// checkDraw makes the plan with many seeds: the order behind the first place
-// must be the same each time, the weights those of the case, and the first
-// places as frequent.
+// checkDraw makes the plan with many seeds. The order behind the first place must
+// always be the same, the weights those of the case, and the first places as
+// frequent as their weights.
 func checkDraw(t *testing.T, in router.PlanInput, want outcome) {
 	t.Helper()
 	wins := map[string]int{}
@@ -155,9 +156,9 @@ func candidates(plan router.Plan, models int) []string {
 	return list
 }
 
-// checkExcluded compares what is excluded and why. A case that is refused need
-// not name everything; one with a single candidate does not name what stood
-// behind it.
+// checkExcluded compares what is excluded and why. A case that is refused need not
+// name all exclusions. A case with a single candidate does not name those behind
+// it.
 func checkExcluded(t *testing.T, plan router.Plan, want outcome, models int) {
 	t.Helper()
 	var got []string

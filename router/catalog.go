@@ -10,18 +10,19 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Model is one decision model, whoever serves it.
+// Model is one decision model, whichever providers serve it.
 type Model struct {
 	ID        string   // "<author>/<name>", required
 	Permaslug string   // the id with a dated suffix, required, e.g. acme/judge-20260901
 	Name      string   // display name; default ID
-	Aliases   []string // bare names such as judge-latest
+	Aliases   []string // further bare names, such as judge-latest
 	// Description, Categories, Created and ContextLength are for listings.
 	Description   string
 	Categories    []string // use cases, e.g. finance; GET /models filters by them
 	Created       time.Time
 	ContextLength int
-	// Distillable says that the author allows text distillation; not stated is no.
+	// Distillable says that the author allows text distillation. The default is
+	// that it is not allowed.
 	Distillable bool
 }
 
@@ -29,11 +30,11 @@ type Model struct {
 type ProviderInfo struct {
 	Slug   string   // base slug, required, e.g. acme
 	Name   string   // display name; default Slug
-	Client Provider // required, unless every endpoint of it is off
-	// NoOwnCredentials says that callers' own credentials cannot work here, as
-	// where the provider takes or checks none, or where its address names the
-	// operator's account. No attempt is made with one, which would count as
-	// paid by the caller.
+	Client Provider // required, unless every endpoint of the provider is off
+	// NoOwnCredentials says that callers' own credentials cannot work at this
+	// provider: it takes or checks none, or its address names the operator's
+	// account. No attempt is made with one, because the attempt would wrongly count
+	// as paid by the caller.
 	NoOwnCredentials bool
 	// The URLs are for listings; "" is none.
 	PrivacyPolicyURL, TermsURL, StatusPageURL string
@@ -41,11 +42,11 @@ type ProviderInfo struct {
 
 // Endpoint is one model at one provider.
 type Endpoint struct {
-	ID            uuid.UUID // fixed for good; statistics and activity go by it
-	Provider      string    // base slug
+	ID            uuid.UUID // permanent, because statistics and activity refer to it
+	Provider      string    // base slug, required
 	Variant       string    // "" or e.g. eu-west
-	Model         string    // a Model's ID
-	UpstreamModel string    // the provider's name of it; default Model
+	Model         string    // a Model's ID, "<author>/<name>", required
+	UpstreamModel string    // the provider's name of the model; default Model
 	Pricing       Pricing
 	Quantization  string   // "" is unknown
 	ContextLength int      // largest state in tokens; 0 is no limit
@@ -54,13 +55,14 @@ type Endpoint struct {
 	ZDR           bool   // zero retention; implies no collection
 	Group         string // vendor group of the ZDR switches; "" is the model author's
 	Off           bool   // switched off by the operator
-	// LastResort puts the endpoint behind all other endpoints of its own model and
-	// of the models that a request names before it, and before those of the models
-	// that it names after it, whatever the request's preferences say. It is asked
-	// outside [Config.MaxAttempts], time is kept for it, and a session is not pinned
-	// to it.
+	// LastResort puts the endpoint behind all other endpoints of its model,
+	// whatever the request's preferences say. It stands behind the endpoints of
+	// models that a request names before its own model, and ahead of those of
+	// models named later. It does not count towards [Config.MaxAttempts], time is
+	// reserved for it, and a session is never pinned to it.
 	LastResort bool
-	// AttemptTimeout is the most time that one attempt gets here; 0 is the router's.
+	// AttemptTimeout is the longest time of one attempt here; 0 is
+	// [Config.AttemptTimeout].
 	AttemptTimeout time.Duration
 	Limits         EndpointLimits
 	Tolerance      systemone.Tolerance
@@ -69,55 +71,56 @@ type Endpoint struct {
 	model *Model // in a catalog
 }
 
-// EndpointLimits are what an endpoint can take. A zero number is no limit
-// beyond the route's own.
+// EndpointLimits are what an endpoint can take. A number of zero is no limit.
 type EndpointLimits struct {
 	Questions, Options, Levels int
 	Concurrency                int  // attempts in flight
-	NoNulls                    bool // takes no null at all, not even an option without guidance
-	// OptionNullsOnly says that an option may lack guidance, and nothing else
-	// may be null: a level, instructions, the state, one side of a noul.
+	NoNulls                    bool // takes no null, not even as an option without guidance
+	// OptionNullsOnly says that only an option's guidance may be null. A level,
+	// instructions, the state and the sides of a noul may not.
 	OptionNullsOnly bool
-	Parts           bool // takes a state made of parts as it is
+	Parts           bool // takes a state made of parts; otherwise the router unwraps the parts
 }
 
-// Catalog is an immutable snapshot of models, providers and endpoints. It is
-// safe for concurrent use. What its methods return must not be changed.
+// Catalog is an immutable snapshot of models, providers and endpoints. [NewCatalog]
+// makes one. It is safe for concurrent use. What its methods return must not be
+// changed.
 type Catalog struct {
 	models    []*Model
 	providers []*ProviderInfo
 	endpoints []*Endpoint
 
-	modelNames map[string][]int32 // folded name → models that it may mean
+	modelNames map[string][]int32 // folded name → indexes of models that it may name
 	byModel    map[*Model]int32
 	specs      []spec                   // of all endpoints, by model and slug with variant
-	inSpecs    []*Endpoint              // in the order of the specs, for who needs no more of one
+	inSpecs    []*Endpoint              // in the order of specs, for callers that need only the endpoints
 	served     []span                   // by model: its endpoints in specs
-	byID       map[uuid.UUID]int32      // of an endpoint, in specs
-	targets    map[string]int32         // folded provider name → what it means
-	nTargets   int                      // all that names can mean
-	bySlug     map[string]*ProviderInfo // as given
+	byID       map[uuid.UUID]int32      // index of an endpoint in specs
+	targets    map[string]int32         // folded provider name → target number
+	nTargets   int                      // how many target numbers there are
+	bySlug     map[string]*ProviderInfo // by folded slug
 	lasts      bool                     // some endpoint is a last resort
 	planners   planners
 }
 
-// spec is what a plan needs of an endpoint, made ready once: plans read all of
-// them, so they stand together and follow no pointer.
+// spec is what a plan needs of an endpoint, computed once. Plans read the specs of
+// all endpoints, so they are stored side by side and need no pointers.
 type spec struct {
 	endpoint           *Endpoint
 	model              *Model
 	fee                amount // of a request
 	prompt, completion uint64 // nano-dollars per million tokens
 	index              int32  // in the catalog's endpoints
-	// What a provider's name may mean has a number: all of a provider has its
-	// index in the catalog's providers, a slug with variant one behind these.
+	// Target numbers of what a provider's name may mean. A whole provider has its
+	// index in the catalog's providers; a slug with variant has a number above
+	// these.
 	provider, tag int32
 	traits        traits
 }
 
 type span struct{ from, to int32 }
 
-// specByID is where in the specs an endpoint stands, or nowhere.
+// specByID returns the index of an endpoint in specs, or nowhere.
 func (c *Catalog) specByID(id uuid.UUID) int32 {
 	if i, ok := c.byID[id]; ok {
 		return i
@@ -127,20 +130,24 @@ func (c *Catalog) specByID(id uuid.UUID) int32 {
 
 const nowhere = -1
 
-// endpointSpace is the namespace of the ids that endpoints get when none is
-// given; it must never change.
+// endpointSpace is the UUID namespace for endpoints without an ID. It must never
+// change, because these IDs are permanent.
 const endpointSpace = "https://github.com/signalbox/signalbox/endpoint/"
 
-// NewCatalog makes a catalog of copies of what it is given. The first mistake
-// found is an error that names its place and wraps [ErrConfig]: a missing or
-// malformed id or slug, a name given twice, an endpoint of an unknown model or
-// provider, a price that is negative or no amount, a negative limit, an unknown
-// quantization, parameter or group, an endpoint that claims zero retention and
-// collects data, a provider without a client although one of its endpoints is
-// switched on, or with a nil pointer, map, function or channel for a client.
+// NewCatalog makes a catalog from copies of its arguments. The first mistake found
+// is returned as an error that names its place and wraps [ErrConfig]:
 //
-// An endpoint without an ID gets a fixed one, made of its provider, variant
-// and model.
+//   - a missing or malformed id or slug, or a name given twice
+//   - an endpoint of an unknown model or provider
+//   - a price that is negative or no amount, or a negative limit
+//   - an unknown quantization, parameter or group
+//   - a rounding or a number of tokens per byte that is out of range
+//   - an endpoint that claims zero retention and collects data
+//   - a provider without a client although one of its endpoints is on, or whose
+//     client holds a nil pointer, map, function or channel
+//
+// An endpoint without an ID gets a permanent one, derived from its provider,
+// variant and model.
 func NewCatalog(models []Model, providers []ProviderInfo, endpoints []Endpoint) (*Catalog, error) {
 	c := &Catalog{}
 	if err := c.addModels(models); err != nil {
@@ -156,9 +163,8 @@ func NewCatalog(models []Model, providers []ProviderInfo, endpoints []Endpoint) 
 }
 
 // Single returns a catalog of one endpoint at one provider, for tests and small
-// programs. Model and provider are made from the endpoint: the model's ID is the
-// endpoint's Model, also in place of a dated id, and the provider's slug its
-// Provider. Mistakes are those of [NewCatalog].
+// programs. The model's ID and its dated id are both the endpoint's Model, and the
+// provider's slug is its Provider. Errors are those of [NewCatalog].
 func Single(provider Provider, e Endpoint) (*Catalog, error) {
 	return NewCatalog(
 		[]Model{{ID: e.Model, Permaslug: e.Model}},
@@ -177,7 +183,7 @@ func (c *Catalog) Providers() []*ProviderInfo { return slices.Clone(c.providers)
 // [PlanInput.Stats].
 func (c *Catalog) Endpoints() []*Endpoint { return slices.Clone(c.endpoints) }
 
-// EndpointsOf returns the endpoints of a model of this catalog by slug with
+// EndpointsOf returns the endpoints of a model of this catalog, by slug with
 // variant in byte order.
 func (c *Catalog) EndpointsOf(m *Model) []*Endpoint {
 	i, ok := c.byModel[m]
@@ -191,12 +197,11 @@ func (c *Catalog) EndpointsOf(m *Model) []*Endpoint {
 	return list
 }
 
-// Provider returns the provider with a base slug; case does not matter. It is
-// nil where there is none.
+// Provider returns the provider with a base slug, or nil; case does not matter.
 func (c *Catalog) Provider(slug string) *ProviderInfo { return c.bySlug[fold(slug)] }
 
 // Model returns the model that a name without a suffix means, as in
-// [Catalog.Resolve]. It is nil where there is none or more than one.
+// [Catalog.Resolve]. It returns nil where the name means no model or more than one.
 func (c *Catalog) Model(name string) *Model {
 	if found := c.named(name); len(found) == 1 {
 		return c.models[found[0]]
@@ -212,10 +217,10 @@ func (e *Endpoint) Tag() string {
 	return e.Provider + "/" + e.Variant
 }
 
-// Options picks the options of a request that go to an endpoint: those for
-// exactly its slug with variant, else those for its provider, by slug or
-// display name; of several the first. Case does not matter. It is nil where
-// there are none. Two entries are never merged.
+// Options returns the provider options of a request that go to an endpoint, or nil.
+// Options for exactly its slug with variant come before those for its provider, by
+// slug or display name. Of several the first counts, because two entries are never
+// merged. Case does not matter.
 func (c *Catalog) Options(p *systemone.Preferences, e *Endpoint) json.RawMessage {
 	if p == nil {
 		return nil

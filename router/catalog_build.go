@@ -21,7 +21,7 @@ func (c *Catalog) addModels(models []Model) error {
 	if len(models) > math.MaxInt32 {
 		return fmt.Errorf("%w: too many models", ErrConfig)
 	}
-	owner := make(map[string]int, 2*len(models)) // of names with an author, and of aliases
+	owner := make(map[string]int, 2*len(models)) // owners of names with an author and of aliases
 	for i, m := range models {
 		if m.Name == "" {
 			m.Name = m.ID
@@ -46,8 +46,8 @@ func (c *Catalog) addModels(models []Model) error {
 	return nil
 }
 
-// claims lists the names that no two models may share: a bare id may be
-// ambiguous, these may not.
+// claims lists the names that no two models may share. Bare ids are not among them,
+// because they may be ambiguous.
 func claims(m *Model) []string {
 	names := modelNames(m)
 	return slices.DeleteFunc(names, func(name string) bool {
@@ -76,8 +76,8 @@ func checkModel(i int, m *Model) error {
 	return nil
 }
 
-// isWord accepts letters, digits and ._- between letters or digits, and upper
-// case where told.
+// isWord reports whether s consists of lower-case letters, digits and ._- between
+// letters or digits. With upper, upper-case letters are allowed too.
 func isWord(s string, upper bool) bool {
 	for i := range len(s) {
 		switch b := s[i]; {
@@ -116,7 +116,7 @@ func (c *Catalog) addProviders(providers []ProviderInfo) error {
 		c.bySlug[p.Slug] = &p
 		c.providers = append(c.providers, &p)
 	}
-	for i, p := range c.providers { // a slug wins over another's display name
+	for i, p := range c.providers { // a provider's slug wins over another's display name
 		c.targets[p.Slug] = int32(i)
 	}
 	return nil
@@ -163,7 +163,7 @@ func (c *Catalog) addEndpoints(endpoints []Endpoint) error {
 	return nil
 }
 
-// sortSpecs puts the endpoints of each model together.
+// sortSpecs sorts the endpoints by model, then by slug with variant.
 func (c *Catalog) sortSpecs() {
 	slices.SortFunc(c.specs, func(a, b spec) int {
 		return cmp.Or(cmp.Compare(c.byModel[a.model], c.byModel[b.model]), cmp.Compare(a.endpoint.Tag(), b.endpoint.Tag()))
@@ -182,7 +182,7 @@ func (c *Catalog) sortSpecs() {
 	}
 }
 
-// makeSpec checks one endpoint by itself and prepares it.
+// makeSpec checks one endpoint and computes its spec.
 func (c *Catalog) makeSpec(i int, e *Endpoint) (spec, error) {
 	provider, ok := c.targets[e.Provider]
 	if !ok || c.bySlug[e.Provider] == nil {
@@ -244,7 +244,7 @@ func (c *Catalog) endpointProblem(e *Endpoint, quant uint16, group uint8) string
 	return ""
 }
 
-// modelByID finds a model by its id, with its case not mattering.
+// modelByID returns the model with an id, or nil; case does not matter.
 func (c *Catalog) modelByID(id string) *Model {
 	for _, i := range c.named(id) {
 		if strings.EqualFold(c.models[i].ID, id) {

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// parts are what a catalog is made of, to be broken one at a time.
+// parts are the arguments of NewCatalog, to be broken one at a time.
 type parts struct {
 	models    []router.Model
 	providers []router.ProviderInfo
@@ -134,7 +134,7 @@ func TestNewCatalogFillsIn(t *testing.T) {
 	assert.Equal(t, "acme/judge-mini", mini.Model, "the model's id as the model writes it")
 	assert.Equal(t, "mini", mini.UpstreamModel)
 	assert.Equal(t, "acme/judge", c.Endpoints()[0].UpstreamModel)
-	// These ids are in people's activity: they must never change.
+	// Stored activity refers to these ids: they must never change.
 	assert.Equal(t, "f748d374-209f-5c99-bb2f-840ada804ba8", c.Endpoints()[0].ID.String())
 	assert.Equal(t, "f6c69d3b-fba1-5b29-bdca-756e63c8c5f4", c.Endpoints()[1].ID.String())
 }
@@ -164,7 +164,7 @@ func TestCatalogLooksUp(t *testing.T) {
 	assert.Nil(t, c.EndpointsOf(&router.Model{ID: "acme/judge"}), "a model of another catalog")
 }
 
-// What a catalog was made of can be changed without changing the catalog.
+// Changing the arguments of NewCatalog does not change the catalog.
 func TestCatalogCopies(t *testing.T) {
 	p := sound()
 	p.endpoints[0].Parameters = []string{"user"}
@@ -185,7 +185,7 @@ func TestCatalogCopies(t *testing.T) {
 	assert.NotNil(t, c.Providers()[0])
 }
 
-// R28: where one provider's display name is another's slug the slug wins.
+// R28: a provider's slug wins over another provider's display name.
 func TestSlugBeatsDisplayName(t *testing.T) {
 	p := sound()
 	p.providers[0].Name = "Bee"
@@ -204,7 +204,7 @@ func TestResolveSuffixes(t *testing.T) {
 	refs, err := c.Resolve("judge:floor", "judge-latest:nitro", "~acme/judge-mini-latest:ExActo", "arbiter")
 	require.NoError(t, err)
 	assert.Equal(t, []router.ModelRef{
-		{Model: c.Model("judge"), Sort: systemone.SortPrice}, // the first of two names stays
+		{Model: c.Model("judge"), Sort: systemone.SortPrice}, // of two names the first counts
 		{Model: c.Model("judge-mini"), Sort: systemone.SortExacto},
 		{Model: c.Model("arbiter")},
 	}, refs)

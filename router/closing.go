@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Pauses between two tries of closing a hold. Each is drawn from half to one and a
-// half of a base, which begins at firstPause and doubles up to longestPause.
+// Pauses between two attempts to close a hold. Each is random, from half to one and
+// a half of a base that starts at firstPause and doubles up to longestPause.
 const (
 	firstPause   = 10 * time.Millisecond
 	longestPause = 500 * time.Millisecond
 )
 
 // repeat calls do, which closes a hold, until it succeeds, until its error is final
-// ([isFinal]), or until settleTime is over. A hold is closed by its id, which is
-// idempotent: do may be called again although an earlier call took effect and only
-// its reply was lost.
+// ([isFinal]), or until settleTime is over. Closing a hold is idempotent by the
+// hold's ID, so do may be called again although an earlier call took effect and
+// only its reply was lost.
 func repeat(ctx context.Context, draw func() uint64, do func(ctx context.Context) error) error {
 	ctx, end := withSettleTime(ctx)
 	defer end()
@@ -64,8 +64,8 @@ func withSettleTime(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // closing is a context whose timer starts at the first call of Done or Deadline.
-// The ledger in memory calls neither, and to start and stop a timer takes as long as
-// closing a hold does there.
+// The in-memory ledger calls neither, and starting and stopping a timer would take
+// as long as closing its hold.
 type closing struct {
 	mu   sync.Mutex
 	ctx  context.Context    //nolint:containedctx // this is a context

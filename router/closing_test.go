@@ -15,10 +15,10 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// settleTime is what a ledger gets to close a hold.
+// settleTime is the total time for closing a hold.
 const settleTime = 10 * time.Second
 
-// slowBooks takes its time to settle.
+// slowBooks is a ledger that settles slowly.
 type slowBooks struct {
 	router.Ledger
 
@@ -29,8 +29,8 @@ func (s *slowBooks) Settle(ctx context.Context, _ uuid.UUID, _ router.Amount) er
 	return s.settle(ctx)
 }
 
-// TestSettlingOutlivesTheCallerForTenSeconds, in whatever way the ledger looks at
-// its context.
+// TestSettlingOutlivesTheCallerForTenSeconds, whichever methods of its context the
+// ledger calls.
 func TestSettlingOutlivesTheCallerForTenSeconds(t *testing.T) {
 	type key struct{}
 	for name, wait := range map[string]func(ctx context.Context){
@@ -74,7 +74,8 @@ func TestSettlingOutlivesTheCallerForTenSeconds(t *testing.T) {
 	}
 }
 
-// TestALedgerThatIsDoneNeedsNoTimer: what still waits ends with the call.
+// TestALedgerThatIsDoneNeedsNoTimer: a goroutine that still waits for the context
+// ends with the call.
 func TestALedgerThatIsDoneNeedsNoTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun, ended := time.Now(), make(chan error)
@@ -91,8 +92,8 @@ func TestALedgerThatIsDoneNeedsNoTimer(t *testing.T) {
 	})
 }
 
-// TestAnswersOfTheLedgerStand: what repetition cannot change is not repeated, at
-// the first try or later.
+// TestAnswersOfTheLedgerStand: a final error is not retried, at the first attempt
+// or later.
 func TestAnswersOfTheLedgerStand(t *testing.T) {
 	for name, answer := range map[string]error{
 		"no hold":  fmt.Errorf("wrapped: %w", router.ErrNoHold),
@@ -124,7 +125,7 @@ func TestAnswersOfTheLedgerStand(t *testing.T) {
 	}
 }
 
-// TestPauses: they grow from about 10 ms to about half a second, and are spread.
+// TestPauses: pauses grow from about 10 ms to about half a second, and are random.
 func TestPauses(t *testing.T) {
 	for name, seed := range map[string]uint64{"the shortest": 0, "others": 0x1234_5678_9abc_def0, "the last seed": 1<<64 - 1} {
 		synctest.Test(t, func(t *testing.T) {
@@ -152,8 +153,8 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestTheLastTryTellsWhy: when the time is up in the middle of a try, the error is
-// that of the one before.
+// TestTheLastTryTellsWhy: when the time is up during an attempt, the error is that
+// of the attempt before.
 func TestTheLastTryTellsWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries := 0
@@ -172,8 +173,8 @@ func TestTheLastTryTellsWhy(t *testing.T) {
 	})
 }
 
-// TestALedgerThatIsSlowHoldsNoPlace: while an answer is charged, however long that
-// takes, others are asked at its endpoint.
+// TestALedgerThatIsSlowHoldsNoPlace: while an answer is charged, other calls get
+// the endpoint's place.
 func TestALedgerThatIsSlowHoldsNoPlace(t *testing.T) {
 	t.Parallel()
 	var r *rig

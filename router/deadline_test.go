@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// TestHangUp is R72, and what belongs to it.
+// TestHangUp is R72 and its consequences.
 func TestHangUp(t *testing.T) {
 	t.Parallel()
 	t.Run("R72a upstream is cancelled and nobody else is asked", func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// The provider is told the deadline that its context has.
+// An attempt carries the deadline of its context.
 func TestAttemptCarriesItsDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestAttemptCarriesItsDeadline(t *testing.T) {
 	})
 }
 
-// Time that policies have used up is a timeout, and nothing is sent.
+// When policies have used up the time, the call is a timeout and nothing is sent.
 func TestDeadlineBeforeAnyAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -40,7 +40,7 @@ func TestNewRefusesMistakes(t *testing.T) {
 	require.ErrorContains(t, err, "Interceptors[1]")
 }
 
-// A call that is used again would carry the id, the attempts and the costs of
+// A call that is decided again would carry the id, the attempts and the costs of
 // the first decision into the second.
 func TestACallIsDecidedOnce(t *testing.T) {
 	t.Parallel()
@@ -118,7 +118,7 @@ func TestDecide(t *testing.T) {
 	assert.Equal(t, answers(), second.Answers, "as the upstream gave them")
 }
 
-// The default ids are the documented ones, and never the same.
+// The default ids have the documented form and are unique.
 func TestDefaultIDs(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, "ant", nil)
@@ -131,7 +131,7 @@ func TestDefaultIDs(t *testing.T) {
 	assert.NotEqual(t, one.RequestID, two.RequestID)
 }
 
-// What the caller fixed is kept; an id that no header can carry is replaced.
+// Fields that the caller set are kept; an id that no header can carry is replaced.
 func TestCallKeepsWhatIsGiven(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, "ant", nil)
@@ -152,7 +152,7 @@ func TestCallKeepsWhatIsGiven(t *testing.T) {
 	}
 }
 
-// A seed of 0 would be drawn anew in a replay, so no plan ever has it.
+// A seed of 0 would be replaced in a replay, so no plan ever has it.
 func TestSeedIsNeverZero(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, "ant", func(cfg *router.Config) { cfg.Seed = func() uint64 { return 0 } })
@@ -161,7 +161,7 @@ func TestSeedIsNeverZero(t *testing.T) {
 	assert.NotZero(t, c.Report.Plan.Seed)
 }
 
-// An endpoint's stated tolerance is what its answers are held to.
+// Answers are checked with the endpoint's tolerance.
 func TestToleranceIsTheEndpoints(t *testing.T) {
 	t.Parallel()
 	rounded := changed(func(a systemone.Answers) { a[1].Probabilities[0].P = 0.74 })
@@ -246,7 +246,7 @@ func TestMaxAttempts(t *testing.T) {
 	assert.Equal(t, "ant", asked(c))
 }
 
-// Whatever an interceptor returns, callers see an *Error or a result.
+// Whatever an interceptor returns, Decide returns an *Error or a result.
 func TestErrorsOfInterceptors(t *testing.T) {
 	t.Parallel()
 	fixed := func(res *router.Result, err error) func(*router.Config) {
@@ -279,7 +279,8 @@ func TestErrorsOfInterceptors(t *testing.T) {
 	}
 }
 
-// An interceptor that loses the request or the call is at fault, not the caller.
+// An interceptor that loses the request or the call is a failure of the program,
+// not of the caller.
 func TestInterceptorThatPassesNothingOn(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(*router.Call) *router.Call{
@@ -297,7 +298,7 @@ func TestInterceptorThatPassesNothingOn(t *testing.T) {
 	}
 }
 
-// A provider's panic is the program's to handle, but takes nothing with it.
+// A provider's panic reaches the program, and releases what the call had taken.
 func TestPanicGivesBackItsPlace(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, "ant", nil, func(e *router.Endpoint) { e.Limits.Concurrency = 1 })
@@ -308,7 +309,7 @@ func TestPanicGivesBackItsPlace(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A cost text that no amount needs is not kept.
+// A cost text longer than any amount is not kept.
 func TestUpstreamCostIsBounded(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, "ant", nil)

@@ -7,14 +7,15 @@ import (
 
 // Bound is what a candidate of a dry run may cost.
 type Bound struct {
-	// Max is the most that an attempt may cost, which would be set aside first.
+	// Max is the most that an attempt may cost. A real call would hold that amount
+	// first.
 	Max Amount
-	// Refused is the first budget that has no room for it; nil where all have.
+	// Refused is the first budget without room for Max; nil where all have room.
 	Refused *Budget
 }
 
 // dryRun notes what the candidates of the plan may cost and which limits have no
-// room for them. It asks no provider, and of the ledger only what stands there.
+// room for them. It asks no provider, and only reads the ledger's balances.
 func (r *Router) dryRun(ctx context.Context, c *Call, now time.Time) (*Result, error) {
 	money := r.reservation(c, now)
 	lines := make([]Line, len(money.hold.Caps))
@@ -40,8 +41,8 @@ func (r *Router) dryRun(ctx context.Context, c *Call, now time.Time) (*Result, e
 	return res, nil
 }
 
-// without returns the first budget that has no room for an amount, or nil. What
-// adds nothing to a limit is never refused by it.
+// without returns the first budget that has no room for an amount, or nil. A limit
+// to which the amount adds nothing never refuses.
 func (s *reservation) without(most Amount, balances []Balance) *Budget {
 	for i, limit := range s.hold.Caps {
 		adds := most.Of(limit.BYOK)

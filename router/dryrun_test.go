@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// readOnly is a ledger that may be read and nothing else.
+// readOnly is a ledger of which only Balances may be called.
 type readOnly struct {
 	router.Ledger
 
@@ -34,9 +34,8 @@ func (l readOnly) Balances(ctx context.Context, lines []router.Line) ([]router.B
 	return l.Ledger.Balances(ctx, lines)
 }
 
-// TestADryRunRefusesWhatTheCallWould: for any limits and any spending, the dry
-// run names the budget that then refuses the call, leaves everything as it was
-// and asks nobody.
+// For any limits and any spending, a dry run names the budget that then refuses the
+// call. It changes nothing and asks no provider.
 func TestADryRunRefusesWhatTheCallWould(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -104,7 +103,7 @@ func TestADryRunOnlyReads(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []router.Bound{{Max: router.Amount{Credit: cent, Total: cent}}}, c.Report.Bounds)
 
-	// What the plan refuses is refused, and so is a ledger that is away.
+	// A dry run fails where the plan or the ledger fails.
 	c = &router.Call{Request: decision(`{"only":["nobody"]}`), DryRun: true}
 	_, err = g.router.Decide(t.Context(), c)
 	assert.Equal(t, router.NotFound, fault(t, err).Class)

@@ -17,8 +17,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// upstream is a provider that does as its steps say, one per attempt; the last
-// step is repeated. Without steps it answers.
+// upstream is a provider that follows its steps, one per attempt, and repeats the
+// last. Without steps it answers.
 type upstream struct {
 	mu    sync.Mutex
 	steps []step
@@ -54,7 +54,7 @@ func (u *upstream) will(steps ...step) {
 	u.steps, u.seen = steps, nil
 }
 
-// answers are good answers to the request of decision.
+// answers returns valid answers to the request of decision.
 func answers() systemone.Answers {
 	return systemone.Answers{
 		{Name: "refund", Kind: systemone.Noul, Noul: 0.75},
@@ -77,7 +77,7 @@ func answer(context.Context, router.Attempt) (router.Reply, error) {
 	}, nil
 }
 
-// reply answers with something that was changed.
+// reply returns a step that answers with a changed reply.
 func reply(change func(*router.Reply)) step {
 	return func(ctx context.Context, a router.Attempt) (router.Reply, error) {
 		r, err := answer(ctx, a)
@@ -86,7 +86,7 @@ func reply(change func(*router.Reply)) step {
 	}
 }
 
-// slow waits before it does what another step does; it honours its context.
+// slow returns a step that waits before another step; it honours its context.
 func slow(d time.Duration, then step) step {
 	return func(ctx context.Context, a router.Attempt) (router.Reply, error) {
 		select {
@@ -129,7 +129,7 @@ func fails(t *testing.T, word string) step {
 	return func(context.Context, router.Attempt) (router.Reply, error) { return router.Reply{}, up }
 }
 
-// classOf is how clients class statuses.
+// classOf returns the class that clients give a status.
 func classOf(status int) router.Class {
 	switch status {
 	case 400, 422:
@@ -157,7 +157,7 @@ type rig struct {
 	order     []string
 }
 
-// clock is a clock that moves only when it is told to.
+// clock is a clock that moves only when a test sets it.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -177,7 +177,7 @@ func (c *clock) step(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// names are the providers of the routing cases.
+// names returns the providers of the routing cases.
 func names() map[string]string {
 	return map[string]string{
 		"ant": "Ant Cloud", "bee": "Bee", "cat": "Cat Labs", "dog": "Dog", "elk": "Elk", "fox": "Fox",
@@ -196,8 +196,8 @@ func models() []router.Model {
 	}
 }
 
-// newRig makes a rig of endpoints written "ant", "ant/eu" or "ant:N". Each is
-// a dollar per million tokens dearer than the one before.
+// newRig makes a rig of endpoints written "ant", "ant/eu" or "ant:N". Each costs a
+// dollar per million tokens more than the one before.
 func newRig(t *testing.T, endpoints string, change func(*router.Config), edit ...func(*router.Endpoint)) *rig {
 	t.Helper()
 	g := &rig{t: t, upstreams: make(map[string]*upstream)}
@@ -254,8 +254,8 @@ func (g *rig) catalog(endpoints string, edit ...func(*router.Endpoint)) *router.
 // endpoint returns the n-th endpoint.
 func (g *rig) endpoint(n int) *router.Endpoint { return g.router.Catalog().Endpoints()[n] }
 
-// decision is a request of the three kinds of question; the order of the plan is
-// the order of the endpoints unless preferences say otherwise.
+// decision returns a request with the three kinds of question. The plan has the
+// order of the endpoints unless preferences say otherwise.
 func decision(preferences string) *systemone.Request {
 	q := &systemone.Request{
 		Model: modelM,
@@ -285,14 +285,14 @@ func decision(preferences string) *systemone.Request {
 // byPrice makes the plan of a rig the order of its endpoints.
 const byPrice = `{"sort":"price"}`
 
-// decide asks by price.
+// decide decides a request sorted by price.
 func (g *rig) decide() (*router.Result, *router.Call, error) {
 	c := &router.Call{Request: decision(byPrice)}
 	res, err := g.router.Decide(g.t.Context(), c)
 	return res, c, err
 }
 
-// fault returns the error as what it always is.
+// fault returns an error as the *Error that it must be.
 func fault(t *testing.T, err error) *router.Error {
 	t.Helper()
 	e, ok := errors.AsType[*router.Error](err)

@@ -9,9 +9,9 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Class says what kind of failure something is: an attempt's decides whether
-// another endpoint is asked, a request's decides the caller's status. The
-// values are the error_type vocabulary of the interface.
+// Class is the kind of a failure. The class of an attempt decides whether another
+// endpoint is asked, and the class of a request decides the caller's HTTP status.
+// The values are the error_type vocabulary of the HTTP interface.
 type Class string
 
 // Every class. Attempts use InvalidRequest, PayloadTooLarge,
@@ -38,23 +38,23 @@ type UpstreamError struct {
 	Status     int           // the HTTP status, 0 without an HTTP reply
 	Class      Class         // one of the attempt classes; "" is ProviderUnavailable
 	RetryAfter time.Duration // 0 when the upstream gave no hint
-	// BadReply says that the upstream did answer, but not in a form that can be
-	// trusted.
+	// BadReply says that the upstream replied, but that the reply is malformed or
+	// wrong. The attempt then counts as ProviderUnavailable with status 502.
 	BadReply bool
-	// Checked says of a BadReply that it could be read, and that its answers
-	// failed the check: one is missing, invented, of the wrong type or with an
-	// unknown label. It counts where replies are compared by quality, as those
-	// do that the router finds wrong itself.
+	// Checked says of a BadReply that it could be read and that its answers failed
+	// the check: one is missing, invented, of the wrong type or with an unknown
+	// label. The reply then counts in the endpoint's share of passed checks
+	// ([Stats]).
 	Checked bool
-	// Local says that the attempt failed for want of something on this side.
-	// It counts against nothing that is known of the endpoint.
+	// Local says that this side caused the failure, such as too many reply bytes in
+	// flight. It does not count against the endpoint.
 	Local bool
 	// Err is for the operator's log. It must hold neither secrets nor the
 	// upstream's text.
 	Err error
 }
 
-// Error says what happened, for the operator's log.
+// Error returns class, status and cause, for the operator's log.
 func (e *UpstreamError) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("router: upstream %s (status %d)", e.Class, e.Status)
@@ -65,24 +65,24 @@ func (e *UpstreamError) Error() string {
 // Unwrap returns Err.
 func (e *UpstreamError) Unwrap() error { return e.Err }
 
-// ErrNotSent is what the error of a [Provider] wraps when nothing of an attempt
-// was sent, for want of memory, say. That is no attempt then: the endpoint is
-// passed over, like one at its concurrency limit.
+// ErrNotSent must be wrapped by the error of a [Provider] that sent nothing of an
+// attempt, for want of memory, say. That is no attempt then: the endpoint is passed
+// over, like one at its concurrency limit.
 var ErrNotSent = errors.New("router: the attempt was not sent")
 
-// ErrUnavailable is what a store wraps in an error when it cannot be reached, or
-// cannot do anything just now: no connection, one that broke, a server that is
-// starting or going, a disk that is full. The caller is told to come back (503);
-// of any other error of a store it is told that the program failed (500).
+// ErrUnavailable must be wrapped by the error of a store that cannot work at the
+// moment. Reasons are a missing or broken connection, a server that starts or
+// stops, a full disk. The caller gets a 503 and may retry. Any other error of a
+// store is a 500.
 var ErrUnavailable = errors.New("router: the storage is unavailable")
 
-// unavailableFor is the RetryAfter of a refusal while the storage is away.
+// unavailableFor is the RetryAfter of a refusal while the storage is unavailable.
 const unavailableFor = 5 * time.Second
 
-// Failure is what a caller is told of the failure of something that a call needs,
-// as a policy's store: an [*Error] stays what it is. [ErrUnavailable], and what
-// took longer than it was given, is [NoCapacity] with a RetryAfter; anything else
-// is [Server].
+// Failure turns the error of something that a call needs, such as a policy's store,
+// into the caller's error. An [*Error] is returned as it is. [ErrUnavailable] and a
+// deadline that passed become [NoCapacity] with a RetryAfter, anything else becomes
+// [Server].
 func Failure(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -93,27 +93,27 @@ func Failure(err error) *Error {
 	return &Error{Class: Server, Err: err}
 }
 
-// Error is why a request was not answered. Everything but Err may be shown to
+// Error says why a request was not answered. Every field but Err may be shown to
 // the caller.
 type Error struct {
 	Class Class
-	// Message is a documented sentence of the interface, or "" for the one
-	// that belongs to the class.
+	// Message is a documented sentence of the interface; "" selects the sentence of
+	// the class.
 	Message string
-	// Issues are those of an InvalidRequest, or what can be afforded where a budget
-	// refuses.
+	// Issues are the mistakes of an InvalidRequest, or what can be afforded where a
+	// budget refuses.
 	Issues []systemone.Issue
-	// ExcludedBy lists the reasons that removed endpoints, in filter order, of
-	// a NotFound that found no endpoint; never nil there.
+	// ExcludedBy lists the filters that removed endpoints, in filter order, where a
+	// NotFound found no endpoint. It is never nil there.
 	ExcludedBy []string
 	RetryAfter time.Duration // 0: unknown
-	// Metadata are further members of error.metadata.
+	// Metadata are further members of error.metadata in the reply.
 	Metadata map[string]any
 	// Err is the cause, for the operator's log only.
 	Err error
 }
 
-// Error returns the message for logs: it may hold the cause's text.
+// Error returns the text for logs. It may contain the text of Err.
 func (e *Error) Error() string {
 	s := "router: " + string(e.Class)
 	if e.Message != "" {
@@ -128,5 +128,5 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrConfig is what every mistake in a configuration is.
+// ErrConfig is wrapped by every error about a mistake in a configuration.
 var ErrConfig = errors.New("router: invalid configuration")

@@ -7,39 +7,40 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// maxTokens is more than any decision can take. An upstream that claims
-// more is wrong, and must not be believed where money is counted.
+// maxTokens is more than any decision can take. A larger count is refused because
+// money is computed from it.
 const maxTokens = 1_000_000_000
 
 var (
 	errUsage   = errors.New("router: the upstream's usage is impossible")
 	errContext = errors.New("router: the upstream counts more input than its context holds")
-	errNoUsage = errors.New("router: the upstream does not say what was used")
+	errNoUsage = errors.New("router: the upstream does not report its usage")
 )
 
-// Counting says what is known of the tokens that an endpoint's upstream counts.
-// The zero value is that of an upstream of which nothing is known.
+// Counting says what is known about how an endpoint's upstream counts tokens. The
+// zero value assumes nothing.
 type Counting struct {
-	// UsageRequired makes an answer a bad reply that lacks a count which the
-	// endpoint has a price for. Without it the count is estimated.
+	// UsageRequired makes an answer a bad reply when it lacks a count for which the
+	// endpoint has a price. Without it the count is estimated.
 	UsageRequired bool
-	// InputTokens is the largest count of input tokens that is believed; 0 is the
-	// endpoint's ContextLength. It is larger where the state alone is limited, or an
-	// upstream reads it once for each question. A larger count is a bad reply.
+	// InputTokens is the largest plausible count of input tokens; 0 is the
+	// endpoint's ContextLength. A larger count is a bad reply. Set it above
+	// ContextLength where the context limits the state alone, or where the upstream
+	// reads the state once for each question.
 	InputTokens int
 	// TokensPerByte is the most tokens that the upstream counts for a byte of a
-	// prompt; 0 is 1, a token for each byte.
+	// prompt; 0 is 1.
 	TokensPerByte float64
-	// CompletionTokens is the largest count of output tokens; 0 is a token for each
-	// byte that a reply can have.
+	// CompletionTokens is the largest count of output tokens; 0 is one token for
+	// each byte of the longest reply.
 	CompletionTokens int
-	// Verbatim says that the dialect writes the texts and values of a request as
-	// they are, once each, and no more around them than System One does. A value
-	// may else be written as a JSON text within a JSON text.
+	// Verbatim says that the dialect writes the texts and values of a request
+	// unchanged and once each, with no more around them than System One. Without it
+	// a value may be written as a JSON text within a JSON text.
 	Verbatim bool
 }
 
-// missing returns the counts that have to be estimated.
+// missing returns the counts that must be estimated.
 func (e *Endpoint) missing(u Uncounted) Uncounted {
 	if u.Input && u.Output {
 		return u
@@ -63,9 +64,8 @@ func (e *Endpoint) checkUsage(u systemone.Usage, missing Uncounted) error {
 	return nil
 }
 
-// estimate puts the plan's estimate in the place of counts that are missing. No
-// count is above the bound that its hold was made of, so the cost is not above
-// the hold.
+// estimate fills in missing counts by the plan's estimate. No count exceeds the
+// bound from which the hold was computed, so the cost does not exceed the hold.
 func (rec *AttemptRecord) estimate(q *systemone.Request, missing Uncounted) {
 	if missing == (Uncounted{}) {
 		return
@@ -81,17 +81,17 @@ func (rec *AttemptRecord) estimate(q *systemone.Request, missing Uncounted) {
 	rec.UsageEstimated = true
 }
 
-// note counts an answer whose usage was estimated, and what it costs.
+// note counts an answer whose usage was estimated, and adds its cost.
 func (a *amounts) note(rec *AttemptRecord) {
 	if rec.UsageEstimated {
 		a.add(rec.Cost + rec.OwnCost)
 	}
 }
 
-// Estimates returns how many answers came without the counts that they are
-// charged by, and what they cost by the router's own estimate, since the router
-// was made; what callers paid their own providers is part of it. [Log] warns of
-// each endpoint once an hour.
+// Estimates returns how many answers since the router was made lacked a count that
+// they are charged by, and what they cost by the router's estimate. The amount
+// includes what callers paid their own providers. [Log] warns once an hour of each
+// such endpoint. It is safe for concurrent use.
 func (r *Router) Estimates() (count int64, amount USD) {
 	return r.estimates.count.Load(), USD(r.estimates.amount.Load())
 }

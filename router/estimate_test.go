@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// uncounted answers with counts of which some were not given.
+// uncounted returns a step that answers with a usage that lacks counts.
 func uncounted(in, out int64, missing router.Uncounted) step {
 	return reply(func(r *router.Reply) {
 		r.Usage = systemone.Usage{InputTokens: in, OutputTokens: out}
@@ -33,8 +33,8 @@ func priced(prompt, completion, fee router.USD) func(*router.Endpoint) {
 	}
 }
 
-// TestMissingUsage: a count that is missing and has a price is the plan's estimate,
-// in what is charged, in the reply, in what is recorded and in the counter.
+// TestMissingUsage: a missing count that has a price is the plan's estimate, in the
+// charge, in the reply, in the recorded event and in the counter.
 func TestMissingUsage(t *testing.T) {
 	t.Parallel()
 	shape := router.ShapeOf(decision(byPrice))
@@ -92,7 +92,7 @@ func TestMissingUsage(t *testing.T) {
 	}
 }
 
-// noting is a ledger that remembers what was held and settled.
+// noting is a ledger that remembers holds and settlements.
 type noting struct {
 	router.Ledger
 
@@ -109,7 +109,7 @@ func (n *noting) Settle(ctx context.Context, id uuid.UUID, cost router.Amount) e
 	return n.Ledger.Settle(ctx, id, cost)
 }
 
-// drawCounting draws what an operator may state of an endpoint.
+// drawCounting draws an endpoint's Counting.
 func drawCounting(t *rapid.T) router.Counting {
 	return router.Counting{
 		InputTokens:      rapid.SampledFrom([]int{0, 0, 1, 20, 100_000}).Draw(t, "input"),
@@ -119,8 +119,7 @@ func drawCounting(t *rapid.T) router.Counting {
 	}
 }
 
-// TestEstimateIsNeverAboveItsHold, whatever is asked, at whatever prices and
-// whatever the operator states.
+// TestEstimateIsNeverAboveItsHold, for any request, any prices and any Counting.
 func TestEstimateIsNeverAboveItsHold(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(draw *rapid.T) {
@@ -146,8 +145,8 @@ func TestEstimateIsNeverAboveItsHold(t *testing.T) {
 	})
 }
 
-// TestUsageIsChecked: an endpoint may require usage, and believes no count of
-// input that is beyond its context.
+// TestUsageIsChecked: an endpoint may require usage, and a count of input beyond
+// its context is a bad reply.
 func TestUsageIsChecked(t *testing.T) {
 	t.Parallel()
 	required := func(e *router.Endpoint) { e.Counting.UsageRequired = true }
@@ -183,7 +182,7 @@ func TestUsageIsChecked(t *testing.T) {
 	}
 }
 
-// TestLogWarnsOfEstimatesHourly: the operator learns of an endpoint once an hour.
+// TestLogWarnsOfEstimatesHourly: the log warns of an endpoint once an hour.
 func TestLogWarnsOfEstimatesHourly(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -7,22 +7,23 @@ import (
 	"github.com/google/uuid"
 )
 
-// Event is one billed attempt: what activity is made of. It never changes. Of a
-// call whose hold expired it is what expiry posted, or took back.
-type Event struct { //nolint:recvcheck // what it makes of itself is another one
-	// ID is the call's generation id and the place of the attempt among the
-	// billed ones, "gen-dec-…/0"; "gen-dec-…/abandoned" of an attempt whose caller
-	// ended the call while it ran; "gen-dec-…/held" where expiry posted the hold
-	// and "gen-dec-…/held/corrected" where its late owner took that back. The
-	// same id is the same event.
+// Event is one billed attempt, from which activity is built. It never changes.
+// Where a call's hold expired, it is what expiry charged, or the correction of that
+// charge.
+type Event struct { //nolint:recvcheck // methods that return another Event take a value
+	// ID identifies the event: equal IDs are the same event. It is the call's
+	// generation id and the index among the billed attempts, "gen-dec-…/0".
+	// "gen-dec-…/abandoned" is an attempt whose caller ended the call while it ran.
+	// "gen-dec-…/held" is the charge of an expired hold, and
+	// "gen-dec-…/held/corrected" takes that charge back after a late settlement.
 	ID         string
-	Admitted   time.Time // the call's, UTC: it counts on this day
+	Admitted   time.Time // the call's, in UTC; the event counts on this day
 	Principal  Principal
 	Model      string // namespaced id
 	Permaslug  string // with the dated suffix
 	Endpoint   uuid.UUID
 	Provider   string // display name
-	Requests   int64  // 1 on the endpoint that answered (most), else 0; an abandoned call was not answered
+	Requests   int64  // 1 for the attempt that answered, else 0, as for an abandoned one
 	Prompt     int64  // tokens
 	Completion int64
 	Reasoning  int64
@@ -30,7 +31,7 @@ type Event struct { //nolint:recvcheck // what it makes of itself is another one
 	Cost       Amount // Credit is what was charged
 }
 
-// at says where the event was.
+// at sets the event's model, endpoint and provider.
 func (e *Event) at(endpoint *Endpoint, m *Model, provider string) {
 	e.Model, e.Permaslug, e.Endpoint, e.Provider = endpoint.Model, "", endpoint.ID, provider
 	if m != nil {
@@ -38,15 +39,16 @@ func (e *Event) at(endpoint *Endpoint, m *Model, provider string) {
 	}
 }
 
-// Posted is what a [Recorder] records when expiry posts a hold with the Event e:
-// e at the cost of what was held.
+// Posted returns e at the cost of what was held. A [Recorder] records it when
+// expiry charges a hold with the Event e.
 func (e Event) Posted(held Amount) Event {
 	e.Cost = held
 	return e
 }
 
-// Corrected takes back what e adds: its counts and its cost are the negative of
-// e's, all else is the same. Its ID is e's with "/corrected" behind it.
+// Corrected returns the event that takes e back. Its counts and its cost are the
+// negatives of e's, its ID is e's with "/corrected" appended, and all else is
+// equal.
 func (e Event) Corrected() Event {
 	e.ID += "/corrected"
 	e.Requests, e.Prompt, e.Completion = -e.Requests, -e.Prompt, -e.Completion
@@ -55,14 +57,13 @@ func (e Event) Corrected() Event {
 	return e
 }
 
-// Events returns what activity is made of: an event for each billed attempt of
-// a call that res answered, in the order of the attempts. Without a result there is
-// none, but for the attempt that was charged because its caller ended the call. It
-// only reads the call, so an interceptor may ask for them when the engine has
-// answered.
+// Events returns one event for each billed attempt of a call, in the order of the
+// attempts. A nil res is a call that failed: its only event is that of an attempt
+// charged because its caller ended the call. Events only reads the call, so an
+// interceptor may use it after the engine has answered.
 func (c *Call) Events(res *Result) []Event {
 	var events []Event
-	answered := false // the endpoint that answered has its event
+	answered := false // the event of the endpoint that answered is in events
 	for i := range c.Report.Attempts {
 		a := &c.Report.Attempts[i]
 		charged := a.Abandoned && a.Cost+a.OwnCost > 0

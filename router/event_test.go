@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Events speak of the billed attempts alone.
+// Only billed attempts have events.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, "ant bee", nil)

@@ -25,14 +25,14 @@ func (p yes) Decide(_ context.Context, a router.Attempt) (router.Reply, error) {
 	return reply, nil
 }
 
-// down is out of order.
+// down is a provider that always fails.
 type down struct{}
 
 func (down) Decide(context.Context, router.Attempt) (router.Reply, error) {
 	return router.Reply{}, &router.UpstreamError{Status: 500, Class: router.ProviderUnavailable}
 }
 
-// A decision in process: two providers, the cheaper one out of order.
+// A decision in process: two providers, of which the cheaper one fails.
 func ExampleRouter_Decide() {
 	catalog, err := router.NewCatalog(
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-20260901"}},
@@ -80,7 +80,7 @@ func ExampleRouter_Decide() {
 }
 
 func ExampleNew() {
-	// The catalog is the one thing that a router must have.
+	// The catalog is the only required field.
 	_, err := router.New(router.Config{})
 	fmt.Println(err)
 	// Output:

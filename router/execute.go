@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// maxRetryAfter is the longest that a caller is told to wait.
+// maxRetryAfter is the longest RetryAfter that a caller gets.
 const maxRetryAfter = time.Hour
 
-// PreviousError is how an attempt before the last one failed. It is what
-// error.metadata.previous_errors lists.
+// PreviousError is one failed attempt before the last, as listed in
+// error.metadata.previous_errors.
 type PreviousError struct {
 	Provider string `json:"provider"` // slug
 	Code     Class  `json:"code"`
@@ -19,7 +19,7 @@ type PreviousError struct {
 
 // execute is the engine: the Decider inside all interceptors.
 func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
-	if c == nil || c.Request == nil { // Decide had both
+	if c == nil || c.Request == nil { // Decide got both, so an interceptor lost one
 		return nil, &Error{Class: Server, Err: errRequestLost}
 	}
 	if c.Idempotency != nil && !c.DryRun {
@@ -76,12 +76,13 @@ func (r *Router) answer(ctx context.Context, c *Call) (*Result, error) {
 	return res, err
 }
 
-var errRequestLost = errors.New("router: an interceptor passed on no request")
+var errRequestLost = errors.New("router: an interceptor called next without a call or without a request")
 
 var errBusy = errors.New("router: every candidate is at its limit")
 
-// ofAttempts sums failed attempts up: the caller's fault decides, then the
-// class that all of them share, else the provider is to blame.
+// ofAttempts sums up failed attempts. An InvalidRequest of the last attempt
+// decides. Otherwise the result is the class that all attempts share, or
+// ProviderUnavailable.
 func ofAttempts(attempts []AttemptRecord) *Error {
 	last := attempts[len(attempts)-1]
 	e := &Error{Class: last.Class, Err: last.Err, Metadata: map[string]any{

@@ -154,7 +154,7 @@ func TestConcurrencyLimits(t *testing.T) {
 	})
 }
 
-// TestAllInOutage is R77e: nobody is skipped for an outage.
+// TestAllInOutage is R77e: no endpoint is skipped for an outage.
 func TestAllInOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestAllInOutage(t *testing.T) {
 	})
 }
 
-// A refusal says where the wrong model stands in the request.
+// A refusal names the position of the wrong model in the request.
 func TestWrongModelsHavePaths(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, "ant", nil)
@@ -204,8 +204,8 @@ func TestWrongModelsHavePaths(t *testing.T) {
 	}
 }
 
-// An attempt that was never sent is none: it leaves no trace, neither in the
-// report nor in what is known of the endpoint, nor in the retry budget.
+// An attempt that was not sent is none: it appears neither in the report, nor in
+// the endpoint's statistics, nor in the retry budget.
 func TestNotSentIsNoAttempt(t *testing.T) {
 	t.Parallel()
 	unsent := func(context.Context, router.Attempt) (router.Reply, error) {

@@ -6,7 +6,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// StatsOf is what a plan that is made now knows of an endpoint.
+// StatsOf returns an endpoint's statistics as the next plan would see them.
 func (r *Router) StatsOf(id uuid.UUID) Stats {
 	w := r.world.Load()
 	stats := w.stats(r.cfg.Now())
@@ -18,7 +18,7 @@ func (r *Router) StatsOf(id uuid.UUID) Stats {
 	return Stats{}
 }
 
-// InFlight is how many places at an endpoint are taken.
+// InFlight returns how many places at an endpoint are taken.
 func (r *Router) InFlight(id uuid.UUID) int64 {
 	return r.world.Load().byEndpoint[id].tracker.inflight.Load()
 }
@@ -29,10 +29,10 @@ func NewMemorySessions(kept int) Sessions { return newMemorySessions(kept) }
 // Digest is the key's digest.
 func (k SessionKey) Digest() [32]byte { return k.digest() }
 
-// BoundOf is the most tokens that a request may take.
+// BoundOf returns the most tokens that a request may take.
 func BoundOf(q *systemone.Request) (prompt, completion int64) { return BoundAt(q, &Endpoint{}) }
 
-// BoundAt is the most tokens that a request may take at an endpoint.
+// BoundAt returns the most tokens that a request may take at an endpoint.
 func BoundAt(q *systemone.Request, e *Endpoint) (prompt, completion int64) {
 	s := sizeOf(q)
 	return s.at(e)

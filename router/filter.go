@@ -2,9 +2,9 @@ package router
 
 import "fmt"
 
-// Filter is what removes an endpoint from a plan. The filters stand in the
-// order in which they are applied: the first one that removes an endpoint is
-// its reason. The zero Filter removes nothing.
+// Filter says why an endpoint was removed from a plan. Filters are applied in the
+// order of their values, and the first that removes an endpoint is its reason. The
+// zero Filter removes nothing.
 type Filter uint8
 
 // Every filter.
@@ -18,15 +18,15 @@ const (
 	FilterDistillable
 	FilterQuantization
 	FilterMaxPrice
-	FilterParameters    // does not take one that is required
+	FilterParameters    // does not take a required parameter
 	FilterContextLength // too short for the state
-	FilterQuestions     // more of them than it takes, as with the next two
+	FilterQuestions     // more questions than it takes; the next two are the same for options and levels
 	FilterOptions
 	FilterLevels
-	FilterNulls     // nulls where it takes none
+	FilterNulls     // has nulls where the endpoint takes none
 	FilterOrder     // not in the order of a request without fallbacks
 	FilterOffline   // switched off by the operator
-	FilterFallbacks // behind the only candidate of a request without fallbacks
+	FilterFallbacks // not the first candidate, of a request without fallbacks
 
 	keep Filter = 0
 )
@@ -77,7 +77,7 @@ const (
 	DetailAudio
 )
 
-// prices are what a request may cap, by detail.
+// prices are the price caps of a request, by Detail - 1.
 type prices [DetailAudio]USD
 
 // String returns the part as clients see it: max_price.prompt,
@@ -93,7 +93,7 @@ func (d Detail) String() string {
 // MarshalText returns the word, also for JSON and slog.
 func (d Detail) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// Source says where a rule came from. The zero Source says nothing.
+// Source says which party a rule came from. The zero Source is unknown.
 type Source uint8
 
 // Every source of a rule.

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Every filter, detail and source has a word of its own, the zero value none.
+// Every filter, detail and source has a word of its own; the zero values have none.
 func TestWordsOfExclusions(t *testing.T) {
 	seen := map[string]bool{"": true}
 	fresh := func(word string) {

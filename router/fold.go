@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// fold returns s in a form that is the same for all texts that
-// [strings.EqualFold] calls equal. It does not allocate when s is in that form
-// already.
+// fold returns a form of s that is equal for all texts that [strings.EqualFold]
+// calls equal. It does not allocate when s is already in that form.
 func fold(s string) string {
 	if isFolded(s) {
 		return s
@@ -15,7 +14,8 @@ func fold(s string) string {
 	return string(appendFold(make([]byte, 0, len(s)), s))
 }
 
-// isFolded tells of most texts in that form that they are.
+// isFolded reports whether s is ASCII without upper case, which fold returns
+// unchanged.
 func isFolded(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf {
@@ -32,8 +32,8 @@ func appendFold(dst []byte, s string) []byte {
 	return dst
 }
 
-// foldRune returns the least of the runes that r equals but for case, ASCII
-// letters in lower case.
+// foldRune returns the least of the runes that equal r but for case; ASCII letters
+// become lower case.
 func foldRune(r rune) rune {
 	least := r
 	if r >= utf8.RuneSelf {

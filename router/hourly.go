@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// hourly allows one event per endpoint and hour. It remembers endpoints for an hour
-// and is safe for concurrent use.
+// hourly allows one event per endpoint and hour. It is safe for concurrent use.
+// Endpoints are forgotten after an hour.
 type hourly struct {
 	mu   sync.Mutex
 	last map[uuid.UUID]time.Time
@@ -32,6 +32,6 @@ func (h *hourly) first(endpoint uuid.UUID, now time.Time) bool {
 	return true
 }
 
-// recent reports whether an instant is less than an hour from now. It may be
-// ahead: the clock may have stepped back.
+// recent reports whether an instant is less than an hour before or after now. It
+// may be after now where the clock has stepped back.
 func recent(at, now time.Time) bool { return now.Sub(at).Abs() < time.Hour }

@@ -12,9 +12,9 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Restrict applies a rule to every call: an account-wide list of providers or
-// zero retention for everything, say. Its Source, unless given, is the account.
-// [Catalog.Unknown] says which of its names mean nothing.
+// Restrict applies a rule to every call, such as an account-wide list of providers.
+// A rule without a Source gets [SourceAccount]. [Catalog.Unknown] finds the rule's
+// names that mean nothing in a catalog.
 func Restrict(rule Rule) Interceptor {
 	if rule.Source == 0 {
 		rule.Source = SourceAccount
@@ -27,24 +27,24 @@ func Restrict(rule Rule) Interceptor {
 	}
 }
 
-// Log writes one line for every call: at Info for an answer, at Warn for a refusal
-// or an upstream's failure, at Error for a failure of the program itself or of its
-// storage, with its cause. Before it comes a line at Warn for each attempt that
-// failed, with its cause, also where another endpoint answered then: a credential
-// that has run out must not stay unknown for as long as fallbacks work. The lines
-// hold ids, models, providers, classes, statuses, the seed, the cost and the
-// duration; never a key's text, a state, an answer, a user or an upstream's text,
-// as long as providers keep them out of an [UpstreamError]. Of any other error the
-// line has the type only. For a call that failed it says why no further candidate
-// was asked ([Report.Stopped]), and what was charged because its caller ended it.
-// Models are those of the catalog: a name that it does not have may be anything, a
-// key that was put in the wrong place, too. An answer that cost more than was set
-// aside for it has a second line, at Warn, with the key's label, the endpoint, what
-// was held and what it cost. A nil logger is slog.Default's at the time of the
-// call.
+// Log writes one line for every call. The level is Info for an answer and Warn for
+// a refusal or an upstream's failure. It is Error, with the cause, for a failure of
+// the program or its storage. A nil logger is slog.Default at the time of the call.
 //
-// Once an hour it warns of an endpoint whose upstream does not say what was used,
-// so that its answers are charged by an estimate.
+// Before it comes a line at Warn for each failed attempt, with its cause, even
+// where another endpoint answered. Otherwise fallbacks would hide an expired
+// credential. A call whose answer cost more than was held has a further line at
+// Warn, with the key's label, the endpoint, the amount held and the cost. Once an
+// hour a line warns of each endpoint whose answers are charged by an estimate,
+// because its upstream reports no usage.
+//
+// The line of a failed call says why no further candidate was asked
+// ([Report.Stopped]), and what was charged because its caller ended it. Lines
+// contain ids, models, providers, classes, statuses, the seed, the cost and the
+// duration. They never contain a key's text, a state, an answer, a user or an
+// upstream's text, as long as providers keep these out of an [UpstreamError]. Of
+// any other error of a provider only the type is logged. Models are logged only if
+// the catalog has them, because an unknown name may be a misplaced secret.
 func Log(l *slog.Logger) Interceptor {
 	return func(next Decider) Decider {
 		var warned hourly
@@ -87,12 +87,12 @@ func levelOf(err error) slog.Level {
 	return slog.LevelError
 }
 
-// isOurs reports whether the program or its storage failed, not the caller or an
-// upstream.
+// isOurs reports whether the program or its storage failed, in contrast to the
+// caller or an upstream.
 func isOurs(err error) bool { return classOf(err) == Server || errors.Is(err, ErrUnavailable) }
 
-// classOf is the class of what a policy returned. A deadline that it does not
-// account for is its own failure, whatever the caller is told.
+// classOf returns the class of an error. A deadline error that is no [*Error]
+// counts as a failure of the program, although the caller is told of a timeout.
 func classOf(err error) Class {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Class
@@ -143,7 +143,7 @@ func attrs(c *Call, res *Result, err error, took time.Duration) []slog.Attr {
 		slog.String("cost", res.Cost.String()))
 }
 
-// known returns the models that the request names, where they all exist.
+// known returns the models that the request names, if all of them exist.
 func (c *Call) known() string {
 	if c.resolved.err != nil {
 		return ""
@@ -151,7 +151,7 @@ func (c *Call) known() string {
 	return c.Report.Requested
 }
 
-// tried lists attempts as "ant 429, bee/eu 200".
+// tried formats attempts as "ant 429, bee/eu 200".
 func tried(attempts []AttemptRecord) string {
 	var b strings.Builder
 	for i, a := range attempts {
@@ -168,7 +168,7 @@ func tried(attempts []AttemptRecord) string {
 	return b.String()
 }
 
-// cut bounds what a caller can put into a line of the log.
+// cut bounds the length of a text that a caller chose.
 func cut(s string) string {
 	const most = 200
 	if len(s) <= most {
@@ -177,7 +177,7 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// now reads the clock of the router that the call is in.
+// now returns the time by the router's clock.
 func (c *Call) now() time.Time {
 	if c.clock == nil {
 		return c.Admitted

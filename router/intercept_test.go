@@ -43,7 +43,7 @@ func TestInterceptorsRunOutermostFirst(t *testing.T) {
 	assert.Equal(t, []string{"a in", "b in", "b out", "a out"}, order)
 }
 
-// An interceptor may replace the request; what it puts there is what counts.
+// An interceptor may replace the request; the engine uses the replacement.
 func TestInterceptorReplacesTheRequest(t *testing.T) {
 	t.Parallel()
 	preset := func(next router.Decider) router.Decider {
@@ -62,7 +62,7 @@ func TestInterceptorReplacesTheRequest(t *testing.T) {
 	assert.Equal(t, "p", q.Preset)
 }
 
-// Rules of the embedding program narrow every call; its own policy stays.
+// Rules of the embedding program narrow every call; the call's own policy stays.
 func TestRestrict(t *testing.T) {
 	t.Parallel()
 	rules := intercepted(
@@ -86,7 +86,7 @@ func TestRestrict(t *testing.T) {
 	}, sources)
 }
 
-// logged decides with a logger and returns what it wrote.
+// logged decides with a logger and returns the lines of the log.
 func logged(t *testing.T, endpoints string, prepare func(*rig, *router.Call)) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
@@ -122,7 +122,7 @@ func logged(t *testing.T, endpoints string, prepare func(*rig, *router.Call)) []
 		require.NoError(t, json.Unmarshal([]byte(line), &m))
 		delete(m, "time")
 		lines = append(lines, m)
-		if m["msg"] != "attempt failed" { // of which a provider words the cause
+		if m["msg"] != "attempt failed" { // its cause is the provider's text
 			assert.NotContains(t, line, "hunter2")
 		}
 	}
@@ -193,8 +193,8 @@ func TestLogOfOwnFailures(t *testing.T) {
 	assert.Contains(t, out.String(), "class=server")
 }
 
-// What a policy finds wrong with a request is the caller's fault in the log as
-// it is in the reply, and shows nothing of the request.
+// A mistake that a policy finds in a request is the caller's fault in the log as in
+// the reply, and the log shows nothing of the request.
 func TestLogOfMistakesThatPoliciesFind(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -211,7 +211,7 @@ func TestLogOfMistakesThatPoliciesFind(t *testing.T) {
 	assert.NotContains(t, out.String(), "private words")
 }
 
-// observer keeps what it is given.
+// observer keeps the outcomes that it gets.
 type observer struct {
 	seen []router.Outcome
 	ctx  []error
@@ -280,7 +280,7 @@ func TestInterceptorsAlone(t *testing.T) {
 	assert.Nil(t, o.seen[0].Request)
 }
 
-// contexts is a handler of logs that keeps how their contexts fare.
+// contexts is a log handler that keeps the state of the contexts it gets.
 type contexts struct {
 	slog.Handler
 
@@ -292,8 +292,8 @@ func (h *contexts) Handle(ctx context.Context, _ slog.Record) error {
 	return nil
 }
 
-// The line about a caller who hung up is written all the same, with a context
-// that a handler may still use.
+// The line about a caller that hung up is written with a context that a handler may
+// still use.
 func TestLogOutlivesTheCaller(t *testing.T) {
 	t.Parallel()
 	h := &contexts{Handler: slog.NewTextHandler(new(bytes.Buffer), nil)}

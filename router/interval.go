@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Interval is how often a limit begins anew: at midnight UTC, on Mondays, on
-// the first of a month, or never. The zero value is Lifetime.
+// Interval says how often a limit starts anew: daily at midnight UTC, weekly on
+// Mondays, monthly on the first, or never. The zero value is Lifetime.
 type Interval uint8
 
 // Every interval, broadest first.
@@ -25,7 +25,8 @@ func (i Interval) String() string {
 	return words[min(int(i), len(words)-1)]
 }
 
-// ParseInterval reads daily, weekly, monthly or lifetime.
+// ParseInterval reads daily, weekly, monthly or lifetime, and reports whether word
+// is one of these.
 func ParseInterval(word string) (Interval, bool) {
 	for i := range Interval(intervals) {
 		if i.String() == word {
@@ -35,9 +36,9 @@ func ParseInterval(word string) (Interval, bool) {
 	return 0, false
 }
 
-// Window names the period that holds t: "ever", "2026-11", "2026-W47" or
-// "2026-11-21", in UTC; weeks are those of ISO 8601, Monday to Sunday. It is a
-// pure function of the instant, so no job ever resets anything.
+// Window names the period that contains t: "ever", "2026-11", "2026-W47" or
+// "2026-11-21". Periods are in UTC, and weeks are those of ISO 8601, Monday to
+// Sunday. Because a new period has a new name, no job ever resets anything.
 func (i Interval) Window(t time.Time) string {
 	t = t.UTC()
 	switch i {

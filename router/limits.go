@@ -7,33 +7,35 @@ import (
 	"slices"
 )
 
-// mostReadings is how often the limits of a call are read anew before its first
-// hold: once, unless they change again meanwhile.
+// mostReadings is the most times that a call asks for its first hold. Its limits
+// are read again after each *StaleError, usually once.
 const mostReadings = 4
 
-// Limits are what a policy has read of the limits on a call, and how to read
-// them again. Calls share them: they never change.
+// Limits are the limits on a call that a policy has read, and a way to read them
+// again. Calls share them, so they must never change.
 type Limits struct {
 	Budgets []Budget
-	// Versions are those of all limits that the policy reads, also of owners that
-	// have none now. Without any, the ledger cannot know that the limits are old.
+	// Versions are those of all limits that the policy reads, including owners that
+	// have none now. Without a version the ledger cannot detect that the limits are
+	// old.
 	Versions []Version
-	// Again returns the limits as the store has them now. Its error, an [*Error]
-	// where a caller is to be told more than that something failed, refuses the
-	// call: the key is no longer there, for example. It is safe for concurrent use.
-	// Nil is for a policy that reads no store.
+	// Again reads the limits from the store again. An error refuses the call, as
+	// when the key no longer exists; an [*Error] says what the caller is told.
+	// Again must be safe for concurrent use. Nil is for a policy that reads no
+	// store.
 	Again func(ctx context.Context) (*Limits, error)
 }
 
-// Limit puts the limits that a policy has read on the call. When they turn out to
-// be old at the call's first hold, they are read again and those take their place
-// in Budgets; raises of the hold go on with what it was made by. Nil adds nothing.
+// Limit adds limits that a policy has read to the call. When they turn out to be
+// old at the call's first hold, the router reads them again and replaces them in
+// Budgets. Raises of the hold keep the limits under which it was made. Nil adds
+// nothing.
 func (c *Call) Limit(l *Limits) {
 	if l == nil {
 		return
 	}
 	if len(c.Budgets) == 0 {
-		c.Budgets = slices.Clip(l.Budgets) // shared; whoever appends copies it
+		c.Budgets = slices.Clip(l.Budgets) // shared, and clipped so that an append copies it
 	} else if len(l.Budgets) > 0 {
 		c.Budgets = append(slices.Clip(c.Budgets), l.Budgets...)
 	}
@@ -45,8 +47,8 @@ func (c *Call) Limit(l *Limits) {
 	}
 }
 
-// versions adds the versions of the call's limits to the hold. Those of owners
-// that the principal does not have mean nothing to a ledger.
+// versions adds the versions of the call's limits to the hold, except those of
+// owners that the principal does not have: the hold has no line for them.
 func (s *reservation) versions() {
 	n := 0
 	for _, l := range s.call.limited {
@@ -66,12 +68,12 @@ func (s *reservation) versions() {
 	}
 }
 
-// ask reserves the hold. Where the ledger says that limits were changed since they
-// were read, nothing is held, and they are read again before it is asked again.
+// ask reserves the hold. Where the ledger reports that limits were changed, nothing
+// was held: ask reads them again and retries.
 func (s *reservation) ask(ctx context.Context) error {
 	had := s.held
 	for range mostReadings {
-		s.held = true // even when the ledger fails: nobody knows how far it came
+		s.held = true // even when the ledger fails, because it may have made the hold
 		err := s.router.cfg.Ledger.Reserve(ctx, s.hold)
 		stale, ok := errors.AsType[*StaleError](err)
 		if !ok {
@@ -85,8 +87,8 @@ func (s *reservation) ask(ctx context.Context) error {
 	return errStale
 }
 
-// readAgain has the policies read anew whose limits are old, and limits the hold
-// by what they say.
+// readAgain reads the old limits again from their policies and rebuilds the hold's
+// caps.
 func (s *reservation) readAgain(ctx context.Context, stale *StaleError) error {
 	c := s.call
 	for _, l := range slices.Clone(c.limited) {
@@ -105,11 +107,11 @@ func (s *reservation) readAgain(ctx context.Context, stale *StaleError) error {
 	return nil
 }
 
-// replace puts fresh limits in the place of old ones.
+// replace replaces old limits by fresh ones.
 func (c *Call) replace(old, fresh *Limits) {
 	c.Budgets = slices.DeleteFunc(slices.Clone(c.Budgets), func(b Budget) bool { return slices.Contains(old.Budgets, b) })
 	c.limited = slices.DeleteFunc(c.limited, func(l *Limits) bool { return l == old })
 	c.Limit(fresh)
 }
 
-var errStale = fmt.Errorf("router: the ledger says again and again that the limits of a call are old (%w)", ErrUnavailable)
+var errStale = fmt.Errorf("router: the limits of the call were old each time that they were read (%w)", ErrUnavailable)

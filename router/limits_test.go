@@ -67,7 +67,7 @@ type policy struct {
 	passed int // calls
 }
 
-// reads says what the store says the next time: a limit in a version.
+// read sets what the store returns the next time: a limit at a version.
 func (p *policy) read(n int64, most router.USD, err error) {
 	next := &router.Limits{
 		Budgets:  []router.Budget{keyLimit(most, router.Lifetime)},
@@ -106,8 +106,8 @@ func newShared(t *testing.T, endpoints string, more func(*router.Config), fees .
 	return l, s, p
 }
 
-// Limits that were changed elsewhere are read again when the call sets something
-// aside for the first time, once and by their policy alone; the fresh ones decide.
+// Limits that were changed elsewhere are read again at the call's first hold, once
+// and only by their own policy. The fresh limits decide.
 func TestLimitsAreReadAgainWhenTheyAreOld(t *testing.T) {
 	t.Parallel()
 	refused := &router.Error{Class: router.Authentication, Message: "API key disabled"}
@@ -144,7 +144,7 @@ func TestLimitsAreReadAgainWhenTheyAreOld(t *testing.T) {
 	}
 }
 
-// Budgets that other interceptors have put on the call stay where they are.
+// Budgets that other interceptors have added to the call stay.
 func TestFreshLimitsTakeThePlaceOfTheOldOnesAlone(t *testing.T) {
 	t.Parallel()
 	l, s, p := newShared(t, "ant", nil, cent)
@@ -157,7 +157,7 @@ func TestFreshLimitsTakeThePlaceOfTheOldOnesAlone(t *testing.T) {
 	assert.ElementsMatch(t, []router.Budget{other, keyLimit(2*router.Dollar, router.Lifetime)}, c.Budgets)
 }
 
-// A raise goes on with the limits that the hold was made by.
+// A raise keeps the limits under which the hold was made.
 func TestARaiseReadsNothingAgain(t *testing.T) {
 	t.Parallel()
 	l, s, p := newShared(t, "ant bee", nil, cent, 2*cent)
@@ -173,7 +173,7 @@ func TestARaiseReadsNothingAgain(t *testing.T) {
 	assert.Zero(t, p.reads)
 }
 
-// Limits that are old however often they are read do not keep a call for ever.
+// A call ends even when its limits are old each time they are read.
 func TestLimitsThatAreAlwaysOld(t *testing.T) {
 	t.Parallel()
 	l, s, p := newShared(t, "ant", nil, cent)
@@ -184,8 +184,8 @@ func TestLimitsThatAreAlwaysOld(t *testing.T) {
 	assert.Equal(t, 4, s.reserves)
 }
 
-// While the ledger is away callers are told to come back; of a mistake in it they
-// are told that the program failed.
+// While the ledger is unavailable callers get a 503. A mistake in the ledger is a
+// failure of the program.
 func TestTheLedgerIsAway(t *testing.T) {
 	t.Parallel()
 	l, s, p := newShared(t, "ant", nil, cent)
@@ -200,7 +200,7 @@ func TestTheLedgerIsAway(t *testing.T) {
 	assert.Equal(t, router.Server, fault(t, err).Class)
 }
 
-// A ledger that says nothing until the call's time is up is away as well.
+// A ledger that does not answer within the call's time is unavailable as well.
 func TestTheLedgerIsSilent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -216,8 +216,8 @@ func TestTheLedgerIsSilent(t *testing.T) {
 	})
 }
 
-// Calls that cost nothing are refused while the ledger is away, unless the program
-// wants them through. It is looked at once a second at most.
+// Calls that cost nothing are refused while the ledger is unavailable, unless
+// FreeWithoutLedger is set. They check the ledger at most once a second.
 func TestFreeCallsWhileTheLedgerIsAway(t *testing.T) {
 	t.Parallel()
 	l, s, p := newShared(t, "ant", nil, 0)

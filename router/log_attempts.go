@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// logAttempts writes a line for every attempt of the call that failed. What ended
-// because the caller hung up is no failure.
+// logAttempts writes a line for every failed attempt of the call, except for one
+// that ended because the caller hung up.
 func logAttempts(ctx context.Context, l *slog.Logger, c *Call) {
 	for i := range c.Report.Attempts {
 		a := &c.Report.Attempts[i]
@@ -29,13 +29,13 @@ func logAttempts(ctx context.Context, l *slog.Logger, c *Call) {
 	}
 }
 
-// causeOf is what a log may say of why an attempt failed. The text of an
-// [UpstreamError] holds neither a secret nor an upstream's text by contract, nor
-// do the router's own; of any other error, which a provider should not have
-// returned and which may be a transport's with an address in it, it says the type.
+// causeOf returns what a log may contain of an attempt's error. By contract the
+// text of an [UpstreamError] contains neither secrets nor an upstream's text, and
+// neither do the router's own errors. Of any other error it returns the type,
+// because the text may contain a transport's address.
 func causeOf(err error) string {
 	if bad, ok := errors.AsType[*systemone.AnswerError](err); ok {
-		// The question's name is the caller's.
+		// Without the question's name, which the caller chose.
 		return (&systemone.AnswerError{Problem: bad.Problem}).Error()
 	}
 	if up, ok := errors.AsType[*UpstreamError](err); ok {

@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestLogOfFailedAttempts: each has its cause, whether another endpoint answered
-// then or not, and no text that nobody vouches for.
+// TestLogOfFailedAttempts: each line has its cause, whether or not another endpoint
+// answered, and no text of an unknown origin.
 func TestLogOfFailedAttempts(t *testing.T) {
 	t.Parallel()
 	type result struct {
@@ -50,7 +50,7 @@ func TestLogOfFailedAttempts(t *testing.T) {
 		},
 		"no usage": {
 			result{reply: router.Reply{Answers: answers(), Uncounted: router.Uncounted{Input: true, Output: true}}},
-			"router: the upstream does not say what was used",
+			"router: the upstream does not report its usage",
 		},
 		"its own deadline": {result{err: fmt.Errorf("%w: %w", canary, context.DeadlineExceeded)}, "context deadline exceeded"},
 		"hung up":          {result{err: fmt.Errorf("%w: %w", canary, context.Canceled)}, ""},

@@ -8,25 +8,25 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// ModelRef is a model that a request asks for.
+// ModelRef is one model that a request asks for.
 type ModelRef struct {
 	Model *Model
-	Sort  systemone.SortBy // from a suffix such as :floor, or ""
+	Sort  systemone.SortBy // of the name's suffix, such as :floor, or ""
 }
 
-// maxIssues is how many wrong names a refusal lists.
+// maxIssues is the most wrong names that a refusal lists.
 const maxIssues = 100
 
-// Resolve finds the models that a request names: model, unless it is "", then
-// the fallbacks in their order. A name is a model's id or dated id, either
-// without its author, or an alias x of v/m as x, v/x or ~v/x; case does not
-// matter. It may end in :floor (sort by price), :nitro (by throughput) or
-// :exacto. Of names that mean the same model the first stays.
+// Resolve finds the models that a request names: model, unless it is "", then the
+// fallbacks in their order. A name is a model's id or dated id, with or without its
+// author, or an alias x of v/m as x, v/x or ~v/x. Case does not matter. It may end
+// in :floor (sort by price), :nitro (by throughput) or :exacto (by share of passed
+// checks). Of names that mean the same model the first counts.
 //
-// A name that fits no model, or several, is an [*Error] of [InvalidRequest]
-// with the sentence "<name> is not a valid model ID" for the first such name;
-// its Issues speak of all of them, up to 100, as model and models.0 onwards.
-// No name at all is one too.
+// A name that means no model or several is an [*Error] of [InvalidRequest] with the
+// sentence "<name> is not a valid model ID" for the first such name. Its Issues
+// list up to 100 such names by path: model, models.0 and so on. No name at all is
+// an [InvalidRequest], too.
 func (c *Catalog) Resolve(model string, fallbacks ...string) ([]ModelRef, error) {
 	r := resolution{catalog: c, refs: make([]ModelRef, 0, 1+len(fallbacks))}
 	if model != "" {
@@ -47,7 +47,7 @@ func (c *Catalog) Resolve(model string, fallbacks ...string) ([]ModelRef, error)
 	return r.refs, nil
 }
 
-// resolution gathers the models that names mean, or what is wrong with them.
+// resolution collects the models that names mean, and the names that mean none.
 type resolution struct {
 	catalog *Catalog
 	refs    []ModelRef
@@ -70,7 +70,7 @@ func (r *resolution) add(name, path string) {
 // maxShown is how many bytes of a name a refusal repeats.
 const maxShown = 256
 
-// clip cuts a name that is too long to be repeated whole.
+// clip shortens a name that is longer than maxShown.
 func clip(name string) string {
 	if len(name) <= maxShown {
 		return name
@@ -134,7 +134,7 @@ func modelNames(m *Model) []string {
 	return append(names, m.Aliases...)
 }
 
-// Author is the part of the id before its slash.
+// Author returns the part of the id before its slash.
 func (m *Model) Author() string {
 	author, _, _ := strings.Cut(m.ID, "/")
 	return author

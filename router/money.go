@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// USD is an amount of money in nano-dollars (1e-9 USD). Sums are plain integer
-// sums; there is no float anywhere. It holds amounts up to about 9.2 billion
-// dollars.
+// USD is an amount of money in nano-dollars (1e-9 USD), up to about 9.2 billion
+// dollars. Sums are integer sums; no amount is ever a float.
 type USD int64
 
 // Dollar is one USD.
@@ -23,18 +22,17 @@ const (
 	usdMaxDigits = 19 // digits of the largest USD
 	maxUSDText   = 64 // longest text that ParseUSD reads
 	maxExponent  = 1000
-	tokensPerUSD = 1_000_000 // prices are per so many tokens
+	tokensPerUSD = 1_000_000 // prices are per million tokens
 )
 
-// ErrAmount is what every text that is not an amount of money is.
+// ErrAmount is wrapped by the error for a text that is not an amount of money.
 var ErrAmount = errors.New("router: not an amount of money")
 
-// amount is an exact amount of money: nano-dollars times a million, in 128
-// bits. Two products of 63-bit numbers and a 20-bit multiple of a third always
-// fit.
+// amount is an exact amount of money, in nano-dollars times a million, as 128 bits.
+// Two products of 63-bit numbers plus a 63-bit number times a million always fit.
 type amount struct{ hi, lo uint64 }
 
-// count takes what is below zero for zero.
+// count returns n, or 0 where n is negative.
 func count[N ~int64](n N) uint64 { return uint64(max(n, 0)) }
 
 func (a amount) plus(n, price uint64) amount {
@@ -58,7 +56,7 @@ func (a amount) round(up bool) USD {
 	return USD(min(q, uint64(maxUSD)))
 }
 
-// float returns the amount for weights, where nearly is enough.
+// float returns the amount for weights, where an approximation is enough.
 func (a amount) float() float64 {
 	if a.hi == 0 {
 		return float64(a.lo)
@@ -67,9 +65,9 @@ func (a amount) float() float64 {
 }
 
 // ParseUSD reads an amount as JSON writes numbers: "12", "0.000000001", "-3.5",
-// "1e-6". It is exact: what is not a whole number of nano-dollars (more than
-// nine decimals other than zeros) or is beyond USD is an error, as is any
-// other text; so are texts of more than 64 bytes. Every error is [ErrAmount].
+// "1e-6". It is exact. An amount that is not a whole number of nano-dollars or
+// exceeds USD is an error, and so are any other text and a text of more than 64
+// bytes. Every error wraps [ErrAmount].
 func ParseUSD(text string) (USD, error) {
 	d, ok := scanDecimal(text)
 	if !ok {
@@ -78,7 +76,7 @@ func ParseUSD(text string) (USD, error) {
 	if d.digits == "" {
 		return 0, nil
 	}
-	zeros := d.exponent + usdDigits // that the digits need for nano-dollars
+	zeros := d.exponent + usdDigits // to append to the digits to make nano-dollars
 	if zeros < 0 {
 		return 0, fmt.Errorf("%w: %q has more than nine decimals", ErrAmount, text)
 	}
@@ -96,8 +94,8 @@ func ParseUSD(text string) (USD, error) {
 	return USD(n), nil
 }
 
-// scanned is a number as it was written: digits without leading or trailing
-// zeros, "" for zero, times ten to the exponent.
+// scanned is a number as it was written: digits, without leading or trailing zeros
+// and "" for zero, times ten to the exponent.
 type scanned struct {
 	negative bool
 	digits   string
@@ -139,8 +137,8 @@ func scanDecimal(text string) (scanned, bool) {
 	return d, true
 }
 
-// scanExponent reads "e-6". An exponent beyond a thousand is read as a
-// thousand: no text that ParseUSD reads has the digits to make up for it.
+// scanExponent reads "e-6". An exponent beyond a thousand is read as a thousand,
+// because no text that ParseUSD reads has enough digits to offset it.
 func scanExponent(text string) (int, bool) {
 	if text[0] != 'e' && text[0] != 'E' {
 		return 0, false
@@ -172,8 +170,8 @@ func leadingDigits(s string) string {
 // needless zeros: "1000.5", "0.000000001", "-3". [ParseUSD] reads it back.
 func (u USD) String() string { return string(u.append(nil)) }
 
-// Dollars returns the exact amount for people to read: with a dollar sign and two
-// decimals, or more where they are needed, as "$1000.50".
+// Dollars returns the exact amount for people to read, with a dollar sign and at
+// least two decimals, such as "$1000.50".
 func (u USD) Dollars() string {
 	text := u.String()
 	_, decimals, found := strings.Cut(text, ".")

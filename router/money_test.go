@@ -24,7 +24,7 @@ func TestParseUSD(t *testing.T) {
 		"1.5":                                   1_500_000_000,
 		"0.000000001":                           1,
 		"-0.000000001":                          -1,
-		"0.0000000010000":                       1, // zeros are no decimals
+		"0.0000000010000":                       1, // trailing zeros do not count as decimals
 		"1e-9":                                  1,
 		"1E+2":                                  100 * router.Dollar,
 		"0.15e1":                                1_500_000_000,
@@ -102,7 +102,7 @@ func TestCost(t *testing.T) {
 	assert.Equal(t, router.USD(28_000_000), p.Cost(1_000, 1_000))
 }
 
-// The parts are rounded once, together: three thirds of a nano-dollar are one.
+// The sum is rounded once: three thirds of a nano-dollar are one.
 func TestCostRoundsOnce(t *testing.T) {
 	p := router.Pricing{Prompt: router.Dollars("0.0004"), Completion: router.Dollars("0.0004")}
 	assert.Equal(t, router.USD(1), p.Cost(1, 1))
@@ -119,7 +119,7 @@ func TestCostSaturates(t *testing.T) {
 	assert.Equal(t, router.USD(0), router.Pricing{Prompt: router.USD(math.MinInt64).Price(), Request: router.Dollars("-1")}.Cost(math.MaxInt64, 0), "negative prices are zero")
 }
 
-// exactCost is the cost in big fractions.
+// exactCost returns the cost as an exact fraction.
 func exactCost(p router.Pricing, prompt, completion int64) *big.Rat {
 	sum := new(big.Int).Mul(big.NewInt(int64(p.Prompt.USD())), big.NewInt(prompt))
 	sum.Add(sum, new(big.Int).Mul(big.NewInt(int64(p.Completion.USD())), big.NewInt(completion)))
@@ -145,7 +145,7 @@ func TestCostIsExact(t *testing.T) {
 			}
 			return
 		}
-		// |cost − exact| ≤ 1/2, and even where it is just that.
+		// |cost − exact| ≤ 1/2, and the cost is even where it is exactly 1/2.
 		off := new(big.Rat).Sub(new(big.Rat).SetInt64(int64(cost)), exact)
 		switch off.Abs(off).Cmp(big.NewRat(1, 2)) {
 		case 1:
@@ -163,7 +163,7 @@ func TestCostIsExact(t *testing.T) {
 	})
 }
 
-// Paying in two parts differs from paying at once by the rounding alone.
+// The cost of two parts differs from the cost of the whole by rounding only.
 func TestCostIsNearlyAdditive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tokens := rapid.Int64Range(0, 1<<40)

@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestUnknownNamesOfPreferencesAndRules: each list of each, with its place; what the
-// catalog has under any of its names is not told.
+// TestUnknownNamesOfPreferencesAndRules: each list is checked, with its path, and a
+// name that the catalog has in any form is not reported.
 func TestUnknownNamesOfPreferencesAndRules(t *testing.T) {
 	catalog, err := router.NewCatalog(
 		[]router.Model{{ID: "acme/judge", Permaslug: "acme/judge-20260901", Aliases: []string{"judge-latest"}}},
@@ -40,7 +40,7 @@ func TestUnknownNamesOfPreferencesAndRules(t *testing.T) {
 	assert.Empty(t, catalog.Unknown(&systemone.Preferences{}, router.Rule{AllowedProviders: []string{}}))
 }
 
-// A rule for everybody is looked at before it is put in force.
+// A rule for all calls is checked before it is used.
 func ExampleCatalog_Unknown() {
 	catalog, err := router.Single(yes(0.9), router.Endpoint{Provider: "ant", Model: "acme/judge"})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// The notation of testdata/routing-cases.txt, read. Its header explains it.
+// A parser of the notation of testdata/routing-cases.txt, which its header explains.
 
 // routingCase is one line.
 type routingCase struct {
@@ -351,8 +351,8 @@ func parseAsk(t *testing.T, text string) ask {
 	return a
 }
 
-// input makes the plan's input; err is what the preferences or the model names
-// are refused with.
+// input builds the plan's input; err is the refusal of the preferences or of the
+// model names.
 func (c routingCase) input(t *testing.T, named map[string]string, request string) (in router.PlanInput, names []string, err error) {
 	t.Helper()
 	w := parseWorld(t, c.catalog, named)
@@ -421,7 +421,7 @@ func parseOutcome(t *testing.T, text string) outcome {
 	return o
 }
 
-// short is how an outcome names an endpoint: with its model only where the
+// short returns an outcome's name for an endpoint: with its model only where the
 // request has several.
 func short(e *router.Endpoint, models int) string {
 	if models == 1 {

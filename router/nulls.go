@@ -7,7 +7,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// isNull reports whether valid raw JSON is null; nothing at all is, too.
+// isNull reports whether valid raw JSON is null or empty.
 func isNull(v json.RawMessage) bool {
 	for _, b := range v {
 		switch b {
@@ -19,10 +19,10 @@ func isNull(v json.RawMessage) bool {
 	return true
 }
 
-// plainNulls returns q with nil for all raw JSON that is null, as a decoded
-// request has it. What a program builds by hand may say null in other ways, and
-// no provider should have to know them: "null" would be a description to those
-// that send guidance as text. It is q itself where there is nothing to change.
+// plainNulls returns q with nil for all raw JSON that is null, as in a decoded
+// request. A request built by hand may spell null in other ways, such as "null"
+// with spaces, and a provider that sends guidance as text would send "null" as a
+// description. It returns q itself where nothing has to change.
 func plainNulls(q *systemone.Request) *systemone.Request {
 	if !spellsNull(q) {
 		return q
@@ -44,7 +44,7 @@ func plainNulls(q *systemone.Request) *systemone.Request {
 	return &out
 }
 
-// plain returns nil for null.
+// plain returns nil for null, else v.
 func plain(v json.RawMessage) json.RawMessage {
 	if isNull(v) {
 		return nil

@@ -8,13 +8,13 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Outcome is a call that is over.
+// Outcome is what an [Observer] gets of a finished call.
 type Outcome struct {
 	ID, RequestID string
 	Principal     Principal
 	Admitted      time.Time
-	Duration      time.Duration // of what lies inside the interceptor
-	// Request is what was asked; nil when the call had none.
+	Duration      time.Duration // the time that the Decider inside the interceptor took
+	// Request is the call's request; nil when the call had none.
 	Request   *systemone.Request
 	SessionID string
 	Trace     json.RawMessage // the request's trace configuration, an object; nil for none
@@ -23,16 +23,15 @@ type Outcome struct {
 	Report    Report
 }
 
-// Observer gets the outcome of every call, with the trace configuration of its
-// request, after the answer is known and before the caller has it. It must be
-// safe for concurrent use, must not change what it is given, and must not
-// wait: what takes time goes to a queue of its own. Its context does not end
-// with the caller's.
+// Observer gets the outcome of every call, after the answer is known and before the
+// caller gets it. It must be safe for concurrent use and must not change the
+// outcome. It must not block, because the caller waits: slow work belongs into a
+// queue. Its context has the values of the call's, but is not cancelled with it.
 type Observer interface {
 	Observe(ctx context.Context, o Outcome)
 }
 
-// ObserverFunc is an [Observer] that is a function. A nil one sees nothing.
+// ObserverFunc is a function as an [Observer]. A nil one does nothing.
 type ObserverFunc func(ctx context.Context, o Outcome)
 
 // Observe calls f.
@@ -42,9 +41,9 @@ func (f ObserverFunc) Observe(ctx context.Context, o Outcome) {
 	}
 }
 
-// Observe hands every outcome to an observer, and every outage to one that is an
-// [OutageObserver]. Inside an interceptor that refuses calls it sees only those that
-// got through. A nil observer sees nothing.
+// Observe passes every outcome to an observer, and every outage to one that is an
+// [OutageObserver]. Inside an interceptor that refuses calls, it passes only the
+// calls that were not refused. A nil observer gets nothing.
 func Observe(observer Observer) Interceptor {
 	outages, _ := observer.(OutageObserver)
 	return func(next Decider) Decider {
@@ -58,7 +57,7 @@ func Observe(observer Observer) Interceptor {
 			}
 			started := c.now()
 			res, err := next(ctx, c)
-			c.outages = passed // an interceptor outside may call again
+			c.outages = passed // an outer interceptor may call next again
 			o := Outcome{
 				ID: c.ID, RequestID: c.RequestID,
 				Principal: c.Principal,

@@ -12,29 +12,29 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// repliesPerKey is how many replies are kept of an API key.
+// repliesPerKey is how many replies are kept for one API key.
 const repliesPerKey = 5000
 
 var (
 	errInFlight = errors.New("router: a call with the same idempotency key is in flight")
-	errKept     = errors.New("router: the call with the same idempotency key failed so, and was charged")
+	errKept     = errors.New("router: the call with the same idempotency key failed and was charged")
 )
 
-// once is the claim of a call with an idempotency key to make the reply.
+// once is a call's claim of an idempotency key, with which it makes the reply.
 type once struct {
 	router  *Router
 	replies Replies
 	key     ReplyKey
 	hold    uuid.UUID
-	// spent says that the claim stays: the reply is kept, or the call may have been
-	// charged although nobody could say so. In the latter case it ends with its
-	// deadline.
+	// spent says that the claim is not released: the reply is kept, or the call may
+	// have been charged although the ledger failed. In the latter case the claim
+	// ends at its deadline.
 	spent bool
 }
 
-// detach makes the end of a call with an idempotency key the program's own affair:
-// the caller's hang-up, or the end of its context, ends only the wait for another
-// call's reply.
+// detach returns a context for a call with an idempotency key that the caller does
+// not cancel. The caller's hang-up then ends only the wait for another call's
+// reply.
 func (r *Router) detach(ctx context.Context, c *Call) context.Context {
 	if _, ok := r.cfg.Ledger.(Replies); c.Idempotency == nil || c.DryRun || !ok {
 		return ctx
@@ -43,8 +43,8 @@ func (r *Router) detach(ctx context.Context, c *Call) context.Context {
 	return context.WithoutCancel(ctx)
 }
 
-// once answers a call with an idempotency key: with the reply that is kept, or with
-// one of its own that is then kept.
+// once answers a call with an idempotency key, by the kept reply or by a reply of
+// its own, which is then kept.
 func (r *Router) once(ctx context.Context, c *Call) (res *Result, err error) {
 	if !VisibleASCII(c.Idempotency.Key) {
 		return nil, &Error{Class: InvalidRequest, Issues: []systemone.Issue{{
@@ -82,9 +82,10 @@ func callerOf(p Principal) string {
 	return string(append(append(caller, '/'), p.Member...))
 }
 
-// claim gets the claim, or the reply that is kept. While another call is at work it
-// asks again, with pauses. Of one whose claim is dead, what was charged or held is
-// given back before its place is taken: the caller pays for one call.
+// claim gets the claim, or returns the kept reply. While another call has the claim
+// it asks again, with pauses. Where the other call's claim is dead, claim first
+// voids that call's hold and then takes the claim over, so that the caller pays for
+// one call.
 func (o *once) claim(ctx context.Context, c *Call) ([]byte, error) {
 	r := o.router
 	ask := Claim{Key: o.key, Digest: c.Idempotency.Digest, Hold: o.hold, Most: repliesPerKey}
@@ -124,20 +125,20 @@ func (o *once) claim(ctx context.Context, c *Call) ([]byte, error) {
 	}
 }
 
-// endWait is what a caller is told that has waited for another call in vain.
+// endWait returns the error of a call that waited for another call in vain.
 func (c *Call) endWait(stop Stop, why error) error {
 	c.Report.Stopped = stop
 	return &Error{Class: Timeout, Err: errors.Join(errInFlight, why)}
 }
 
-// closedBy is when a call that begins now has surely settled what it holds, or is
-// not going to.
+// closedBy returns the time by which a call that begins now has settled its hold,
+// or never will.
 func (r *Router) closedBy(c *Call, now time.Time) time.Time {
 	return now.Add(max(r.timeout(c), r.usualTimeout(c)) + holdGrace)
 }
 
-// keep keeps the reply of a call that nothing is held for. Of a call without an
-// idempotency key there is nothing to keep.
+// keep keeps the reply of a call without a hold. On a nil once, of a call without
+// an idempotency key, it does nothing.
 func (o *once) keep(ctx context.Context, c *Call, res *Result) error {
 	if o == nil {
 		return nil
@@ -147,8 +148,9 @@ func (o *once) keep(ctx context.Context, c *Call, res *Result) error {
 	return repeat(ctx, o.router.cfg.Seed, func(ctx context.Context) error { return o.replies.Keep(ctx, k) })
 }
 
-// release gives up the claim of a call that ended with err, unless the reply is kept
-// or may be. A ledger that is away is asked once: its caller is told so at once.
+// release gives up the claim of a call that ended with err, unless its reply is or
+// may be kept. A ledger that is unavailable is asked only once, so that the caller
+// gets the error at once.
 func (o *once) release(ctx context.Context, err error) error {
 	if o.spent {
 		return nil
@@ -159,27 +161,27 @@ func (o *once) release(ctx context.Context, err error) error {
 	return repeat(ctx, o.router.cfg.Seed, func(ctx context.Context) error { return o.replies.Release(ctx, o.key, o.hold) })
 }
 
-// giveUp gives up the claim, if the call has it: of a ledger that failed nobody
-// knows. It is asked once.
+// giveUp gives up the claim with a single request. The call may not have the claim,
+// because the ledger has failed.
 func (o *once) giveUp(ctx context.Context) error {
 	ctx, end := withSettleTime(ctx)
 	defer end()
 	return o.replies.Release(ctx, o.key, o.hold)
 }
 
-// keptReply is what a [Kept] holds: a response, or the class of an error that was
-// charged.
+// keptReply is the JSON text of a [Kept]: a response, or the class of an error that
+// was charged.
 type keptReply struct {
 	ID       string          `json:"id"`
 	Error    Class           `json:"error"`
 	Endpoint uuid.UUID       `json:"endpoint"`
-	Nanos    int64           `json:"nanos"` // what was charged, in billionths of a dollar
+	Nanos    int64           `json:"nanos"` // what was charged, in nano-dollars
 	Response json.RawMessage `json:"response"`
 }
 
-// kept is the reply to be kept of a call that res answered, or, without one, that
-// was charged although it failed. The response stands there as the caller gets it,
-// byte by byte.
+// kept returns the reply to keep. Without res it is the error of a call that was
+// charged although it failed. The response is kept byte for byte as the caller gets
+// it.
 func (o *once) kept(c *Call, res *Result) Kept {
 	text := systemone.AppendString([]byte(`{"id":`), c.ID)
 	if res == nil {
@@ -192,8 +194,8 @@ func (o *once) kept(c *Call, res *Result) Kept {
 	return Kept{Key: o.key, Hold: o.hold, Reply: append(text, '}')}
 }
 
-// replay makes the reply that is kept that of this call, with the generation id of
-// the one that was answered.
+// replay returns a kept reply as this call's result, and gives the call the
+// generation id of the call that was answered.
 func (r *Router) replay(c *Call, kept []byte) (*Result, error) {
 	var k keptReply
 	if err := json.Unmarshal(kept, &k); err != nil {

@@ -187,7 +187,7 @@ func TestAPanicGivesTheClaimUp(t *testing.T) {
 	k.spent(cent)
 }
 
-// A hang-up ends nothing: its reply waits for the retry.
+// A hang-up does not end the call: its reply is kept for the retry.
 func TestAHangUpEndsNoCallWithAKey(t *testing.T) {
 	t.Parallel()
 	for name, end := range ends() {
@@ -215,7 +215,7 @@ func TestAHangUpEndsNoCallWithAKey(t *testing.T) {
 	}
 }
 
-// What its own deadline cuts short is charged, so its failure is kept.
+// A call that its own deadline cuts short is charged, so its failure is kept.
 func TestAFailureThatWasChargedIsKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestAFailureThatWasChargedIsKept(t *testing.T) {
 	})
 }
 
-// One still in flight is waited for, within the deadline.
+// A call waits for another one in flight, within its deadline.
 func TestOneInFlightIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -270,7 +270,7 @@ func TestOneInFlightIsWaitedFor(t *testing.T) {
 	})
 }
 
-// Of a call that failed, one of those that wait asks again.
+// When a call fails, one of those that wait asks anew.
 func TestOneThatWaitsAsksAfterAFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -312,7 +312,7 @@ func (kill) SettleKept(context.Context, router.Kept, router.Amount, []router.Eve
 }
 func (kill) Void(context.Context, uuid.UUID) error { return nil }
 
-// A claim whose owner died ends with the hold's deadline. What the hold posted is
+// A claim whose owner died ends with the hold's deadline. What expiry charged is
 // taken back before the retry is asked, so that one call is charged.
 func TestADeadOwnersClaimEnds(t *testing.T) {
 	t.Parallel()
@@ -349,8 +349,8 @@ func TestADeadOwnersClaimEnds(t *testing.T) {
 	}
 }
 
-// forgetful books do not know of a hold at first, as those below leases: the first
-// to give one back gives back nothing.
+// forgetful is a ledger that does not know a hold at first, as with leases: the
+// first Void gives back nothing.
 type forgetful struct {
 	router.Ledger
 	router.Recorder
@@ -367,7 +367,7 @@ func (f *forgetful) Void(ctx context.Context, hold uuid.UUID) error {
 	return f.Ledger.Void(ctx, hold)
 }
 
-// A call whose claim another one took while it slept is not charged.
+// A call whose claim another call took over is not charged.
 func TestASleeperIsNotChargedBesideItsHeir(t *testing.T) {
 	t.Parallel()
 	for _, knows := range []bool{true, false} {
@@ -416,7 +416,7 @@ func TestRepliesAreKeptForADay(t *testing.T) {
 	k.spent(2 * cent)
 }
 
-// plainBooks keep no replies.
+// plainBooks is a ledger that keeps no replies.
 type plainBooks struct{ router.Ledger }
 
 func TestALedgerWithoutRepliesAnswersAnew(t *testing.T) {
@@ -430,7 +430,7 @@ func TestALedgerWithoutRepliesAnswersAnew(t *testing.T) {
 	k.spent(2 * cent)
 }
 
-// A reply comes back byte by byte, whatever a legend looks like.
+// A kept reply comes back byte for byte, whatever its legends contain.
 func TestLegendsComeBackAsTheyWere(t *testing.T) {
 	t.Parallel()
 	for _, gives := range []bool{true, false} {
@@ -461,7 +461,7 @@ func TestLegendsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// claimless loses the word of the first claim that it makes.
+// claimless loses the reply to its first Claim.
 type claimless struct {
 	router.Ledger
 	router.Recorder
@@ -479,7 +479,8 @@ func (l *claimless) Claim(ctx context.Context, c router.Claim) (router.Claimed, 
 	return got, err
 }
 
-// A call that was told nothing of its claim may have it: nobody is to wait for it.
+// A call whose Claim failed may still have the claim, so it releases it: no other
+// call has to wait.
 func TestAClaimWhoseOutcomeIsUnknownIsGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

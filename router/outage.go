@@ -7,53 +7,52 @@ import (
 	"time"
 )
 
-// Outage is a time in which load balancing keeps off an endpoint, because it failed
-// a lot of late or asked for rest ([Stats.Outage]).
+// Outage is a period in which load balancing avoids an endpoint, because it failed
+// often in the last 30 s or asked for a pause ([Stats.Outage]).
 type Outage struct {
 	Endpoint *Endpoint
 	Provider string    // display name
-	Class    Class     // of the endpoint's last failure before the router noticed
-	Since    time.Time // when the router noticed that it had begun
-	// Until is when the router noticed that it was over; zero at the beginning. An
-	// endpoint that leaves the catalog has no outage from then on.
+	Class    Class     // of the endpoint's last failure before Since
+	Since    time.Time // when the router noticed the begin
+	// Until is when the router noticed the end; zero in the event of the begin. An
+	// endpoint that leaves the catalog ends its outage.
 	Until time.Time
 }
 
 // OutageObserver is an optional interface of an [Observer]. ObserveOutage gets each
-// outage exactly twice: when it begins and, with Until set, when it is over. The
-// router calls it for one event at a time, in the order of the events.
+// outage exactly twice: when it begins and, with Until set, when it ends. The
+// router delivers one event at a time, in order.
 //
-// The router has no goroutine of its own, so it notices on the goroutine of a call
-// that passes [Observe]. A begin is noticed by the call whose attempt failed, or by the next
-// one where older successes have left the statistics since. An end is noticed by a call
-// that is answered there, or by the first that is planned afterwards: where no calls come, it is late.
-// Where two calls notice at once, either may deliver both events.
+// The router has no goroutine of its own, so a call that passes [Observe] notices a
+// change. It notices a begin when its attempt fails, or later, when older successes
+// have left the statistics. It notices an end when the endpoint answers it, or when
+// it is planned after the end: without calls, an end is noticed late. Where two
+// calls notice changes at once, either may deliver both events.
 //
-// An implementation must not wait: what takes time goes to a queue of its own.
-// Its context has the values of the call's, but does not end with it.
+// An implementation must not block: slow work belongs into a queue. Its context has
+// the values of the call's, but is not cancelled with it.
 type OutageObserver interface {
 	ObserveOutage(ctx context.Context, o Outage)
 }
 
-// outages are those that the observers of a router are told of.
+// outages are the outage events of a router that observers have yet to get.
 type outages struct {
-	due     atomic.Bool // an endpoint may have another state than observers know, or queue is not empty
+	due     atomic.Bool // observers may not know the state of some endpoint, or queue is not empty
 	mu      sync.Mutex
-	queue   []Outage // still to be told
-	telling bool     // a goroutine is telling the queue
+	queue   []Outage // to be delivered
+	telling bool     // a goroutine is delivering the queue
 }
 
-// told is what observers know of an endpoint. All but out is owned by whoever holds
-// outages.mu.
+// told is what observers know of an endpoint. outages.mu guards all fields but out.
 type told struct {
 	out   atomic.Bool // the endpoint has an outage
 	class Class
 	since time.Time
-	gone  bool // the endpoint has left the catalog: there is nothing more to tell
+	gone  bool // the endpoint has left the catalog and has no further events
 }
 
-// tellOutages tells the call's observers what has changed at these endpoints, and
-// what is in the queue.
+// tellOutages queues what has changed at these endpoints and delivers the queue to
+// the call's observers.
 func (r *Router) tellOutages(ctx context.Context, c *Call, among ...*served) {
 	if len(c.outages) == 0 {
 		return
@@ -61,7 +60,7 @@ func (r *Router) tellOutages(ctx context.Context, c *Call, among ...*served) {
 	o := &r.statistics.outages
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	// Read under the lock: what another call has noted is in the past of now.
+	// Read under the lock, so that no earlier event is later than now.
 	now := r.cfg.Now()
 	for _, s := range among {
 		o.note(s, s.tracker.outageAt(now), now)
@@ -87,7 +86,7 @@ func (o *outages) note(s *served, out bool, now time.Time) {
 }
 
 // forget ends the outage of an endpoint that has left the catalog. The next call
-// tells it.
+// delivers the event.
 func (o *outages) forget(s *served, now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -96,8 +95,9 @@ func (o *outages) forget(s *served, now time.Time) {
 	o.due.Store(true)
 }
 
-// tell empties the queue, with mu released while an observer runs. One goroutine at
-// a time does, which keeps the order; the others leave their events to it.
+// tell delivers the queue, with mu released while an observer runs. Only one
+// goroutine at a time delivers, which keeps the order; others leave their events in
+// the queue.
 func (o *outages) tell(ctx context.Context, observers []OutageObserver) {
 	if o.telling {
 		return

@@ -40,7 +40,7 @@ func (w *watcher) ObserveOutage(ctx context.Context, o router.Outage) {
 	}
 }
 
-// told returns what was noted since the last time.
+// told returns the notes since the last call.
 func (w *watcher) told() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,8 +57,8 @@ func watched(t *testing.T, endpoints string, edit ...func(*router.Endpoint)) (*r
 	}, edit...), w
 }
 
-// TestOutagesAreObservedOnce: when they begin and when they are over, each once,
-// however they begin and end, by the call that notices.
+// TestOutagesAreObservedOnce: each begin and each end is observed once, whatever
+// causes it, by the call that notices it.
 func TestOutagesAreObservedOnce(t *testing.T) {
 	t.Parallel()
 	for name, play := range map[string]func(t *testing.T, g *rig, w *watcher){
@@ -141,14 +141,15 @@ func TestOutagesAreObservedOnce(t *testing.T) {
 	}
 }
 
-// TestOutagesAlternateUnderRivals: of an endpoint that comes and goes while many
-// goroutines call, begins and ends take turns, and no two are told at once.
+// TestOutagesAlternateUnderRivals: while many goroutines call an endpoint that
+// fails and recovers, begins and ends alternate, and events are delivered one at a
+// time.
 func TestOutagesAlternateUnderRivals(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g, w := watched(t, "ant")
 		telling, lasts, events := false, false, 0
-		w.do = func(o router.Outage) { // without a lock: the race detector looks on
+		w.do = func(o router.Outage) { // without a lock, so that the race detector finds concurrent events
 			assert.False(t, telling)
 			telling = true
 			assert.NotEqual(t, lasts, o.Until.IsZero())
@@ -179,8 +180,8 @@ func TestOutagesAlternateUnderRivals(t *testing.T) {
 	})
 }
 
-// TestOutageObserversMayFail: one that panics takes its own call with it and no later event,
-// and one that asks the router does not lock it.
+// TestOutageObserversMayFail: a panic in an observer ends its own call and loses no
+// later event, and an observer that calls the router does not deadlock.
 func TestOutageObserversMayFail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -198,8 +199,8 @@ func TestOutageObserversMayFail(t *testing.T) {
 	})
 }
 
-// TestAnswersAreChargedBeforeOutagesAreTold: an observer that panics when an answer ends an
-// outage leaves that answer charged.
+// TestAnswersAreChargedBeforeOutagesAreTold: an answer that ends an outage is charged
+// even if the observer panics.
 func TestAnswersAreChargedBeforeOutagesAreTold(t *testing.T) {
 	t.Parallel()
 	w := &watcher{do: func(o router.Outage) {
@@ -220,7 +221,7 @@ func TestAnswersAreChargedBeforeOutagesAreTold(t *testing.T) {
 	assert.Equal(t, router.Balance{Spent: router.Amount{Credit: cent, Total: cent}}, list[0])
 }
 
-// TestEveryOutageObserverIsTold, and each once where a call passes twice.
+// TestEveryOutageObserverIsTold, and once even where a call passes it twice.
 func TestEveryOutageObserverIsTold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

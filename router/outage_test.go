@@ -64,7 +64,7 @@ func TestOutages(t *testing.T) {
 				for range n {
 					_, _, _ = g.decide()
 				}
-				g.router.StatsOf(id) // a plan now must not hide what comes later
+				g.router.StatsOf(id) // a snapshot taken now must not hide later changes
 			}
 			c.step(noon.Add(tt.at).Sub(c.now()))
 			assert.Equal(t, tt.outage, g.router.StatsOf(id).Outage, "what plans see")

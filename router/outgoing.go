@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// outgoing makes what providers are given of a call: nothing but what they
-// need. What several attempts share is made once.
+// outgoing builds what providers get of a call, which is only what they need. What
+// several attempts share is built once.
 type outgoing struct {
 	call    *Call
 	catalog *Catalog
@@ -39,7 +39,8 @@ func (o *outgoing) attempt(s *served, own *Credential, deadline time.Time) Attem
 	return a
 }
 
-// request returns what may leave the house, with parts or without.
+// request returns the part of the request that goes to a provider, with the state's
+// parts kept or unwrapped.
 func (o *outgoing) request(parts bool) *systemone.Request {
 	if o.whole == nil {
 		q := o.call.Request
@@ -56,9 +57,9 @@ func (o *outgoing) request(parts bool) *systemone.Request {
 	return o.unwrapped
 }
 
-// hashedUser is HMAC-SHA-256 over account and user, so that a user is the same
-// in all requests of an account, and no upstream can tell whose it is or
-// compare accounts. Without a key there is none.
+// hashedUser is the HMAC-SHA-256 of account and user. A user has the same hash in
+// all requests of an account, but no upstream can identify it or compare users
+// between accounts. Without a user key it is "".
 func (o *outgoing) hashedUser() string {
 	user := o.call.Request.User
 	if o.user != "" || user == "" || len(o.userKey) == 0 {

@@ -38,7 +38,7 @@ func TestOptions(t *testing.T) {
 	assert.Nil(t, g.upstreams["ant"].attempts()[1].Options)
 }
 
-// Nothing that is not an upstream's business is in an attempt.
+// An attempt contains nothing that an upstream does not need.
 func TestAttemptHoldsNothingElse(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, "ant bee", nil, takesUser)
@@ -122,8 +122,8 @@ func TestRequiredUserWithoutKey(t *testing.T) {
 	}
 }
 
-// A request that a program built by hand means the same however it says null:
-// providers, observers and answers see nil, as over HTTP.
+// A request built by hand means the same however it spells null. Providers,
+// observers and answers see nil, as over HTTP.
 func TestNullsOfARequestBuiltByHand(t *testing.T) {
 	t.Parallel()
 	request := func(null json.RawMessage) *systemone.Request {

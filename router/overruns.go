@@ -4,10 +4,10 @@ import (
 	"log/slog"
 )
 
-// Overrun is an answer that cost more than was set aside for it. It is charged in
-// full, so that a limit may be passed by the difference.
+// Overrun is an answer that cost more than was held for it. It is charged in full,
+// so a limit may be exceeded by the difference.
 type Overrun struct {
-	Endpoint   *Endpoint // of the last attempt that is charged
+	Endpoint   *Endpoint // of the attempt that is charged
 	Held, Cost Amount
 }
 
@@ -25,7 +25,7 @@ func (o *Overrun) attrs(c *Call) []slog.Attr {
 	}
 }
 
-// overrun notes a cost above what was set aside for it.
+// overrun notes a cost above the call's hold.
 func (s *reservation) overrun(report *Report, at *Endpoint, cost Amount) {
 	over := max(cost.Credit-s.hold.Amount.Credit, cost.Total-s.hold.Amount.Total)
 	if over > 0 {
@@ -34,11 +34,12 @@ func (s *reservation) overrun(report *Report, at *Endpoint, cost Amount) {
 	}
 }
 
-// Overruns returns how many answers cost more than was set aside for them, and
-// how much more, since the router was made. They were charged in full, so that
-// a limit may be passed by that much; whatever comes next is refused. It is 0
-// unless an upstream counts more tokens than its request and its reply have
-// bytes, or than its endpoint's [Counting] says. Each is in the log as well ([Log]), and in its call's Report.
+// Overruns returns how many answers since the router was made cost more than was
+// held for them, and by how much in total. They were charged in full, so a limit
+// may be exceeded by that much; the next call under that limit is refused. It is 0
+// unless an upstream counts more tokens than its request and its reply have bytes,
+// or than its endpoint's [Counting] says. Each is also in its call's Report and in
+// the log ([Log]). It is safe for concurrent use.
 func (r *Router) Overruns() (count int64, amount USD) {
 	return r.overruns.count.Load(), USD(r.overruns.amount.Load())
 }

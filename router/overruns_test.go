@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// A cost above its hold is in the log, with what the operator needs to find it.
+// A cost above its hold is logged with what the operator needs to find it.
 func TestOverrunsAreLogged(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -10,99 +10,98 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Rule is what a policy allows. Rules only ever narrow: an endpoint must match
-// every allow-list and no ignore-list. A nil list is no rule; an empty
-// allow-list allows nothing.
+// Rule is what a policy allows. A rule only narrows: an endpoint must match every
+// allow-list and no ignore-list. A nil list is no restriction; an empty allow-list
+// allows nothing. The zero value restricts nothing.
 type Rule struct {
 	Source                             Source
 	AllowedModels, IgnoredModels       []string // ids, dated ids or aliases
 	AllowedProviders, IgnoredProviders []string // slugs, with or without variant, or display names
 	ZDR                                bool     // zero retention for everything
-	// ZDRGroups asks zero retention of vendor groups: anthropic, openai, google,
-	// xai, other. Any other word is taken for all of them.
+	// ZDRGroups requires zero retention of endpoints of these vendor groups:
+	// anthropic, openai, google, xai, other. Any other word means all groups.
 	ZDRGroups                      []string
 	NoPaidTraining, NoFreeTraining bool // no priced, no free endpoints that collect data
-	// Sort is the order of requests that have neither order nor a sort of
-	// their own; it does not outrank a sticky session. The last one given counts.
+	// Sort is the order for requests that have neither order nor a sort of their
+	// own. A sticky session comes before it. Of several rules the last sort counts.
 	Sort systemone.SortBy
 }
 
 // Percentiles of a figure over the last five minutes, or, in [Health], over the
-// last thirty. Known is false with too little data.
+// last thirty. Known is false with fewer than ten successes.
 type Percentiles struct {
 	Known              bool
 	P50, P75, P90, P99 float64
 }
 
 // Stats is what is known of one endpoint at one instant. The zero value is an
-// endpoint never used.
+// endpoint that was never used.
 type Stats struct {
 	Outage          bool
 	Latency         Percentiles // seconds
 	Throughput      Percentiles // tokens per second; P90 is what 90 % of replies reach
-	Passed, Checked int64       // replies of the last day that passed the check, that were checked
+	Passed, Checked int64       // counts of replies of the last day: passed, out of those checked
 }
 
-// PlanInput is everything that a plan is a function of.
+// PlanInput is the whole input of [NewPlan].
 type PlanInput struct {
 	Catalog     *Catalog   // required
 	Models      []ModelRef // resolved, at least one
 	Shape       Shape
-	Preferences *systemone.Preferences // nil asks for nothing
+	Preferences *systemone.Preferences // nil prefers nothing
 	Policy      []Rule
-	Stats       []Stats     // by the index of the catalog's endpoints; nil knows nothing
-	NoUser      bool        // the user goes to nobody, so no endpoint counts as taking it
+	Stats       []Stats     // by the index of the catalog's endpoints; nil is no statistics
+	NoUser      bool        // no provider gets the user, so no endpoint counts as taking it
 	Pinned      []uuid.UUID // by the index of Models: the endpoint of the sticky session, or uuid.Nil; nil pins nothing
-	// Credentials are the caller's own, oldest first, among them those for
-	// other models and providers. One without a secret is for nothing. The plan
-	// points into the slice: it must not be changed.
+	// Credentials are the caller's own, oldest first. They may include those for
+	// other models and providers, and those without a secret are not used. The plan
+	// points into the slice, which must not be changed.
 	Credentials []Credential
 	Now         time.Time
 	Seed        uint64
 }
 
-// Plan says in which order endpoints are tried, and why each one stands where
-// it stands or does not stand at all. Every endpoint of the models asked for is
-// in Candidates or in Excluded. It is excluded once; it is a candidate once with
-// the operator's credential and once more with each that the caller has for it,
-// except that a request without fallbacks leaves one candidate in all.
+// Plan is the order in which endpoints are tried, with a reason for each place and
+// each exclusion. Every endpoint of the requested models is in Candidates or in
+// Excluded. An excluded endpoint is listed once. Another is a candidate once with
+// the operator's credential and once with each credential that the caller has for
+// it. A request without fallbacks leaves one candidate in all.
 type Plan struct {
 	Seed uint64
-	// Strategy is what put the first candidate in its place: "order",
-	// "sort:price" (or throughput, latency, exacto), "sticky" or
-	// "load-balancing".
+	// Strategy is what put the first candidate in its place: "order", "sort:price"
+	// (or throughput, latency, exacto), "sticky" or "load-balancing".
 	Strategy   string
 	Candidates []Candidate // in the order of attempts
-	Excluded   []Exclusion // by place of the model asked for, then by slug with variant
-	// ExcludedBy lists every filter that removed an endpoint, in their order,
-	// but FilterFallbacks.
+	Excluded   []Exclusion // by place of the requested model, then by slug with variant
+	// ExcludedBy lists every filter that removed an endpoint, in filter order,
+	// except FilterFallbacks.
 	ExcludedBy []Filter
 }
 
-// Candidate is an endpoint that may be tried, with the credential to use.
+// Candidate is an endpoint to try, with the credential to use.
 type Candidate struct {
 	Endpoint *Endpoint
-	// Credential is the caller's own that the endpoint is called with; nil for
-	// the operator's.
+	// Credential is the caller's own credential for the endpoint; nil is the
+	// operator's.
 	Credential *Credential
-	Weight     float64 // its probability in the draw for the first place, 0 outside it
+	Weight     float64 // its probability in the draw for the first place; 0 where it takes no part
 	Tier       Tier
-	Reason     Reason // why it stands where it stands
+	Reason     Reason // what put it in its place
 	// Price is what the request is expected to cost here, at the token counts of
 	// [PlanInput.Shape], rounded to the nearest nano-dollar. Load balancing and a sort
 	// by price compare it before it is rounded.
 	Price USD
-	// Stats is what the plan knew of the endpoint: a sort by another figure compared
-	// the P50 of its latency or throughput, or its share of passed checks; cutoffs
-	// compared its percentiles. It is never nil, points into [PlanInput.Stats], and
-	// must not be changed.
+	// Stats is what the plan knew of the endpoint. Cutoffs compared its
+	// percentiles; a sort by another figure than price compared the P50 of its
+	// latency or throughput, or its share of passed checks. It is never nil, points
+	// into [PlanInput.Stats], and must not be changed.
 	Stats *Stats
 }
 
-// Model is the endpoint's model in the plan's catalog.
+// Model returns the endpoint's model in the plan's catalog.
 func (c Candidate) Model() *Model { return c.Endpoint.model }
 
-// Tier is how an endpoint meets the performance cutoffs.
+// Tier says whether an endpoint meets the request's performance cutoffs.
 type Tier uint8
 
 // The tiers, best first.
@@ -112,7 +111,7 @@ const (
 	TierMisses
 )
 
-// String says meets, unknown or misses.
+// String returns meets, unknown or misses.
 func (t Tier) String() string {
 	switch t {
 	case TierMeets:
@@ -124,7 +123,7 @@ func (t Tier) String() string {
 	return "unknown"
 }
 
-// MarshalText returns what String does.
+// MarshalText returns the word, also for JSON and slog.
 func (t Tier) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // Reason says what put a candidate in its place.
@@ -137,15 +136,15 @@ const (
 	ReasonSort                 // by a sort, unknown figures last
 	ReasonPinned               // the endpoint of the sticky session
 	ReasonDrawn                // won the draw for the first place
-	ReasonOutage               // behind the sound ones, by price
-	// ReasonOwn is a credential of the caller's, which goes before the shared
-	// endpoints, and ReasonOwnFallback one that goes behind them. Among
-	// themselves they stand as shared ones do, only that an outage holds none
-	// back. One that was pinned or drawn has that for its reason.
+	ReasonOutage               // in an outage: behind the others, by price
+	// ReasonOwn is a candidate with the caller's own credential, ahead of the
+	// shared endpoints. ReasonOwnFallback is one behind them. Among themselves they
+	// are ordered like shared endpoints, except that an outage does not move them.
+	// A pinned or drawn one has that reason instead.
 	ReasonOwn
 	ReasonOwnFallback
-	// ReasonLastResort is an endpoint that stands behind the others of its model
-	// ([Endpoint.LastResort]), whatever put it in its place among last resorts.
+	// ReasonLastResort is an endpoint behind the others of its model
+	// ([Endpoint.LastResort]), whatever its order among last resorts.
 	ReasonLastResort
 )
 
@@ -159,18 +158,18 @@ func (r Reason) String() string {
 // MarshalText returns the word, also for JSON and slog.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// Exclusion is an endpoint that may not be tried.
+// Exclusion is an endpoint that is not tried, and why.
 type Exclusion struct {
 	Endpoint *Endpoint
-	Reason   Filter // the first that removed it
-	Detail   Detail // of the reason, where it has any
-	Source   Source // of the rule; zero for what the endpoint itself cannot do
+	Reason   Filter // the first filter that removed it
+	Detail   Detail // of the reason, where it has one
+	Source   Source // of the rule; zero where the endpoint itself cannot serve the request
 }
 
-// NewPlan filters and orders the endpoints of the models asked for. It is a
-// pure function: the same input gives the same plan, on every machine and in
-// every release; the draw for the first place takes one number of math/rand/v2's
-// PCG, seeded with Seed and 0. It is safe for concurrent use.
+// NewPlan filters and orders the endpoints of the requested models. It is a pure
+// function: the same input gives the same plan, on every machine and in every
+// release. The draw for the first place takes one number of math/rand/v2's PCG,
+// seeded with Seed and 0. It is safe for concurrent use.
 func NewPlan(in PlanInput) Plan {
 	if in.Catalog == nil {
 		return Plan{Seed: in.Seed, Strategy: strategyBalance}
@@ -186,8 +185,8 @@ func NewPlan(in PlanInput) Plan {
 	return plan
 }
 
-// Err is nil while there are candidates. Otherwise it is an [*Error]:
-// [NoCapacity] where an endpoint was removed only because the operator switched
+// Err returns nil while there are candidates. Otherwise it returns an [*Error]:
+// [NoCapacity] where some endpoint was removed only because the operator switched
 // it off, else [NotFound] for the models as the request named them.
 func (p Plan) Err(requested []string) error {
 	if len(p.Candidates) > 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestPlanAllocations: a plan allocates what it returns and nothing else,
-// however many endpoints there are. The race detector allocates on its own.
+// TestPlanAllocations: a plan allocates only what it returns, however many
+// endpoints there are. The race detector adds allocations.
 func TestPlanAllocations(t *testing.T) {
 	for _, n := range []int{100, 1000} {
 		plain := market(t, n)

@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// market is one model at n endpoints of n/4 providers, with prices, figures and
-// outages that are all over the place.
+// market returns one model at n endpoints of n/4 providers, with varied prices,
+// figures and outages.
 func market(tb testing.TB, n int) router.PlanInput {
 	tb.Helper()
 	var providers []router.ProviderInfo

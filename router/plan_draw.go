@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// draw puts one of the best candidates first, where load is balanced and no
-// session is pinned: each with a weight of 1/price², or, where some are free,
-// one of the free ones. Of several credentials for one endpoint the oldest takes
-// part. What the draw passes over keeps its order.
+// draw puts one of the best candidates first, where load is balanced and no session
+// is pinned. The weight of each is 1/price². Where some are free, one of these is
+// drawn with equal weights. Of several credentials for one endpoint only the oldest
+// takes part. The other candidates keep their order.
 func (p *planner) draw() {
 	if len(p.places) == 0 {
 		return
@@ -25,11 +25,11 @@ func (p *planner) draw() {
 			break
 		}
 		w := 0.0
-		if p.marks[place].balanced { // no younger credential
+		if p.marks[place].balanced { // false for a younger credential
 			w = 1
 			if least > 0 {
 				ratio := least / k.price.float()
-				w = float64(ratio * ratio) // rounded here, on every machine
+				w = float64(ratio * ratio) // the conversion rules out a fused multiply-add, for equal results on every machine
 			}
 			p.lots++
 		}
@@ -41,7 +41,7 @@ func (p *planner) draw() {
 	p.raise(p.pick())
 }
 
-// pick returns the index of the weight that the seed draws.
+// pick returns the index of the drawn weight.
 func (p *planner) pick() int {
 	var source rand.PCG
 	source.Seed(p.in.Seed, 0)
@@ -55,10 +55,10 @@ func (p *planner) pick() int {
 			last = i
 		}
 	}
-	return last // rounding left a crumb
+	return last // rounding left a remainder of x
 }
 
-// raise moves the candidate i of the draw to the front.
+// raise moves candidate i to the front.
 func (p *planner) raise(i int) {
 	place, w := p.places[i], p.weights[i]
 	copy(p.places[1:i+1], p.places[:i])

@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// A figure is smaller the better the statistic is that a sort looks at. What
-// is below zero is zero, and what is no number is not known.
+// A better statistic has a smaller figure. A negative statistic counts as zero, and
+// NaN is unknown.
 func TestFiguresSortLikeStatistics(t *testing.T) {
 	value := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), 1, math.Inf(1), math.Inf(-1), math.NaN()}))
 	percentiles := rapid.Custom(func(t *rapid.T) Percentiles {

@@ -6,8 +6,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// verdict is what a plan says of an endpoint that is out, with the rule that it
-// is for. The zero verdict keeps.
+// verdict is why an endpoint is excluded, with the index of the rule that excludes
+// it. The zero verdict keeps the endpoint.
 type verdict struct {
 	reason Filter
 	detail Detail
@@ -16,7 +16,7 @@ type verdict struct {
 
 const noRule = -1
 
-// byRequest is a verdict that the request itself asked for.
+// byRequest returns a verdict due to the request's own preferences, the last rule.
 func (p *planner) byRequest(r Filter) verdict {
 	return verdict{reason: r, rule: int32(len(p.rules) - 1)} //nolint:gosec // a short list
 }
@@ -30,7 +30,7 @@ func (p *planner) judgeModel(m int32) verdict {
 	}
 	for i, r := range p.rules {
 		if slices.ContainsFunc(r.IgnoredModels, func(name string) bool {
-			return slices.Contains(p.modelsNamed(name), m) // and ignores all that it may mean
+			return slices.Contains(p.modelsNamed(name), m) // an ambiguous name ignores every model that it may mean
 		}) {
 			return verdict{reason: FilterIgnoredModels, rule: int32(i)}
 		}
@@ -38,8 +38,7 @@ func (p *planner) judgeModel(m int32) verdict {
 	return verdict{}
 }
 
-// namesModel reports whether a list allows a model. A name that may mean
-// several allows none of them.
+// namesModel reports whether a list allows a model. An ambiguous name allows none.
 func (p *planner) namesModel(names []string, m int32) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		found := p.modelsNamed(name)
@@ -84,14 +83,14 @@ func (p *planner) judge(s *spec) verdict {
 	return verdict{}
 }
 
-// refusal is the verdict of the first filter that refuses one of the traits.
+// refusal returns the verdict of the first filter that refuses one of the traits.
 func (p *planner) refusal(t traits) verdict {
 	bit, r := t.first()
 	return verdict{reason: r, rule: p.refusedBy[bit]}
 }
 
-// judgeLimits compares the request's size with what the endpoint can take. A
-// limit of zero is none.
+// judgeLimits compares the request's size with the endpoint's limits. A limit of
+// zero is no limit.
 func judgeLimits(e *Endpoint, s *Shape) Filter {
 	switch l := &e.Limits; {
 	case e.ContextLength > 0 && s.StateTokens > int64(e.ContextLength):
@@ -108,9 +107,9 @@ func judgeLimits(e *Endpoint, s *Shape) Filter {
 	return keep
 }
 
-// capOf returns the largest USD within a cap, so that comparing with it is
-// comparing with the cap exactly: the whole nano-dollars of it. No cap is the
-// largest USD; below a negative one there is nothing.
+// capOf returns the largest USD within a cap, its whole nano-dollars. A USD is
+// within the result exactly when it is within the cap. No cap is the largest USD,
+// and a negative cap is -1, because no price is within it.
 func capOf(d *decimal.Decimal) USD {
 	switch {
 	case d == nil:
@@ -122,7 +121,7 @@ func capOf(d *decimal.Decimal) USD {
 	}
 	digits := int64(d.NumDigits())
 	shift := int64(d.Exponent()) + usdDigits
-	switch whole := digits + shift; { // digits of the result
+	switch whole := digits + shift; { // whole is the number of digits of the result
 	case whole <= 0:
 		return 0
 	case whole > usdMaxDigits:
@@ -140,9 +139,9 @@ func capOf(d *decimal.Decimal) USD {
 	return USD(n)
 }
 
-// capOfLong does the same for numbers that may not fit on the way. It is
-// called for results of at most 19 digits only, so it never makes a number
-// longer than the cap's text.
+// capOfLong is capOf for numbers that may overflow an int64 on the way. It is
+// called only for results of at most 19 digits, so no number is longer than the
+// cap's text.
 func capOfLong(d *decimal.Decimal, shift int64) USD {
 	n := decimal.NewFromBigInt(d.Coefficient(), int32(shift)).BigInt() //nolint:gosec // exponent plus nine, and small
 	if !n.IsInt64() {

@@ -10,9 +10,9 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Whatever else orders a plan: a last resort stands behind all other endpoints of
-// its own model and of the models asked for before it, and before all of those
-// asked for after it.
+// Whatever else orders a plan, a last resort stands behind all other endpoints of
+// its model and of models requested before, and ahead of those of models requested
+// after.
 func TestLastResortsStandLast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLaw(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// law is a plan's input, drawn, that can be built again in another order.
+// law is the drawn input of a plan, which can be built again in another order.
 type law struct {
 	endpoints []router.Endpoint
 	stats     []router.Stats
@@ -195,7 +195,7 @@ func (l law) inOrder() []int {
 	return order
 }
 
-// own says whose credential a candidate is called with.
+// own returns the credential of a candidate as a text.
 func own(c router.Candidate) string {
 	if c.Credential == nil {
 		return "shared"
@@ -214,7 +214,7 @@ func payer(c router.Candidate) int {
 	return 0
 }
 
-// describe writes a plan down without its pointers.
+// describe formats a plan without its pointers.
 func describe(p router.Plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %s %v\n", p.Seed, p.Strategy, p.ExcludedBy)
@@ -298,8 +298,8 @@ func TestEveryEndpointStandsInThePlanOnce(t *testing.T) {
 	})
 }
 
-// means says whether a provider name of the drawn ones means an endpoint, in
-// other words than the planner's.
+// means reports whether a drawn provider name means an endpoint, independently of
+// the planner.
 func means(name string, e *router.Endpoint) bool {
 	displayed := map[string]string{"ant": "Ant Cloud", "bee": "Bee", "cat": "Cat Labs", "dog": "Dog"}[e.Provider]
 	if strings.Contains(name, "/") {
@@ -331,8 +331,8 @@ func TestListsAreObeyed(t *testing.T) {
 	})
 }
 
-// The order of a plan, looked at pair by pair: no candidate stands before one
-// that the strong keys of the rules put ahead of it.
+// No candidate stands ahead of one that the strong keys of the rules put before it.
+// All pairs are compared.
 func TestStrongKeysDecide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLaw(t)
@@ -350,7 +350,7 @@ func TestStrongKeysDecide(t *testing.T) {
 			}
 			before := plan.Candidates[i-1]
 			if last := c.Endpoint.LastResort; before.Endpoint.LastResort != last || last && place(before) != place(c) {
-				continue // TestLastResortsStandLast
+				continue // see TestLastResortsStandLast
 			}
 			require.LessOrEqual(t, before.Tier, c.Tier)
 			if before.Tier < c.Tier || grouped && place(before) < place(c) {

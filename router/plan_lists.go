@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// nameLists are the provider lists of all rules, in the order in which they
-// are obeyed. Each is a bit of a word, so that one look at what names the
-// endpoint tells of 64 lists whether it may pass.
+// nameLists are the provider lists of all rules, in the order in which they apply.
+// Each list is one bit of a word, so that one comparison checks an endpoint against
+// 64 lists.
 type nameLists struct {
-	verdicts []verdict // of an endpoint that the list removes
-	allowing []uint64  // of 64 lists each, those that allow
-	named    []uint64  // of the same, by what names mean: the lists that name it
-	targets  int       // how much names can mean
+	verdicts []verdict // by list: the verdict on an endpoint that the list removes
+	allowing []uint64  // by word: the bits of the lists that are allow-lists
+	named    []uint64  // by word and target number: the bits of the lists that name the target
+	targets  int       // how many target numbers there are
 }
 
 const listsPerWord = 64
@@ -33,7 +33,7 @@ func (l *nameLists) judge(s *spec) verdict {
 	return verdict{}
 }
 
-// addList adds a list that removes what it does not allow, or what it ignores.
+// addList adds an allow-list or an ignore-list.
 func (p *planner) addList(names []string, v verdict) {
 	l := &p.lists
 	bit := uint64(1) << (len(l.verdicts) % listsPerWord)
@@ -57,7 +57,7 @@ func (p *planner) addList(names []string, v verdict) {
 
 const noEntry = math.MaxInt32
 
-// enter remembers the first place of each name in the request's order.
+// enter stores the first position of each name in the request's order.
 func (p *planner) enter(order []string) {
 	n := p.in.Catalog.nTargets
 	p.entries = slices.Grow(p.entries[:0], n)[:n]
@@ -71,5 +71,5 @@ func (p *planner) enter(order []string) {
 	}
 }
 
-// entry is an endpoint's first place in the request's order, or noEntry.
+// entry returns an endpoint's first position in the request's order, or noEntry.
 func (p *planner) entry(s *spec) int32 { return min(p.entries[s.provider], p.entries[s.tag]) }

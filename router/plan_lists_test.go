@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// However many rules there are, the first allow-list that leaves an endpoint
-// out removes it, or else the first ignore-list that names it.
+// However many rules there are, the first allow-list without an endpoint removes
+// it, or else the first ignore-list that names it.
 func TestManyListsOneVerdict(t *testing.T) {
 	longest := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -46,7 +46,7 @@ func TestManyListsOneVerdict(t *testing.T) {
 	require.Greater(t, longest, 64, "more lists than fit a word were never drawn")
 }
 
-// listed is the simple definition.
+// listed is the definition as a simple loop.
 func listed(policy []router.Rule, e *router.Endpoint) (reason router.Filter, source router.Source) {
 	is := func(name string) bool { return means(name, e) }
 	for _, r := range policy {

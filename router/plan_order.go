@@ -17,16 +17,16 @@ const (
 // mode is how the endpoints of one model are ordered.
 type mode struct {
 	ordered bool             // by the request's order
-	by      systemone.SortBy // else by this, or "" for load balancing
+	by      systemone.SortBy // otherwise the sort; "" for load balancing
 	pinned  int32            // the endpoint that goes first, in the catalog's specs, or nowhere
 	figure  figure           // of the sort
-	plain   bool             // sound or not is all that a standing depends on
+	plain   bool             // a standing depends only on whether the endpoint has an outage
 
 	first, sound, outage standing
 }
 
-// modeOf is the mode of a model, which is that of the first one where they are
-// not kept apart.
+// modeOf returns the mode of a model. Models that are not kept apart have the sort
+// of the first.
 func (p *planner) modeOf(ref ModelRef, place int) mode {
 	m := mode{pinned: nowhere}
 	at := standing{lead: payerShared<<p.layout.payer | p.part<<p.layout.part, mark: mark{own: shared, place: int32(place)}} //nolint:gosec // a short list
@@ -64,8 +64,8 @@ func (p *planner) modeOf(ref ModelRef, place int) mode {
 	return m
 }
 
-// standing is the lead and the mark that a candidate begins with. Its figure and its
-// price are added for each endpoint.
+// standing is the initial lead and mark of a candidate. Its figure and its price
+// are added for each endpoint.
 type standing struct {
 	lead uint64
 	mark
@@ -77,17 +77,17 @@ func (s standing) ranked(rank uint64, why Reason) standing {
 	return s
 }
 
-// key is what a candidate is ordered by: lead, figure and price in turn. Keys
-// are made by place of the model, then by slug, so that their index decides
-// between equal ones.
+// key is what candidates are ordered by: lead, figure and price in turn. Keys are
+// made by place of the model, then by slug, so that the index decides between equal
+// keys.
 type key struct {
 	lead   uint64
 	figure uint64 // of the sort, best first
 	price  amount
 }
 
-// mark is what a plan says of a candidate. Sorting looks at keys only, so
-// marks stand apart from them.
+// mark is what a plan says of a candidate. It is stored apart from the key because
+// sorting reads keys only.
 type mark struct {
 	spec     int32 // in the catalog's specs
 	own      int32 // in the caller's credentials, or shared
@@ -97,14 +97,20 @@ type mark struct {
 	balanced bool // load balancing, and not pinned: takes part in a draw
 }
 
-// layout says where in a lead the strong keys begin. The strongest come first:
-// the part of the plan, a bit for a last resort, the tier, the place of the
-// model, whose credential pays, the rank within these, and a bit for a figure
-// that is not known.
+// layout holds the positions of the fields of a lead, the most significant one
+// first:
 //
-// Models with last resorts divide a plan into parts: each ends with the last
-// resorts of one model, so a part holds that model and those between it and the
-// one before that has last resorts.
+//   - the part of the plan
+//   - a bit for a last resort
+//   - the tier
+//   - the place of the model
+//   - whose credential pays
+//   - the rank within these
+//   - a bit for an unknown figure
+//
+// Models with last resorts divide a plan into parts. Each part ends with the last
+// resorts of one model, and holds that model and the models since the previous
+// part.
 type layout struct{ payer, place, tier, last, part int }
 
 const (
@@ -120,24 +126,24 @@ func layoutOf(order, models int) layout {
 	return layout{payer: payer, place: place, tier: tier, last: last, part: last + 1}
 }
 
-// Whose credential pays, the first first.
+// Whose credential pays, in the order of candidates.
 const (
 	payerOwn = iota
 	payerShared
 	payerFallback
 )
 
-// The ranks without an order. With one, the places in it are the ranks, and
-// behind them stand those that it does not name, sound ones first.
+// The ranks of a request without an order. With one, positions in it are the ranks, and
+// the endpoints that it does not name follow, those in an outage last.
 const (
 	rankPinned = iota
 	rankSound
 	rankOutage
 )
 
-// addKeys makes a key and a mark of every endpoint of a model that the filters
-// leave, and a refusal of every other. There are many, so they are written in
-// place.
+// addKeys adds a key and a mark for every endpoint of a model that the filters
+// keep, and a refusal for every other. The keys are written in place because there
+// are many.
 func (p *planner) addKeys(m *mode, served span) {
 	specs, careful, plain := p.in.Catalog.specs, p.careful, m.plain
 	prompt, completion := p.prompt, p.completion
@@ -172,7 +178,7 @@ func (p *planner) addKeys(m *mode, served span) {
 	p.keys, p.marks = keys[:n], marks[:n]
 }
 
-// refine looks at all that a standing may depend on, and at the figure.
+// refine adds the tier, the pin and the figure of an endpoint to its standing.
 func (p *planner) refine(k *key, mark *mark, s *spec, stats *Stats, m *mode) {
 	if m.ordered {
 		if entry := p.entry(s); entry != noEntry {
@@ -195,8 +201,8 @@ func (p *planner) refine(k *key, mark *mark, s *spec, stats *Stats, m *mode) {
 	}
 }
 
-// tier compares an endpoint's statistics with the performance cutoffs: one
-// known miss is a miss, else anything unknown is unknown.
+// tier compares an endpoint's statistics with the performance cutoffs. One known
+// miss is a miss; otherwise an unknown figure makes the tier unknown.
 func (p *planner) tier(s *Stats) Tier {
 	tier := TierMeets
 	if p.cutLatency {
@@ -221,11 +227,11 @@ func tierOf(c *systemone.Cutoffs, p *Percentiles, met func(v, cutoff float64) bo
 	return TierMeets
 }
 
-// figure is what a sort looks at.
+// figure is the statistic by which a sort orders.
 type figure uint8
 
 const (
-	noFigure figure = iota // as where prices are sorted by, which have a key of their own
+	noFigure figure = iota // also for a sort by price, which has its own field in key
 	latencyFigure
 	throughputFigure
 	passedFigure
@@ -244,9 +250,9 @@ func figureOf(by systemone.SortBy) figure {
 	return noFigure
 }
 
-// of returns what the sort looks at as a number that is smaller the better it is,
-// and whether it is known. Of one that is not known the number is 0: the lead
-// already puts it behind all known ones.
+// of returns the figure as a number that is smaller for better endpoints, and
+// whether it is known. An unknown figure is 0, because the lead already puts it
+// behind all known ones.
 func (f figure) of(s *Stats) (best uint64, known bool) {
 	switch f {
 	case latencyFigure:
@@ -267,8 +273,8 @@ func (f figure) of(s *Stats) (best uint64, known bool) {
 	return 0, false
 }
 
-// ascending returns a number that grows with v, up to the largest int64. What is
-// below zero counts as zero.
+// ascending returns a number that grows with v, at most the largest int64. A
+// negative v counts as zero.
 func ascending(v float64) uint64 {
 	if v <= 0 {
 		return 0
@@ -276,7 +282,7 @@ func ascending(v float64) uint64 {
 	return math.Float64bits(v) // floats from 0 up sort like their bits
 }
 
-// wilson is the lower end of the 95 % Wilson score interval of a proportion
+// wilson returns the lower end of the 95 % Wilson score interval of a proportion
 // (E. B. Wilson, 1927).
 func wilson(passed, checked int64) float64 {
 	const z = 1.96
@@ -303,8 +309,8 @@ func (p *planner) strategy() string {
 	return strategyBalance
 }
 
-// firstMode is the mode of the first candidate, or that of the first model
-// asked for where there is none.
+// firstMode returns the mode of the first candidate's model or, without candidates,
+// that of the first requested model.
 func (p *planner) firstMode() mode {
 	switch {
 	case len(p.modes) == 0:

@@ -2,7 +2,7 @@ package router
 
 import "strings"
 
-// own is a credential of the caller's that is for the model at hand.
+// own is a credential of the caller's that may be used for the current model.
 type own struct {
 	credential int32 // in the plan's input
 	provider   int32 // in the catalog's providers
@@ -10,9 +10,8 @@ type own struct {
 
 const shared = -1 // no own credential
 
-// addOwn adds the candidates that the caller's own credentials make of the
-// endpoints that the filters left: who pays changes nothing about what is
-// allowed.
+// addOwn adds candidates with the caller's own credentials, for the endpoints that
+// the filters kept. The filters are the same, whoever pays.
 func (p *planner) addOwn() {
 	if len(p.in.Credentials) == 0 {
 		return
@@ -24,7 +23,7 @@ func (p *planner) addOwn() {
 			model = s.model
 			p.ownOf(p.in.Catalog.byModel[model])
 		}
-		var first, fallback bool // found: only the oldest of either takes part in a draw
+		var first, fallback bool // found one already: only the oldest of each kind takes part in a draw
 		for _, o := range p.own {
 			if o.provider != s.provider {
 				continue
@@ -41,7 +40,7 @@ func (p *planner) addOwn() {
 	}
 }
 
-// ownOf lists the credentials that are for a model, oldest first.
+// ownOf lists the credentials that may be used for a model, oldest first.
 func (p *planner) ownOf(model int32) {
 	p.own = p.own[:0]
 	for i := range p.in.Credentials {
@@ -52,8 +51,9 @@ func (p *planner) ownOf(model int32) {
 	}
 }
 
-// payee is the provider that a credential is for, where it is for the model. A
-// display name is not enough to send a secret to.
+// payee returns the provider of a credential, where the credential may be used for
+// the model. A display name does not match, because a secret must not be sent by an
+// ambiguous name.
 func (p *planner) payee(c *Credential, model int32) (provider int32, ok bool) {
 	if c.Secret == "" || c.Models != nil && !p.namesModel(c.Models, model) {
 		return 0, false
@@ -76,7 +76,7 @@ func (p *planner) ownKey(k key, m mark, credential int32) (key, mark) {
 		reason, payer = ReasonOwnFallback, payerFallback
 	}
 	if m.reason == ReasonOutage {
-		k.lead -= (rankOutage - rankSound) << rankShift // an outage holds back shared endpoints only
+		k.lead -= (rankOutage - rankSound) << rankShift // an outage moves only shared endpoints back
 	}
 	if m.reason != ReasonPinned {
 		m.reason = reason

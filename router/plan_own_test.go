@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Where own credentials cannot work none is sent: the attempt would count as
-// paid by the caller.
+// No own credential is sent to a provider where it cannot work, because the attempt
+// would count as paid by the caller.
 func TestNoOwnCredentialGoesWhereItCannotWork(t *testing.T) {
 	in := caseInput(t, "K1", "own bee", `{"sort":"price"}`)
 	var (

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// plan writes down what was found.
+// plan returns the finished plan.
 func (p *planner) plan() Plan {
 	plan := Plan{Seed: p.in.Seed, Strategy: p.strategy()}
 	if p.alone && len(p.places) > 1 {
@@ -26,8 +26,8 @@ func (p *planner) plan() Plan {
 	return plan
 }
 
-// fillCandidates writes down the candidates in their order. What the loop reads
-// stands in variables because there are many.
+// fillCandidates fills in the candidates in their order. Values that the loop reads
+// are local variables because there are many candidates.
 func (p *planner) fillCandidates(candidates []Candidate) {
 	specs, stats, keys, marks := p.in.Catalog.specs, p.in.Stats, p.keys, p.marks
 	var unknown *Stats
@@ -59,7 +59,7 @@ func nameLasts(candidates []Candidate) {
 	}
 }
 
-// dropOthers excludes what stood behind the only candidate.
+// dropOthers excludes all candidates but the first.
 func (p *planner) dropOthers(only int32) {
 	for i := range p.marks[:p.shared] {
 		if m := &p.marks[i]; m.spec != only {

@@ -24,8 +24,8 @@ func caseInput(t *testing.T, catalog, state, request string) router.PlanInput {
 	return in
 }
 
-// The first seeds of a plan decide the same in every release, so that a logged
-// decision can be replayed.
+// A seed draws the same in every release, so that a logged decision can be
+// replayed.
 func TestSeedsNeverChangeTheirMeaning(t *testing.T) {
 	in := caseInput(t, "ant:M 1; bee:M 1; cat:M 1; dog:M 1", "–", "–")
 	var winners []string
@@ -37,7 +37,7 @@ func TestSeedsNeverChangeTheirMeaning(t *testing.T) {
 	assert.Equal(t, []string{"ant", "cat", "cat", "bee", "ant", "bee", "ant", "bee", "dog", "ant", "bee"}, winners)
 }
 
-// The metadata says which rule excluded an endpoint, and of a price which part.
+// An exclusion names the rule's source and, for a price, the part.
 func TestExclusionsNameTheirSource(t *testing.T) {
 	for name, c := range map[string]struct {
 		catalog, state, request string
@@ -61,7 +61,7 @@ func TestExclusionsNameTheirSource(t *testing.T) {
 		"group":    {"K1 + bee zdr", "member guardrail enforce_zdr_other; account zdr", `{"zdr":true}`, router.Exclusion{Reason: router.FilterZDR, Source: router.SourceMember}},
 		"size":     {"K1 + ant opt=1", "–", "–", router.Exclusion{Reason: router.FilterOptions}},
 		"off":      {"K1 + ant off", "–", "–", router.Exclusion{Reason: router.FilterOffline}},
-		// The filters have an order, whoever set them.
+		// The filters have an order, whichever rule they are from.
 		"both lists":  {"K1 + ant off", "account ignores ant", `{"only":["bee"],"ignore":["ant"]}`, router.Exclusion{Reason: router.FilterAllowedProviders, Source: router.SourceRequest}},
 		"price first": {"K1 + ant off, ant opt=1, ant que=1", "–", `{"max_price":{"prompt":"0.5"}}`, router.Exclusion{Reason: router.FilterMaxPrice, Detail: router.DetailPrompt, Source: router.SourceRequest}},
 	} {
@@ -117,8 +117,8 @@ func TestCandidatesSayWhy(t *testing.T) {
 	}
 }
 
-// A credential goes with the secret that the input gave, by its slug only, and
-// never without one: the operator would pay.
+// A credential is sent with its secret, and only where its provider is named by
+// slug. One without a secret is not used, because the operator would pay.
 func TestOwnCredentialsNeedASlugAndASecret(t *testing.T) {
 	in := caseInput(t, "K1", "own bee", `{"sort":"price"}`)
 	assert.Same(t, &in.Credentials[0], router.NewPlan(in).Candidates[0].Credential)
@@ -140,7 +140,7 @@ func TestTiers(t *testing.T) {
 	assert.Equal(t, "last_resort", router.Reason(200).String(), "no reason beyond the last")
 }
 
-// Figures that make no sense must neither win nor break the order.
+// Meaningless figures neither win nor break the order.
 func TestSenselessFigures(t *testing.T) {
 	in := caseInput(t, "ant:M 1 lat=1 thr=1; bee:M 2 lat=1 thr=1; cat:M 3 lat=1 thr=1; dog:M 4", "–", `{"sort":"throughput"}`)
 	in.Stats[0].Throughput.P50, in.Stats[0].Latency.P50 = math.NaN(), math.NaN()
@@ -163,14 +163,14 @@ func TestPlanWithoutInput(t *testing.T) {
 	assert.EqualError(t, plan.Err([]string{"a", "b"}), "router: not_found: No endpoints found for a, b")
 }
 
-// A model that is asked for twice has its endpoints once, at its first place.
+// A model that is named twice has its endpoints once, at its first place.
 func TestPlanOfDoubles(t *testing.T) {
 	in := caseInput(t, "K2", "–", `models N,M {"sort":"price"}`)
 	in.Models = append(in.Models, in.Models...)
 	assert.Equal(t, []string{"ant:N", "cat:N", "bee:M", "ant:M"}, candidates(router.NewPlan(in), 2))
 }
 
-// Prices are compared exactly also where 64 bits and floats end.
+// Prices are compared exactly even beyond 64 bits and floats.
 func TestHugePricesAreComparedExactly(t *testing.T) {
 	in := caseInput(t, "ant:M 9000000000; bee:M 8999999999.999999999; cat:M 9000000000", "–", `{"sort":"price"}`)
 	in.Shape.PromptTokens = math.MaxInt64
@@ -183,7 +183,7 @@ func TestHugePricesAreComparedExactly(t *testing.T) {
 	}
 }
 
-// A cap says no to a billionth too much, whatever way it is written.
+// A cap refuses a billionth too much, however the cap is written.
 func TestMaxPriceIsExact(t *testing.T) {
 	for _, c := range []struct {
 		price, limit string
@@ -268,7 +268,7 @@ func TestAmbiguousNamesInRules(t *testing.T) {
 	assert.Equal(t, []router.Filter{router.FilterIgnoredModels}, router.NewPlan(in).ExcludedBy)
 }
 
-// Pins act by the place of the model, and the zero UUID pins nothing.
+// Pins apply by the place of the model, and the zero UUID pins nothing.
 func TestPinsOfFallbackModels(t *testing.T) {
 	in := caseInput(t, "K2", "–", "models M,N –")
 	in.Pinned = []uuid.UUID{uuid.Nil, in.Catalog.Endpoints()[3].ID} // cat:N
@@ -281,7 +281,7 @@ func TestPinsOfFallbackModels(t *testing.T) {
 	assert.Equal(t, "load-balancing", router.NewPlan(in).Strategy)
 }
 
-// R24: the options that go to an endpoint.
+// R24: the provider options that go to an endpoint.
 func TestOptionsOfAnEndpoint(t *testing.T) {
 	p := sound()
 	c, err := p.catalog()
@@ -302,7 +302,7 @@ func TestOptionsOfAnEndpoint(t *testing.T) {
 	assert.Nil(t, c.Options(nil, bee))
 }
 
-// R60: equal to the limit fits, one more does not.
+// R60: a request at the limit fits, one above does not.
 func TestLimitsAreInclusive(t *testing.T) {
 	for _, flag := range []string{"opt", "que", "lev"} {
 		assert.Len(t, router.NewPlan(caseInput(t, "ant:M 1 "+flag+"=2", "–", "–")).Candidates, 1, flag)
@@ -312,7 +312,7 @@ func TestLimitsAreInclusive(t *testing.T) {
 	assert.Empty(t, router.NewPlan(caseInput(t, "ant:M 1 ctx=1999", "–", "–")).Candidates)
 }
 
-// An endpoint stands at the first entry that means it.
+// An endpoint has the place of the first entry that means it.
 func TestFirstEntryCounts(t *testing.T) {
 	in := caseInput(t, "K1", "–", `{"order":["cat","ant","bee","CAT","Cat Labs"]}`)
 	assert.Equal(t, []string{"cat", "ant", "bee"}, candidates(router.NewPlan(in), 1))
@@ -343,8 +343,8 @@ func TestNamesFold(t *testing.T) {
 	}
 }
 
-// An endpoint that takes options without guidance and no other null is asked
-// for those, and passed over for the rest.
+// An endpoint that takes null only as an option's guidance is asked for such
+// requests, and excluded for other nulls.
 func TestOptionNullsOnly(t *testing.T) {
 	p := sound()
 	p.endpoints[0].Limits.OptionNullsOnly = true
@@ -372,8 +372,8 @@ func TestTiersHaveNames(t *testing.T) {
 	}
 }
 
-// TestCandidatesHaveTheFiguresTheyWereComparedBy: whoever reads a plan finds what a
-// sort, a cutoff and load balancing looked at, and not another instant's figures.
+// TestCandidatesHaveTheFiguresTheyWereComparedBy: a candidate has the figures that
+// a sort, a cutoff and load balancing compared, not those of another instant.
 func TestCandidatesHaveTheFiguresTheyWereComparedBy(t *testing.T) {
 	t.Parallel()
 	in := market(t, 100)

@@ -21,15 +21,15 @@ type planner struct {
 	capped                    bool
 	caps                      prices
 	layout                    layout
-	part                      uint64 // of the plan that the model at hand is in
-	lasts                     bool   // the model at hand has a last resort
+	part                      uint64 // the part of the plan that the current model is in
+	lasts                     bool   // the current model has a last resort
 	prompt, completion        uint64 // tokens
 
 	refused   traits           // by any rule
 	refusedBy [traitBits]int32 // the first rule that refuses the trait
-	careful   traits           // what has one of them is judged, all else stays
+	careful   traits           // endpoints with one of these are judged; all others are kept
 	lists     nameLists
-	entries   []int32 // by what a name means: its first place in the request's order
+	entries   []int32 // by target number: its first position in the request's order
 
 	modes  []mode    // by place of the model
 	seen   []bool    // by model of the catalog
@@ -42,7 +42,7 @@ type planner struct {
 	places []int32 // the candidates in order, by their index in keys and marks
 
 	weights       []float64
-	share         float64 // what a weight of 1 is of all
+	share         float64 // the probability of a weight of 1
 	lots          int     // candidates in the draw
 	name          []byte  // a folded name
 	requestRule   Rule
@@ -50,14 +50,15 @@ type planner struct {
 	noStats       Stats
 }
 
-// refusal is an endpoint that is out.
+// refusal is an excluded endpoint.
 type refusal struct {
 	spec  int32 // in the catalog's specs
 	place int32 // of its model
 	why   verdict
 }
 
-// planners lends planners; only their memory outlives a plan.
+// planners pools planners. A pooled planner keeps its memory but no data of its
+// plan.
 type planners struct{ pool sync.Pool }
 
 func (l *planners) get() *planner {
@@ -73,7 +74,7 @@ func (l *planners) put(p *planner) {
 	l.pool.Put(p)
 }
 
-// start takes the input in.
+// start takes the input and resets the planner.
 func (p *planner) start(in PlanInput) {
 	p.in, p.prefs = in, in.Preferences
 	if p.prefs == nil {
@@ -95,7 +96,7 @@ func (p *planner) start(in PlanInput) {
 	p.startLists()
 }
 
-// startRules collects all rules, the request's own preferences as the last.
+// startRules collects all rules, with the request's own preferences last.
 func (p *planner) startRules() {
 	p.rules, p.defaultSort = p.rules[:0], ""
 	for i := range p.in.Policy {
@@ -128,8 +129,8 @@ func (p *planner) startRules() {
 	}
 }
 
-// refuse takes traits that a rule refuses in. The first rule to refuse one is
-// its reason.
+// refuse adds the traits that a rule refuses. The first rule to refuse a trait is
+// the source of its exclusions.
 func (p *planner) refuse(t traits, rule int) {
 	for fresh := t &^ p.refused; fresh != 0; fresh &= fresh - 1 {
 		p.refusedBy[bits.TrailingZeros32(uint32(fresh))] = int32(rule) //nolint:gosec // a short list
@@ -137,7 +138,7 @@ func (p *planner) refuse(t traits, rule int) {
 	p.refused |= t
 }
 
-// startPreferences takes in what the request itself wants of an endpoint.
+// startPreferences reads what the request requires of an endpoint.
 func (p *planner) startPreferences() {
 	request := len(p.rules) - 1
 	if p.prefs.EnforceDistillableText {
@@ -162,8 +163,8 @@ func (p *planner) startPreferences() {
 	}
 }
 
-// startLists looks all provider names up, and decides which endpoints have to
-// be judged.
+// startLists looks up all provider names and decides which endpoints must be
+// judged.
 func (p *planner) startLists() {
 	p.lists.reset(p.in.Catalog.nTargets)
 	for i, r := range p.rules {
@@ -186,8 +187,8 @@ func (p *planner) startLists() {
 	}
 }
 
-// gather makes a key of every endpoint of the models asked for that the filters
-// leave, and a refusal of every other. Each model counts once.
+// gather makes a key for every endpoint of the requested models that the filters
+// keep, and a refusal for every other. A model that is named twice counts once.
 func (p *planner) gather() {
 	c := p.in.Catalog
 	for place, ref := range p.in.Models {
@@ -211,8 +212,8 @@ func (p *planner) gather() {
 	p.shared = len(p.keys)
 }
 
-// place puts the candidates in order. Of equal keys the one with the smaller index
-// goes first, so the plan does not depend on how the sort works.
+// place sorts the candidates. Of equal keys the one with the smaller index goes
+// first, so the plan does not depend on the sort algorithm.
 func (p *planner) place() {
 	p.places = slices.Grow(p.places, len(p.keys))[:len(p.keys)]
 	for i := range p.places {
@@ -235,7 +236,7 @@ func (p *planner) place() {
 	})
 }
 
-// smallerFirst is cmp.Compare of two words that differ.
+// smallerFirst is cmp.Compare for two words that differ.
 func smallerFirst(a, b uint64) int {
 	if a < b {
 		return -1
@@ -248,7 +249,7 @@ func (p *planner) modelsNamed(name string) []int32 {
 	return p.in.Catalog.modelNames[string(p.name)]
 }
 
-// target is the number of what a provider's name means.
+// target returns the target number of a provider's name.
 func (p *planner) target(name string) (t int32, known bool) {
 	if isFolded(name) {
 		t, known = p.in.Catalog.targets[name]

@@ -24,8 +24,8 @@ func TestPrice(t *testing.T) {
 	assert.Zero(t, router.Pricing{Request: router.Dollars("a dime")}.Cost(1, 1), "no catalog takes it")
 }
 
-// TestBareNumbersAreNoPrices: what the compiler accepts for a field is every
-// constant of its kind, so the kind must be one that has no constants.
+// TestBareNumbersAreNoPrices: a field accepts every constant of its kind, so the
+// kind of Price must have no constants.
 func TestBareNumbersAreNoPrices(t *testing.T) {
 	for field := range reflect.TypeFor[router.Pricing]().Fields() {
 		assert.Equal(t, reflect.Struct, field.Type.Kind(), field.Name)

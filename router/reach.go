@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// reachedFor is how long a ledger that was reached counts as one that can be.
+// reachedFor is for how long a ledger counts as reachable after an answer.
 const reachedFor = time.Second
 
-// reached is when the ledger last answered. The zero value is never.
+// reached is when the ledger last answered. The zero value is never. It is safe for
+// concurrent use.
 type reached struct{ last atomic.Int64 } // Unix nanoseconds
 
-// note writes at most twice a second, because processors contend for the cache
-// line.
+// note stores an answer at most twice a second, because processors contend for the
+// cache line.
 func (r *reached) note(now time.Time) {
 	if at := now.UnixNano(); !r.lately(at, reachedFor/2) {
 		r.last.Store(at)
@@ -22,11 +23,11 @@ func (r *reached) note(now time.Time) {
 
 func (r *reached) lately(at int64, within time.Duration) bool {
 	age := at - r.last.Load()
-	return age >= 0 && age < int64(within) // a clock may step back
+	return age >= 0 && age < int64(within) // the clock may step back
 }
 
-// reach finds out whether the ledger can be reached, for a candidate that nothing
-// is set aside for, unless it was within the last second.
+// reach checks that the ledger can be reached, unless a call reached it in the last
+// second. It is for a candidate that costs nothing and so makes no hold.
 func (s *reservation) reach(ctx context.Context) error {
 	r := s.router
 	if r.cfg.FreeWithoutLedger || s.held || r.reached.lately(r.cfg.Now().UnixNano(), reachedFor) {

@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// tape is a ledger that records, and remembers what it was told. A verb that is
-// in fails does so before it takes effect, or after, as often as it is told.
+// tape is a ledger that records events and remembers its calls. A method listed in
+// fails returns an error before it takes effect, or after, a given number of times.
 type tape struct {
 	router.Ledger
 	router.Recorder
@@ -46,7 +46,7 @@ func newTape() *tape {
 
 var errTape = errors.New("the tape is torn")
 
-// do runs a verb, or fails in its place or after it.
+// do runs a method, or fails in its place or after it.
 func (p *tape) do(verb string, f func() error) error {
 	p.tried[verb]++
 	fails := p.fails[verb]
@@ -131,8 +131,8 @@ func TestEventOfAnExpiredHold(t *testing.T) {
 	assert.Equal(t, want, posted.Corrected())
 }
 
-// A hold says what is recorded when nobody closes it: the candidate that it was
-// last raised for.
+// A hold carries the event to record if it expires: that of the candidate for which
+// it was last raised.
 func TestHoldsNameTheirEvents(t *testing.T) {
 	t.Parallel()
 	p := newTape()
@@ -151,8 +151,7 @@ func TestHoldsNameTheirEvents(t *testing.T) {
 	}
 }
 
-// What is settled is recorded with it: the very events that anybody else would
-// record.
+// A settlement records the events of the call, the same as Call.Events.
 func TestSettlementsRecordTheirEvents(t *testing.T) {
 	t.Parallel()
 	p := newTape()
@@ -208,10 +207,9 @@ func TestWhatIsNotRecorded(t *testing.T) {
 	}
 }
 
-// Whatever fails for good, and whether or not it took effect: the caller is told
-// once ten seconds are over, or at once where nothing was reserved; what was not
-// spent is given back or expires, what was spent stays spent, and events say what
-// is spent.
+// Failures that last, before or after the method takes effect. The caller gets the
+// error after ten seconds, or at once where Reserve failed. What was not spent is
+// given back or expires, what was spent stays spent, and the events agree.
 func TestTornTape(t *testing.T) {
 	t.Parallel()
 	spent, held := router.Balance{Spent: cents(2)}, router.Balance{Held: cents(2)}
@@ -253,9 +251,9 @@ func TestTornTape(t *testing.T) {
 	}
 }
 
-// What fails for a while, and whether or not it took effect, nobody notices: the
-// answer is charged and recorded once, and what was not spent is given back. So
-// it is for whoever has hung up, and for what that is charged.
+// Temporary failures, before or after the method takes effect, are not visible. The
+// answer is charged and recorded once, and what was not spent is given back. The
+// same holds for a caller that hangs up and is charged.
 func TestTheTapeIsMended(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -316,7 +314,7 @@ func TestTheTapeIsMended(t *testing.T) {
 	}
 }
 
-// A settlement that was given up and comes late corrects what expiry posted.
+// A settlement that was given up and arrives late corrects what expiry charged.
 func TestLateSettlement(t *testing.T) {
 	t.Parallel()
 	p := newTape()

@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// A reload never disturbs a request in flight: it goes on with the catalog it
-// began with, providers that are gone included.
+// A reload does not affect a request in flight: it keeps its catalog, including
+// providers that are gone.
 func TestReloadLeavesRequestsInFlightAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,8 +46,8 @@ func TestReloadLeavesRequestsInFlightAlone(t *testing.T) {
 	})
 }
 
-// What is known of an endpoint stays with its id over a reload, also what
-// requests in flight learn after it; an endpoint that was gone begins anew.
+// The statistics of an endpoint stay with its id over a reload, including what
+// requests in flight add later. An endpoint that was gone starts anew.
 func TestStatisticsSurviveReloads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -75,9 +75,9 @@ func TestStatisticsSurviveReloads(t *testing.T) {
 	})
 }
 
-// Many requests at once, while catalogs are swapped and health is read: every
-// one is answered, by an endpoint of one catalog, and all places are given
-// back. Its worth is in the race detector.
+// Many requests run while catalogs are replaced and health is read. Each is
+// answered by an endpoint of one catalog, and all places are released. Run it with
+// the race detector.
 func TestParallelDecisionsAndReloads(t *testing.T) {
 	t.Parallel()
 	const workers, each = 8, 100
@@ -163,7 +163,7 @@ type instant struct{ reply router.Reply }
 
 func (p instant) Decide(context.Context, router.Attempt) (router.Reply, error) { return p.reply, nil }
 
-// lavish is a ledger that grants everything and keeps nothing.
+// lavish is a ledger that grants everything and stores nothing.
 type lavish struct{ router.Ledger }
 
 func (lavish) Reserve(context.Context, router.Hold) error { return nil }
@@ -188,7 +188,7 @@ func benchCatalog(b *testing.B) *router.Catalog {
 	return c
 }
 
-// What has been spent of a model's retries stays spent over a reload.
+// What was used of a model's retry budget stays used over a reload.
 func TestRetryBudgetsSurviveReloads(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, "ant bee", withClock(newClock()))

@@ -9,24 +9,24 @@ import (
 
 var (
 	errPreset    = errors.New("router: no interceptor resolved the preset")
-	errUndecided = errors.New("router: the call is not being decided")
+	errUndecided = errors.New("router: Call.Resolve was called outside of Router.Decide")
 )
 
-// resolved is what became of the names in a request.
+// resolved is the cached outcome of [Call.Resolve] for one request.
 type resolved struct {
 	of     *systemone.Request
 	models []ModelRef
 	err    error
 }
 
-// Resolve checks the request against the router's limits and finds the models
-// that it names in the catalog of this call. It is for interceptors that
-// refuse requests for what is in them, which comes after these checks; the
-// engine asks the same. A Request that was built by hand and says null otherwise
-// than by nil is replaced by one that does not. While Request stays the same
-// pointer, the outcome is remembered. Every error is an [*Error]; a preset that
-// is left is [NotFound]. Outside of [Router.Decide] it is a failure of the
-// program.
+// Resolve checks the request against the router's limits and returns the models
+// that it names in the call's catalog. It is for interceptors that inspect a
+// request, which must be valid first; the engine calls it too. Where a request
+// built by hand contains the JSON text null instead of nil, Request is replaced by
+// a copy with nil. The outcome is remembered while Request is the same pointer.
+//
+// Every error is an [*Error]. A preset that no interceptor has resolved is
+// [NotFound]. Outside of [Router.Decide] the error is a [Server].
 func (c *Call) Resolve() ([]ModelRef, error) {
 	if c.world == nil || c.Request == nil {
 		return nil, &Error{Class: Server, Err: errUndecided}
@@ -52,7 +52,7 @@ func (c *Call) resolve() ([]ModelRef, error) {
 	return c.world.catalog.Resolve(c.Request.Model, c.Request.Models...)
 }
 
-// requested lists the models that a request names, as it names them.
+// requested lists the names of models in a request.
 func requested(q *systemone.Request) []string {
 	names := make([]string, 0, 1+len(q.Models))
 	if q.Model != "" {

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// The retry budget protects endpoints that suffer: in any ten seconds such an
-// endpoint gets as many further attempts as [Config.RetryPercent] of the calls
-// whose first attempt was for its model, and [Config.RetryReserve] besides. First
-// attempts never count, nor do further ones at an endpoint that does well. So a
-// dead fallback adds a fifth to its load, and no call is refused for it.
+// The retry budget protects endpoints that fail often. In any ten seconds such an
+// endpoint gets [Config.RetryPercent] of the number of calls whose first attempt
+// was for its model, plus [Config.RetryReserve], as further attempts. First
+// attempts never count, nor do further ones at an endpoint that works well. With
+// the defaults, further attempts add about a fifth to the load of a failing
+// endpoint.
 const (
 	budgetWindow = 10 * time.Second
 	budgetSlot   = time.Second
@@ -32,21 +33,20 @@ func (c *counter) sum(now time.Time) (n int64) {
 	return n
 }
 
-// permit is what an attempt has taken until it is sent. The zero value has
-// taken nothing.
+// permit is what an attempt took from the budget. The zero value took nothing.
 type permit struct{ taken *atomic.Int64 }
 
-// giveBack returns what was taken for an attempt that was not sent.
+// giveBack returns a permit of an attempt that was not sent.
 func (p permit) giveBack() {
 	if p.taken != nil {
 		p.taken.Add(-1)
 	}
 }
 
-// permit says whether an attempt may be made at an endpoint: the first of a call
-// always, a further one unless the endpoint suffers and its budget is spent. It
-// counts the attempt before it compares, and takes it back if that was too many, so
-// concurrent calls never exceed the budget together.
+// permit reports whether an attempt may be made at an endpoint: the first of a call
+// always, a further one unless the endpoint fails often and its budget is used up.
+// It counts the attempt before it compares, and undoes that if the sum is too
+// large, so that concurrent calls together never exceed the budget.
 func (w *walk) permit(s *served, now time.Time) (permit, bool) {
 	if len(w.call.Report.Attempts) == 0 {
 		p := permit{s.firsts.at(now)}

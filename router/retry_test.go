@@ -13,16 +13,16 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// At a hundred calls a second nobody fails while one sound endpoint is left, and
-// an endpoint that suffers gets no more further attempts than its budget,
-// whatever puts it where it stands.
+// At a hundred calls a second no call fails while one endpoint works. An endpoint
+// that fails often gets no more further attempts than its budget, whatever put it
+// in its place.
 func TestRetryBudgetProtectsThoseThatSuffer(t *testing.T) {
 	t.Parallel()
 	const perSecond, seconds = 100, 60
 	for name, tt := range map[string]struct {
 		endpoints, prefs, dead string
 		models                 []string
-		asked                  map[string]int // of the dead: attempts at most, where they are no first ones
+		asked                  map[string]int // by failing endpoint: the most further attempts
 	}{
 		"order, one dead":    {endpoints: "ant bee", prefs: `{"order":["ant","bee"]}`, dead: "ant"},
 		"sort, one dead":     {endpoints: "ant bee", prefs: byPrice, dead: "ant"},
@@ -68,7 +68,8 @@ func TestRetryBudgetProtectsThoseThatSuffer(t *testing.T) {
 	}
 }
 
-// Where budgets are spent a walk is shorter, and ten seconds later they are whole.
+// While budgets are used up a walk is shorter; ten seconds later they are full
+// again.
 func TestRetryBudgetComesBack(t *testing.T) {
 	t.Parallel()
 	c := newClock()
@@ -91,7 +92,7 @@ func TestRetryBudgetComesBack(t *testing.T) {
 	assert.Equal(t, "ant bee", asked(call))
 }
 
-// Share and reserve are configuration; less than nothing is none.
+// Share and reserve are configuration; a negative value is none.
 func TestRetryBudgetIsConfigured(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ percent, reserve, want int }{
@@ -120,7 +121,7 @@ func TestRetryBudgetIsConfigured(t *testing.T) {
 	}
 }
 
-// Rivals never exceed a budget together.
+// Concurrent calls together never exceed a budget.
 func TestRivalsShareARetryBudget(t *testing.T) {
 	t.Parallel()
 	c := newClock()
@@ -145,7 +146,7 @@ func TestRivalsShareARetryBudget(t *testing.T) {
 	assert.LessOrEqual(t, len(g.upstreams["bee"].attempts()), 3+100+803/5)
 }
 
-// R76e and R76f: a spent budget passes a candidate over, and nobody else.
+// R76e and R76f: a used-up budget passes over its candidate only.
 func TestSpentRetryBudget(t *testing.T) {
 	t.Parallel()
 	c := newClock()
@@ -175,8 +176,8 @@ func TestSpentRetryBudget(t *testing.T) {
 	assert.Equal(t, "ant bee", asked(call), "R76f")
 }
 
-// What fails a lot is what the rule says: three times, and more than one in five,
-// in thirty seconds; a rest that was asked for is none of it.
+// An endpoint fails often after three failures, and more than one in five, within
+// thirty seconds. A pause that it asked for does not count.
 func TestWhoSuffers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -209,7 +210,7 @@ func TestWhoSuffers(t *testing.T) {
 	}
 }
 
-// A catalog that is swapped keeps what was spent.
+// A new catalog keeps the used part of a budget.
 func TestRetryBudgetOutlivesACatalog(t *testing.T) {
 	t.Parallel()
 	c := newClock()

@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Config says what a [Router] is made of. Only Catalog is required.
+// Config configures a [Router]. Only Catalog is required.
 type Config struct {
 	Catalog *Catalog // required
 	// Interceptors are the policies around every call, outermost first.
@@ -25,49 +25,50 @@ type Config struct {
 	// Timeout is the total deadline of a call that has none of its own.
 	// Default 30 s.
 	Timeout time.Duration
-	// AttemptTimeout is the most time that one attempt gets, at an endpoint that
-	// states none of its own. Default 10 s. While further candidates may follow, an
-	// attempt gets half of what is left of the call's time, if that is less.
+	// AttemptTimeout is the longest time of one attempt at an endpoint that states
+	// none of its own. Default 10 s. While further candidates may follow, an
+	// attempt gets at most half of the call's remaining time.
 	AttemptTimeout time.Duration
-	MaxAttempts    int // of one call, those at last resorts not counted; default 4
-	// RetryPercent and RetryReserve bound the further attempts at an endpoint that
-	// in thirty seconds has failed at least three times and more than every fifth
-	// time. In any ten seconds it gets RetryPercent of them for each hundred calls
-	// that began at its model, and RetryReserve besides. Where these are used up
+	MaxAttempts    int // the most attempts of one call, not counting those at last resorts; default 4
+	// RetryPercent and RetryReserve limit further attempts at an endpoint that
+	// fails often: in the last thirty seconds at least three attempts and more than
+	// a fifth of all. In any ten seconds it gets RetryPercent further attempts for
+	// each hundred calls that began at its model, plus RetryReserve. Beyond that
 	// the next candidate is asked. Defaults 20 and 100; less than 0 is none.
 	RetryPercent, RetryReserve int
-	// Abandoned says what becomes of an attempt whose caller ends the call while it
+	// Abandoned says what happens to an attempt whose caller ends the call while it
 	// runs. Default [AbandonEstimate].
 	Abandoned Abandon
 	Limits    systemone.Limits // of a request; default those of systemone
-	// UserKey is the secret that the caller's user is hashed with before it
-	// goes upstream. Without it no user ever does, not even hashed: a request
-	// with a user that requires its parameters finds no endpoint then.
+	// UserKey is the secret with which the caller's user is hashed before it goes
+	// upstream. Without it no user goes upstream, not even hashed. A request with a
+	// user that requires all of its parameters then finds no endpoint.
 	UserKey []byte
-	// Sessions remembers sticky sessions. Default: the last 65,536 of this
-	// process.
+	// Sessions remembers sticky sessions. The default keeps them in this process:
+	// the last 32,768 at least, 65,536 at most.
 	Sessions Sessions
-	// Ledger counts what calls spend, and holds them to their budgets: before
-	// each attempt the most that it can cost is set aside on all lines of the
-	// call's principal, and an answer is charged to them. Nil counts and limits
-	// nothing. The program has it expire holds now and then, in case a process
-	// dies. A ledger that is down for a moment when an answer is charged is asked
-	// again for ten seconds; the caller waits that long, also one who is to hear
+	// Ledger counts what calls spend and enforces their budgets. Before each
+	// attempt the most that it can cost is held on all lines of the call's
+	// principal, and an answer is charged to them. Nil counts and limits nothing.
+	//
+	// The program must call [Ledger.Expire] regularly, because a process that dies
+	// leaves its holds open. While the ledger fails to close a hold, the router
+	// retries for up to ten seconds. The caller waits that long, even for the error
 	// that no upstream answered.
 	Ledger Ledger
-	// FreeWithoutLedger answers calls that cost nothing, as those of free
-	// endpoints, also while the Ledger cannot be reached. Default: they are refused
-	// like all others; to find out, such a call reads the ledger if no call has
-	// reached it for a second. Calls that cost nothing make no hold, so they are
-	// admitted by limits and keys as old as the policies' caches.
+	// FreeWithoutLedger answers calls that cost nothing, such as those of free
+	// endpoints, even while the Ledger cannot be reached. By default they are
+	// refused like all others; such a call reads the ledger if no call has reached
+	// it for a second. Calls that cost nothing make no hold. Their limits and keys
+	// may therefore be as old as the policies' caches.
 	FreeWithoutLedger bool
 	// Now is the clock. Default time.Now. It may step back.
 	Now func() time.Time
-	// NewID makes ids that were never used before, of calls and of requests.
-	// Default UUIDv7, which sorts by time.
+	// NewID returns a unique ID for a call or a request. Default UUIDv7, which
+	// sorts by time.
 	NewID func() uuid.UUID
-	// Seed draws the seeds of plans, and pauses where the ledger is down. Default
-	// random.
+	// Seed returns random seeds for plans and for pauses between retries. Default
+	// math/rand/v2.
 	Seed func() uint64
 }
 
@@ -82,7 +83,7 @@ const (
 // Router answers decision requests. It is safe for concurrent use.
 type Router struct {
 	cfg        Config
-	decide     Decider // the interceptors around the engine
+	decide     Decider // the engine inside its interceptors
 	statistics statistics
 	reload     sync.Mutex // serialises SetCatalog
 	world      atomic.Pointer[world]
@@ -94,7 +95,7 @@ type Router struct {
 	now        func() time.Time // the real clock, which contexts go by
 }
 
-// New returns a router, or an error that is [ErrConfig].
+// New returns a router, or an error that wraps [ErrConfig].
 func New(cfg Config) (*Router, error) {
 	if name := typednil.Field(cfg); name != "" {
 		return nil, fmt.Errorf("%w: %s holds a nil", ErrConfig, name)
@@ -105,7 +106,7 @@ func New(cfg Config) (*Router, error) {
 	case cfg.Timeout < 0, cfg.AttemptTimeout < 0, cfg.MaxAttempts < 0:
 		return nil, fmt.Errorf("%w: Timeout, AttemptTimeout and MaxAttempts must not be negative", ErrConfig)
 	case cfg.Abandoned > AbandonFinish:
-		return nil, fmt.Errorf("%w: Abandoned is none of its constants", ErrConfig)
+		return nil, fmt.Errorf("%w: Abandoned has an unknown value", ErrConfig)
 	case cfg.Limits.Questions < 0, cfg.Limits.Options < 0, cfg.Limits.Levels < 0:
 		return nil, fmt.Errorf("%w: Limits must not be negative", ErrConfig)
 	}
@@ -150,7 +151,7 @@ func (cfg Config) withDefaults() Config {
 		cfg.Now = time.Now
 	}
 	if cfg.NewID == nil {
-		// Must cannot fail here: crypto/rand never does.
+		// Must cannot panic here, because crypto/rand never fails.
 		cfg.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
 	if cfg.Seed == nil {
@@ -159,13 +160,14 @@ func (cfg Config) withDefaults() Config {
 	return cfg
 }
 
-// Catalog returns the catalog in force.
+// Catalog returns the current catalog. It is safe for concurrent use.
 func (r *Router) Catalog() *Catalog { return r.world.Load().catalog }
 
-// SetCatalog puts a catalog in force for the calls that begin from now on.
-// Calls in flight go on with the one they began with. Statistics, outages and
-// attempts in flight stay with endpoints of the same ID, those of endpoints
-// that are gone are forgotten. A nil catalog changes nothing.
+// SetCatalog replaces the catalog for calls that begin from now on. Calls in flight
+// keep the catalog with which they began. An endpoint of the same ID keeps its
+// statistics, its outage and its count of attempts in flight; those of endpoints
+// that are gone are dropped. A nil catalog changes nothing. It is safe for
+// concurrent use.
 func (r *Router) SetCatalog(c *Catalog) {
 	if c == nil {
 		return
@@ -186,8 +188,8 @@ func (r *Router) SetCatalog(c *Catalog) {
 	}
 }
 
-// Health returns how an endpoint has been doing; the zero value for one that
-// is not in the catalog.
+// Health returns the health of an endpoint; the zero value where the current
+// catalog has no such endpoint. It is safe for concurrent use.
 func (r *Router) Health(endpoint uuid.UUID) Health {
 	s, ok := r.world.Load().byEndpoint[endpoint]
 	if !ok {
@@ -196,25 +198,27 @@ func (r *Router) Health(endpoint uuid.UUID) Health {
 	return s.tracker.health(r.cfg.Now())
 }
 
-// Decide answers a call: it runs the interceptors, checks the request, plans,
-// and asks one candidate after another until one answers, the caller turns out
-// to be at fault, or attempts, candidates or time are used up; [Report.Stopped]
-// says which.
+// Decide answers a call. It runs the interceptors, checks the request, makes a
+// plan, and asks one candidate after another until one answers. It stops earlier
+// when the caller is at fault, or when attempts, candidates or time are used up;
+// [Report.Stopped] says which. It is safe for concurrent use with different calls.
 //
-// Every error is an [*Error]. It wraps context.Canceled when the caller gave
-// up by cancelling ctx; a complete answer that had already arrived is still
-// returned. What the attempt costs that runs when the caller ends the call is up
-// to [Config.Abandoned]. A call with an [Idempotency] is not ended by its caller:
-// Decide returns when the call is over, whatever becomes of ctx. c.Report is filled
-// either way. A call is decided once: a second time is refused, because its id, its
-// instant and its report are taken.
+// Every error is an [*Error]. It wraps context.Canceled when the caller cancelled
+// ctx; a complete answer that had already arrived is still returned.
+// [Config.Abandoned] decides what a running attempt then costs. c.Report is filled
+// with or without an error.
 //
-// A preset is for an interceptor to resolve: it replaces the request by one
-// without. One that is left is not found.
+// The caller of a call with an [Idempotency] cannot cancel it: Decide returns when
+// the call is over, whatever happens to ctx. A call can be decided only once,
+// because its ID, its time and its report are set; a second Decide is an error.
 //
-// Decide does not recover from a provider's or interceptor's panic: that is a
-// bug of the program, which its owner must see. What the call had taken is
-// given back, so a server that recovers, as net/http does, may go on.
+// A preset must be resolved by an interceptor, which replaces the request by one
+// without a preset. A preset that no interceptor has resolved is reported as not
+// found.
+//
+// Decide does not recover from a panic of a provider or an interceptor, because
+// that is a bug of the program. It does release what the call had taken, so a
+// server that recovers, as net/http does, may go on.
 func (r *Router) Decide(ctx context.Context, c *Call) (*Result, error) {
 	switch {
 	case c == nil || c.Request == nil:
@@ -224,7 +228,7 @@ func (r *Router) Decide(ctx context.Context, c *Call) (*Result, error) {
 	}
 	r.begin(c)
 	ctx = r.detach(ctx, c)
-	if _, ends := ctx.Deadline(); ends || c.Timeout > 0 { // of the caller's own, perhaps
+	if _, ends := ctx.Deadline(); ends || c.Timeout > 0 { // the caller may have set this deadline
 		c.usualEnd = r.now().Add(r.usualTimeout(c))
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.timeout(c))
@@ -246,7 +250,7 @@ var (
 	errNoResult  = errors.New("router: an interceptor returned neither a result nor an error")
 )
 
-// begin fills what the caller left for the router to make.
+// begin sets the fields that the caller left empty.
 func (r *Router) begin(c *Call) {
 	c.clock, c.world, c.limits = r.cfg.Now, r.world.Load(), r.cfg.Limits
 	if c.Admitted.IsZero() {
@@ -262,11 +266,11 @@ func (r *Router) begin(c *Call) {
 		c.RequestID = r.cfg.NewID().String()
 	}
 	if c.Seed == 0 {
-		c.Seed = max(r.cfg.Seed(), 1) // 0 would be drawn anew in a replay
+		c.Seed = max(r.cfg.Seed(), 1) // 0 would be replaced when the seed is used again
 	}
 }
 
-// timeout is the total time of a call.
+// timeout returns the total time of a call.
 func (r *Router) timeout(c *Call) time.Duration {
 	if c.Timeout > 0 {
 		return c.Timeout
@@ -274,7 +278,7 @@ func (r *Router) timeout(c *Call) time.Duration {
 	return r.cfg.Timeout
 }
 
-// usualTimeout is the total time that the program gives calls like this one.
+// usualTimeout returns the total time that the program gives calls like this one.
 func (r *Router) usualTimeout(c *Call) time.Duration {
 	if c.UsualTimeout > 0 {
 		return c.UsualTimeout
@@ -282,12 +286,13 @@ func (r *Router) usualTimeout(c *Call) time.Duration {
 	return r.cfg.Timeout
 }
 
-// Limits are those that requests are held to, as they were configured.
+// Limits returns the limits on requests as configured: the zero value selects the
+// defaults of systemone.
 func (r *Router) Limits() systemone.Limits { return r.cfg.Limits }
 
-// VisibleASCII reports whether id has 1 to 128 characters, all of them visible ASCII, as
-// a request ID must, because it goes into headers. A [Call] with any other RequestID gets
-// a new one.
+// VisibleASCII reports whether id has 1 to 128 characters, all of them visible
+// ASCII. A request ID must, because it is sent in headers; a [Call] with any other
+// RequestID gets a new one.
 func VisibleASCII(id string) bool {
 	if id == "" || len(id) > maxRequestID {
 		return false
@@ -300,7 +305,7 @@ func VisibleASCII(id string) bool {
 	return true
 }
 
-// asError makes an [*Error] of what a policy returned.
+// asError turns an interceptor's error into an [*Error].
 func asError(err error) error {
 	if _, ok := errors.AsType[*Error](err); ok {
 		return err
@@ -314,7 +319,7 @@ func asError(err error) error {
 	return Failure(err)
 }
 
-// invalid makes an [*Error] of what [systemone.Request.Validate] returned.
+// invalid turns an error of [systemone.Request.Validate] into an [*Error].
 func invalid(err error) *Error {
 	e := &Error{Class: InvalidRequest, Err: err}
 	if inv, ok := errors.AsType[*systemone.InvalidError](err); ok {

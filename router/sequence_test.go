@@ -12,9 +12,9 @@ import (
 
 //go:generate go run go.uber.org/mock/mockgen@v0.6.0 -typed -package router_test -destination mock_provider_test.go github.com/signalbox/signalbox/router Provider
 
-// TestSequenceOfCalls: candidates are asked one after another in the order of
-// the plan, and nobody after an answer or after the caller's own fault. A call
-// that is not listed fails the test.
+// TestSequenceOfCalls: candidates are asked in the order of the plan, and none
+// after an answer or after the caller's own fault. A call that is not listed fails
+// the test.
 func TestSequenceOfCalls(t *testing.T) {
 	t.Parallel()
 	failure := func(status int, class router.Class) error {

@@ -13,33 +13,33 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// SessionKey names a session of one account at one model.
+// SessionKey identifies a session of one account at one model.
 type SessionKey struct {
 	Account string
 	Model   string // a Model's ID
 	Session string // as the caller sent it
 }
 
-// Sessions remembers which endpoint answered a session last, so that its next
-// request goes there too. Implementations must be safe for concurrent use and
-// quick: a request waits for them. They may forget at any time, and one that
-// cannot be reached forgets: a session is a preference, never a reason to
+// Sessions remembers which endpoint last answered a session, so that the session's
+// next request goes there too. Implementations must be safe for concurrent use and
+// fast, because requests wait for them. They may forget at any time. One that
+// cannot be reached returns uuid.Nil: a session is a preference, never a reason to
 // fail.
 type Sessions interface {
-	// Pinned returns the endpoint that was pinned last and expires after now,
-	// or uuid.Nil.
+	// Pinned returns the endpoint that was pinned last if its pin expires after
+	// now, or uuid.Nil.
 	Pinned(ctx context.Context, key SessionKey, now time.Time) uuid.UUID
-	// Pin replaces what was pinned.
+	// Pin pins an endpoint in place of any other.
 	Pin(ctx context.Context, key SessionKey, endpoint uuid.UUID, expires time.Time)
 }
 
 const (
-	sessionLife  = 10 * time.Minute // since the last success
+	sessionLife  = 10 * time.Minute // after the last success
 	sessionsKept = 65_536           // takes about 10 MB
 )
 
-// memorySessions is the default: in this process only, and bounded. It keeps
-// two generations of pins; when the younger is full the older is forgotten.
+// memorySessions is the default, in this process only. It keeps two generations of
+// pins; when the younger is full, the older is dropped.
 type memorySessions struct {
 	kept           int // pins in a generation
 	mu             sync.Mutex
@@ -51,7 +51,7 @@ type pin struct {
 	expires  time.Time
 }
 
-// newMemorySessions remembers at most kept sessions, which is at least two.
+// newMemorySessions remembers at most kept sessions; kept must be at least two.
 func newMemorySessions(kept int) *memorySessions {
 	return &memorySessions{kept: kept / 2, younger: make(map[[sha256.Size]byte]pin)}
 }
@@ -82,7 +82,7 @@ func (m *memorySessions) Pin(_ context.Context, key SessionKey, endpoint uuid.UU
 	m.younger[d] = pin{endpoint: endpoint, expires: expires}
 }
 
-// digest makes keys of one size, so that long ids cannot fill the memory.
+// digest returns a key of fixed size, so that long ids cannot fill the memory.
 func (k SessionKey) digest() [sha256.Size]byte {
 	b := make([]byte, 0, 256)
 	for _, s := range []string{k.Account, k.Model, k.Session} {
@@ -105,9 +105,9 @@ func (r *Router) pinned(ctx context.Context, c *Call, models []ModelRef, now tim
 	return pins
 }
 
-// pin keeps a session at the endpoint that answered, for ten more minutes. A
-// request that says in which order to try endpoints leaves the pin as it is, and
-// so does a last resort, which no session shall stay at.
+// pin pins the session to the endpoint that answered, for ten minutes. The pin
+// stays unchanged for a request that orders endpoints itself, and after an answer
+// of a last resort.
 func (r *Router) pin(ctx context.Context, c *Call, models []ModelRef, by *Candidate) {
 	if c.Request.SessionID == "" || by.Endpoint.LastResort || ordersItself(c.Request.Provider, models) {
 		return

@@ -172,7 +172,7 @@ func TestSessionBelowTiers(t *testing.T) {
 	assert.Equal(t, "ant > bee > cat", got)
 }
 
-// TestSessionKeys is R53: what a pin belongs to.
+// TestSessionKeys is R53: the key of a pin.
 func TestSessionKeys(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -220,7 +220,7 @@ func TestSessionOfFallbackModel(t *testing.T) {
 	assert.Equal(t, []string{"ant", "cat", "bee"}, tags, "cat answered for N")
 }
 
-// A memory of one's own is asked and told.
+// sessionsOf is an implementation of Sessions by a map.
 type sessionsOf map[router.SessionKey]uuid.UUID
 
 func (m sessionsOf) Pinned(_ context.Context, key router.SessionKey, _ time.Time) uuid.UUID {
@@ -242,7 +242,7 @@ func TestOwnSessions(t *testing.T) {
 	assert.Equal(t, g.endpoint(0).ID, memory[router.SessionKey{Account: "A", Model: modelM, Session: "t"}])
 }
 
-// The memory of sessions is bounded and forgets the oldest.
+// The default Sessions is bounded and forgets the oldest.
 func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	m := router.NewMemorySessions(100)

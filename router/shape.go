@@ -2,7 +2,7 @@ package router
 
 import "github.com/signalbox/signalbox/systemone"
 
-// Shape is what routing needs to know of a request's size.
+// Shape is what routing needs to know of a request's size. [ShapeOf] computes it.
 type Shape struct {
 	Questions, Options, Levels     int   // Options and Levels are the largest of any question
 	Nulls                          bool  // anything is null
@@ -15,14 +15,14 @@ type Shape struct {
 // parameterUser is the one parameter of a decision that may go upstream.
 const parameterUser = "user"
 
-// bytesPerToken turns JSON text into an estimate of its tokens: common
+// bytesPerToken is the bytes of JSON text for one estimated token: common
 // tokenizers average four bytes a token on English text.
 const bytesPerToken = 4
 
-// ShapeOf measures a request. Tokens are estimates, because every upstream has
-// a tokenizer of its own: a token for each four bytes of JSON begun, of the
-// state for StateTokens and of state, names, instructions and criteria for
-// PromptTokens; an output token for each label that is given a probability.
+// ShapeOf measures a request. Tokens are estimates, because every upstream has its
+// own tokenizer: one for every four bytes of JSON, rounded up. StateTokens counts
+// the state; PromptTokens counts state, names, instructions and criteria.
+// CompletionTokens has one token for each label that gets a probability.
 func ShapeOf(r *systemone.Request) Shape {
 	s := Shape{Questions: len(r.Questions), OtherNulls: isNull(r.State), StateTokens: tokens(len(r.State))}
 	size := len(r.State)
@@ -37,7 +37,7 @@ func ShapeOf(r *systemone.Request) Shape {
 	return s
 }
 
-// question takes one question in and returns its size in bytes.
+// question adds one question and returns its size in bytes.
 func (s *Shape) question(q *systemone.Question) int {
 	size := len(q.Name) + len(q.Instructions)
 	s.OtherNulls = s.OtherNulls || isNull(q.Instructions)

@@ -8,34 +8,34 @@ import (
 )
 
 const (
-	// holdGrace is how long after the call's deadline expiry may close its
-	// hold: by then the call has settled it or given it back.
+	// holdGrace is how long after the call's deadline expiry may close its hold. By
+	// then the call has closed it, or has given up.
 	holdGrace = 30 * time.Second
-	// settleTime is what the ledger gets to close a hold, with all tries, also
-	// when the call's own time is up.
+	// settleTime is the total time for closing a hold, with all retries, even after
+	// the call's own deadline.
 	settleTime = 10 * time.Second
 )
 
-var errCap = errors.New("router: the ledger refused for a limit that it was not given")
+var errCap = errors.New("router: the ledger refused for a cap that the hold does not have")
 
-// reservation is the hold of a call, with the budgets that bound it. The zero value sets
-// nothing aside and refuses nothing: it is for calls without a principal, and for routers
-// without a ledger.
+// reservation is the hold of a call, with the budgets that limit it. The zero value
+// holds nothing and refuses nothing; it is for calls without a principal and for
+// routers without a ledger.
 type reservation struct {
 	router   *Router
 	call     *Call
 	recorder Recorder // the ledger, where it records what the call uses
 	hold     Hold
-	first    [owners]int // of each owner's lines; -1 where it has none
+	first    [owners]int // index of each owner's first line; -1 where it has none
 	budgets  []*Budget   // those of the hold's caps, in their order
 	held     bool        // the ledger may have the hold, and it is open
-	unsure   bool        // the ledger has just failed
+	unsure   bool        // the last request to the ledger failed
 
 	size size // of the request
 }
 
 // reservation prepares the hold of a call. It has a line for every owner and every
-// window, so that a limit that is set later finds what was spent before.
+// window, so that a limit set later counts earlier spending.
 func (r *Router) reservation(c *Call, now time.Time) reservation {
 	if r.cfg.Ledger == nil || c.Principal == (Principal{}) {
 		return reservation{}
@@ -53,8 +53,8 @@ func (r *Router) reservation(c *Call, now time.Time) reservation {
 	return s
 }
 
-// linesOf names all lines of a principal, and where those of each owner begin:
-// -1 where it has none.
+// linesOf returns all lines of a principal, and the index of each owner's first
+// line: -1 where it has none.
 func linesOf(p Principal, windows *windows) (lines []Line, first [owners]int) {
 	var buffer [256]byte
 	var ends [owners]int
@@ -63,7 +63,7 @@ func linesOf(p Principal, windows *windows) (lines []Line, first [owners]int) {
 		text = o.append(text, p)
 		ends[o] = len(text)
 	}
-	names := string(text) // one for all owners
+	names := string(text) // one string for all owners, to allocate once
 	lines = make([]Line, 0, owners*intervals)
 	begin := 0
 	for o, end := range ends {
@@ -81,8 +81,8 @@ func linesOf(p Principal, windows *windows) (lines []Line, first [owners]int) {
 	return lines, first
 }
 
-// limit makes caps of the call's budgets, in the order in which they are asked,
-// without those of owners that the principal does not have.
+// limit turns the call's budgets into caps, in the order in which they are checked.
+// It omits those of owners that the principal does not have.
 func (s *reservation) limit() {
 	s.versions()
 	s.budgets, s.hold.Caps = nil, nil
@@ -91,7 +91,7 @@ func (s *reservation) limit() {
 		return
 	}
 	var room [16]uint64
-	places := room[:0] // what a budget is ordered by, above its index
+	places := room[:0] // each budget's sort key, with its index in the low bits
 	for i := range budgets {
 		if b := &budgets[i]; b.Owner < owners && s.first[b.Owner] >= 0 {
 			order := uint64(b.Check.Order)<<16 | uint64(b.Owner)<<8 | uint64(b.Interval)
@@ -107,9 +107,8 @@ func (s *reservation) limit() {
 	}
 }
 
-// reserve sets aside the most that a candidate may cost. It returns the budget
-// that has no room for it, or an error of the ledger. What the call holds
-// already is never let go, only raised.
+// reserve holds the most that a candidate may cost. It returns the budget that has
+// no room for it, or an error of the ledger. A hold is only ever raised.
 func (s *reservation) reserve(ctx context.Context, by *Candidate, provider string) (*Budget, error) {
 	if s.router == nil {
 		return nil, nil //nolint:nilnil // no budget refuses, and nothing is wrong
@@ -119,7 +118,7 @@ func (s *reservation) reserve(ctx context.Context, by *Candidate, provider strin
 		return nil, s.reach(ctx)
 	}
 	if s.held && s.hold.Amount.Max(most) == s.hold.Amount {
-		return nil, nil //nolint:nilnil // what adds nothing is never refused
+		return nil, nil //nolint:nilnil // a hold that suffices cannot be refused
 	}
 	had, amount := s.held, s.hold.Amount
 	s.hold.Amount = amount.Max(most)
@@ -144,8 +143,8 @@ func (s *reservation) reserve(ctx context.Context, by *Candidate, provider strin
 	return s.short(refused, by, most), nil
 }
 
-// priced is an amount as it counts: with the caller's own credential nothing is
-// charged here.
+// priced returns a price as it counts in the ledger. With the caller's own
+// credential nothing is charged here.
 func priced(price USD, own *Credential) Amount {
 	if own != nil {
 		return Amount{Total: price}
@@ -153,9 +152,10 @@ func priced(price USD, own *Credential) Amount {
 	return Amount{Credit: price, Total: price}
 }
 
-// settle charges the latest attempt, which res answered or its caller abandoned,
-// also when the caller has hung up, and records it where the ledger can. What fails is tried again for
-// settleTime; then the hold is left to expire: the money is spent.
+// settle charges the last attempt, which res answered or its caller abandoned, and
+// records it where the ledger can. It does so even when the caller has hung up,
+// because the money is spent. It retries for settleTime and then leaves the hold to
+// expire.
 func (s *reservation) settle(ctx context.Context, c *Call, res *Result) error {
 	switch {
 	case !s.held && res == nil:
@@ -183,21 +183,21 @@ func (s *reservation) settle(ctx context.Context, c *Call, res *Result) error {
 	case err == nil && s.recorder != nil:
 		c.recorder = s.recorder
 	case c.once != nil && errors.Is(err, ErrConflict):
-		s.held = true // and is given back: another call has the claim, and is charged
+		s.held = true // so that void gives it back: another call has the claim and is charged
 	}
 	return err
 }
 
-// void gives back what is still set aside, with as many tries as a settlement
-// has: but for one where the ledger has just failed to reserve, since the caller
-// is told so at once. A hold that cannot be given back expires.
+// void gives back what is still held, with retries like a settlement. Where the
+// ledger has just failed to reserve, it tries only once, so that the caller gets
+// the error at once. A hold that cannot be given back expires.
 func (s *reservation) void(ctx context.Context) (err error) {
 	if !s.held {
 		return nil
 	}
 	s.held = false
 	if o := s.call.once; o != nil {
-		defer func() { o.spent = o.spent || err != nil }() // expiry may post it
+		defer func() { o.spent = o.spent || err != nil }() // expiry may charge the hold
 	}
 	void := func(ctx context.Context) error { return s.router.cfg.Ledger.Void(ctx, s.hold.ID) }
 	if !s.unsure {
@@ -208,7 +208,7 @@ func (s *reservation) void(ctx context.Context) (err error) {
 	return void(ctx)
 }
 
-// refusal is what a caller is told whose call had no room in a budget.
+// refusal returns the error for a caller whose call had no room in a budget.
 func (b *Budget) refusal() *Error {
 	if b.Refusal != nil {
 		return new(*b.Refusal)

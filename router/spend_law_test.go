@@ -16,8 +16,7 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// settlements is a ledger that remembers what it was told to settle, on which
-// lines.
+// settlements is a ledger that remembers what it settled, and on which lines.
 type settlements struct {
 	router.Ledger
 	router.Recorder
@@ -54,7 +53,7 @@ func sum(a, b router.Amount) router.Amount {
 	return router.Amount{Credit: a.Credit + b.Credit, Total: a.Total + b.Total}
 }
 
-// put adds what is more than nothing.
+// put adds an amount that is not zero.
 func put(books map[router.Line]router.Amount, line router.Line, amount router.Amount) {
 	if amount != (router.Amount{}) {
 		books[line] = sum(books[line], amount)
@@ -91,14 +90,14 @@ func newAccounts(t *testing.T, draw *rapid.T) *accounts {
 		}
 	}
 	var ledger router.Ledger = a.ledger
-	if rapid.Bool().Draw(draw, "plain") { // one that records nothing
+	if rapid.Bool().Draw(draw, "plain") { // a ledger that records nothing
 		ledger = struct{ router.Ledger }{ledger}
 	}
 	a.rig = newRig(t, "ant bee cat", func(cfg *router.Config) { cfg.Ledger, cfg.Now = ledger, a.clock.now }, price)
 	return a
 }
 
-// call makes a random call and keeps books of it by its events alone.
+// call makes a random call and keeps books of it by its events only.
 func (a *accounts) call(t *rapid.T) {
 	ctx, hangUp := context.WithCancel(a.t.Context())
 	defer hangUp()
@@ -173,8 +172,8 @@ func (a *accounts) drawStep(t *rapid.T, hangUp func()) step {
 	}
 }
 
-// agree requires that events, settlements, balances and stored activity say the
-// same, and that nothing is held.
+// agree requires that events, settlements, balances and stored activity agree, and
+// that nothing is held.
 func (a *accounts) agree(t *rapid.T) {
 	require.Equal(t, a.events, a.ledger.spent)
 	lines := slices.Collect(maps.Keys(a.events))
@@ -209,9 +208,8 @@ func everyInterval() []router.Interval {
 	return []router.Interval{router.Lifetime, router.Monthly, router.Weekly, router.Daily}
 }
 
-// Whatever is asked and whatever goes wrong: what the events say is what was
-// settled, and what stands on every owner in every window; and when a call is
-// over nothing is held.
+// For any request and any failure, the events agree with the settlements and with
+// every owner's balance in every window. When a call is over nothing is held.
 func TestBooksAgree(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(draw *rapid.T) {

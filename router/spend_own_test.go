@@ -17,7 +17,7 @@ func (l *till) own(budgets ...router.Budget) *router.Call {
 	return c
 }
 
-// R59b: with an own credential nothing is charged and the list price counted.
+// R59b: with an own credential nothing is charged and the list price is counted.
 func TestOwnCredentialIsNotCharged(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant bee", cent, 50*cent)
@@ -33,8 +33,8 @@ func TestOwnCredentialIsNotCharged(t *testing.T) {
 	assert.Equal(t, want, c.Events(res)[0].Cost)
 }
 
-// R59c, R59d: shared candidates need credits, and the reply speaks of the
-// attempts made.
+// R59c, R59d: shared candidates need credits, and the reply describes the attempts
+// made.
 func TestOwnCredentialFails(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant bee cat", cent)
@@ -47,7 +47,7 @@ func TestOwnCredentialFails(t *testing.T) {
 	assert.Equal(t, "Insufficient credits", l.ask(l.call(credits)), "R59d")
 }
 
-// R77d: a refused account of the caller's says nothing about the endpoint.
+// R77d: a caller's own account that is refused does not count against the endpoint.
 func TestOwnCredentialRefused(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"401", "402", "403", "404", "429(7)"} {
@@ -68,7 +68,7 @@ func TestOwnCredentialRefused(t *testing.T) {
 	}
 }
 
-// R83d, R83e: own credentials count where the switch says so.
+// R83d, R83e: own credentials count where the limit includes them.
 func TestOwnCredentialsUnderALimit(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant bee", cent)

@@ -20,7 +20,7 @@ func (l *till) spentAt(instant string, credit, byok router.USD) {
 	l.spend(credit, byok)
 }
 
-// R80: every charge and hold counts in all windows, a limit looks at one.
+// R80: every charge and hold counts in all windows; a limit compares one.
 func TestLimitChangesItsWindow(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant", 30*cent)
@@ -38,7 +38,7 @@ func TestLimitChangesItsWindow(t *testing.T) {
 	assert.Equal(t, "Key limit exceeded", l.ask(l.call(keyLimit(limit, router.Monthly))), "R80c")
 	assert.Equal(t, "Key limit exceeded", l.ask(l.call(keyLimit(limit, router.Lifetime))), "R80d")
 
-	var dear, fits string // while 0.80 is held since before the change
+	var dear, fits string // while 0.80 is held from before the change
 	l.router.SetCatalog(l.catalog("ant", fee(80*cent)))
 	l.upstreams["ant"].will(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
 		ask := func(price router.USD) string {
@@ -62,8 +62,8 @@ func TestLimitChangesItsWindow(t *testing.T) {
 	assert.Empty(t, l.ask(l.call(keyLimit(limit, router.Monthly))), "R80c")
 }
 
-// R81b, R82a, R83f: what is left is exact, and a switch looks at the whole
-// window.
+// R81b, R82a, R83f: exactly what is left fits, and the BYOK switch applies to the
+// whole window.
 func TestLimitIsInclusive(t *testing.T) {
 	t.Parallel()
 	raised := newTill(t, "ant", router.Dollar)

@@ -24,8 +24,8 @@ func who() router.Principal {
 	return router.Principal{Account: "org", Workspace: "ws", Member: "user", KeyHash: "key"}
 }
 
-// fee makes the n-th endpoint cost a fixed fee and nothing else, so that what a
-// call may cost at most is the fee.
+// fee makes the n-th endpoint cost a fixed fee and nothing else, so that the most
+// that a call may cost is the fee.
 func fee(fees ...router.USD) func(*router.Endpoint) {
 	n := 0
 	return func(e *router.Endpoint) {
@@ -141,7 +141,7 @@ func TestWindowsOfLimits(t *testing.T) {
 	}
 }
 
-// R79: the admission decides the day, and it never steps back.
+// R79: the time of admission decides the day, and it never steps back.
 func TestAdmissionDecidesTheDay(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant", cent)
@@ -165,7 +165,7 @@ func TestAdmissionDecidesTheDay(t *testing.T) {
 	assert.Equal(t, cent, l.balance(router.Daily).Spent.Credit, "the 21st has the first alone")
 }
 
-// R81: what adds nothing to a limit is never refused by it.
+// R81: a call that adds nothing to a limit is never refused by it.
 func TestFreeIsNeverRefused(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant", 0)
@@ -180,7 +180,7 @@ func TestFreeIsNeverRefused(t *testing.T) {
 	assert.Empty(t, paid.ask(paid.call()), "R81c")
 }
 
-// R82b: a cost above its hold is charged in full and blocks what comes next.
+// R82b: a cost above its hold is charged in full, and the next call is refused.
 func TestOverrun(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant", 0)
@@ -206,7 +206,7 @@ func TestFailureCostsNothing(t *testing.T) {
 	assert.Zero(t, l.balance(router.Lifetime))
 }
 
-// R82d: a limit cannot be passed by asking often at once.
+// R82d: concurrent calls cannot exceed a limit.
 func TestAThousandAtOnce(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant", cent)
@@ -254,7 +254,7 @@ func TestSkippedCandidates(t *testing.T) {
 	assert.Empty(t, l.upstreams["bee"].attempts())
 }
 
-// R83g: a failover never lets go of what is held.
+// R83g: a failover never gives back what is held.
 func TestFailoverKeepsItsHold(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant bee", cent)
@@ -271,8 +271,8 @@ func TestFailoverKeepsItsHold(t *testing.T) {
 	assert.Equal(t, "Key limit exceeded", second)
 }
 
-// Budgets are asked by check, owner and interval, whatever the order in which
-// policies gave them (R84e, R86g).
+// Budgets are checked by check, owner and interval, whatever the order in which
+// policies add them (R84e, R86g).
 func TestOrderOfBudgets(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant", cent)
@@ -299,7 +299,7 @@ func TestOrderOfBudgets(t *testing.T) {
 	}
 }
 
-// What stands on a principal's four owners is what was charged, in all windows.
+// The spending of a principal's four owners is what was charged, in all windows.
 func TestEveryOwnerIsCounted(t *testing.T) {
 	t.Parallel()
 	l := newTill(t, "ant", cent)
@@ -313,8 +313,8 @@ func TestEveryOwnerIsCounted(t *testing.T) {
 	}
 }
 
-// Two members have one line only where they are one member of one account,
-// whatever characters the embedding program's ids have.
+// Two members share a line only if they are the same member of the same account,
+// whatever characters the embedding program's ids contain.
 func TestMembersOfTwoAccountsShareNoLine(t *testing.T) {
 	t.Parallel()
 	ids := []string{"a", "b", "a/b", "b/c", "c", "a%2Fb", "a%", "2Fb/c", "/", "%", "%2F"}
@@ -330,7 +330,7 @@ func TestMembersOfTwoAccountsShareNoLine(t *testing.T) {
 	}
 }
 
-// brokenLedger fails where it is told to.
+// brokenLedger fails in the methods that a test selects.
 type brokenLedger struct {
 	router.Ledger
 
@@ -351,7 +351,7 @@ func (b *brokenLedger) Settle(ctx context.Context, id uuid.UUID, cost router.Amo
 	return b.Ledger.Settle(ctx, id, cost)
 }
 
-// Without its books the router answers nobody, and sends nothing.
+// Without its ledger the router answers no call and sends nothing.
 func TestBrokenLedger(t *testing.T) {
 	t.Parallel()
 	errDisk := errors.New("disk full")
@@ -377,7 +377,7 @@ func TestBrokenLedger(t *testing.T) {
 	}
 }
 
-// Resolve remembers while the request is the same.
+// Resolve caches its outcome while the request is the same.
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	_, err := (&router.Call{Request: decision("")}).Resolve()

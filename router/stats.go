@@ -5,9 +5,7 @@ import (
 	"time"
 )
 
-// What the statistics remember of an endpoint. The windows are as long as the
-// rules ask for, to the width of a slot: 30 s to the second, 5 minutes to the
-// half minute, 30 minutes to five minutes, a day to the quarter of an hour.
+// The windows of an endpoint's statistics, each with the width of its slots.
 const (
 	outageWindow = 30 * time.Second
 	outageSlot   = time.Second
@@ -18,23 +16,23 @@ const (
 	dayWindow    = 24 * time.Hour
 	daySlot      = 15 * time.Minute
 
-	// An outage needs this many failures, and successes below 4/5 of both.
+	// An outage needs this many failures, and less than 4/5 of all attempts successful.
 	outageFailures = 3
 
-	// An endpoint that asks for rest gets it, within reason.
+	// The pause of an endpoint that asks for one without a duration, and the longest pause.
 	defaultRest = 5 * time.Second
 	maxRest     = time.Minute
 
-	percentileSuccesses = 10  // fewer say nothing about a percentile
-	uptimeAttempts      = 100 // fewer say nothing about a reported uptime
+	percentileSuccesses = 10  // fewer leave a percentile unknown
+	uptimeAttempts      = 100 // fewer leave a reported uptime unknown
 )
 
-// tracker gathers what is known of one endpoint. It is safe for concurrent
-// use, takes no lock, and is bounded: about 75 KB for an endpoint in steady
-// use, 2 KB for one that is never used.
+// tracker holds the statistics of one endpoint. It is safe for concurrent use and
+// takes no lock. Its memory is bounded: about 75 KB for an endpoint in steady use,
+// 2 KB for one that is never used.
 type tracker struct {
 	inflight atomic.Int64
-	retries  counter // further attempts while it suffered
+	retries  counter // further attempts while the endpoint failed often
 
 	outages ring[tally]
 	recent  ring[sample]
@@ -45,12 +43,12 @@ type tracker struct {
 	failure atomic.Pointer[Class] // of the last attempt that counted for outages and failed
 	told    told
 
-	events  atomic.Uint64 // how often something was recorded
-	outage  atomic.Bool   // as the last snapshot has it
-	figures figures       // owned by whoever holds statistics.mu
+	events  atomic.Uint64 // the number of observations
+	outage  atomic.Bool   // in the last snapshot
+	figures figures       // guarded by statistics.mu
 }
 
-// tally counts the attempts that say something about health.
+// tally counts the attempts that count for an endpoint's uptime.
 type tally struct{ ok, failed atomic.Int64 }
 
 // sample is a tally with the speed of the successes.
@@ -60,21 +58,21 @@ type sample struct {
 	throughput histogram // thousandths of a token per second
 }
 
-// daily is a tally with the replies that were checked.
+// daily is a tally with counts of checked replies.
 type daily struct {
 	tally
 	passed, checked atomic.Int64
 }
 
-// rest is what an endpoint asked for by Retry-After. It holds from one instant
-// until another, so that a clock that steps back does not prolong it.
+// rest is a pause that an endpoint asked for by Retry-After. It has a begin, so
+// that a clock that steps back does not prolong it.
 type rest struct{ from, until time.Time }
 
 func (r *rest) holds(now time.Time) bool {
 	return r != nil && !now.Before(r.from) && now.Before(r.until)
 }
 
-// observation is what one attempt says about its endpoint.
+// observation is what an attempt adds to its endpoint's statistics.
 type observation struct {
 	at       time.Time // when it ended
 	ok       bool
@@ -96,8 +94,8 @@ func newTracker() *tracker {
 	}
 }
 
-// record counts an attempt and reports whether the endpoint's outage is now
-// another than the last snapshot's.
+// record adds an attempt. It reports whether the endpoint's outage now differs from
+// the last snapshot.
 func (t *tracker) record(o observation) (changed bool) {
 	if o.failed || o.rest > 0 {
 		t.failure.Store(new(o.class))
@@ -122,7 +120,7 @@ func (t *tracker) record(o observation) (changed bool) {
 	return t.outageAt(o.at) != t.outage.Load()
 }
 
-// lastFailure is the class of the last failure that counted, "" before any.
+// lastFailure returns the class of the last failure that counted, "" before any.
 func (t *tracker) lastFailure() Class {
 	if class := t.failure.Load(); class != nil {
 		return *class
@@ -130,7 +128,7 @@ func (t *tracker) lastFailure() Class {
 	return ""
 }
 
-// rest makes the endpoint rest; of two wishes the later end counts.
+// rest starts a pause, unless one that ends later holds already.
 func (t *tracker) rest(now time.Time, d time.Duration) {
 	fresh := &rest{from: now, until: now.Add(d)}
 	for {
@@ -144,12 +142,12 @@ func (t *tracker) rest(now time.Time, d time.Duration) {
 	}
 }
 
-// outageAt says whether load balancing should keep off the endpoint.
+// outageAt reports whether load balancing should avoid the endpoint.
 func (t *tracker) outageAt(now time.Time) bool {
 	return t.resting.Load().holds(now) || t.suffers(now)
 }
 
-// suffers says whether an endpoint has failed a lot of late.
+// suffers reports whether the endpoint failed often in the last 30 s.
 func (t *tracker) suffers(now time.Time) bool {
 	var ok, failed int64
 	for n := range t.outages.window(now) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// figures are what a plan wants to know of an endpoint, kept until something
-// was recorded or a slot of a window has passed.
+// figures caches what a plan needs of an endpoint's statistics, until an
+// observation arrives or a slot of a window ends.
 type figures struct {
 	stats  Stats // Outage is not used
 	events uint64
@@ -14,11 +14,11 @@ type figures struct {
 	known  bool
 }
 
-// stats returns the endpoint's statistics at an instant. Only one goroutine at
-// a time may call it.
+// stats returns the endpoint's statistics at an instant. Callers hold
+// statistics.mu.
 func (t *tracker) stats(now time.Time) Stats {
 	f := &t.figures
-	// Every window but that of outages has slots of whole recentSlots.
+	// The slots of every window but the outages' are multiples of recentSlot.
 	events, epoch := t.events.Load(), epochOf(now, recentSlot)
 	if !f.known || f.events != events || f.epoch != epoch {
 		*f = figures{events: events, epoch: epoch, known: true}
@@ -33,12 +33,12 @@ func (t *tracker) stats(now time.Time) Stats {
 	return s
 }
 
-// speed returns the percentiles of latency in seconds and of throughput in
-// tokens per second; P90 of a throughput is what 90 % of the replies reach.
+// speed returns the percentiles of latency, in seconds, and of throughput, in
+// tokens per second. The P90 of a throughput is what 90 % of the replies reach.
 func speed(samples *ring[sample], now time.Time) (latency, throughput Percentiles) {
 	var l, t tallied
 	for s := range samples.window(now) {
-		// Too few successes are common, and cheap to see.
+		// Too few successes are common, and counting them is cheap.
 		if s.ok.Load() > 0 {
 			l.merge(&s.latency)
 			t.merge(&s.throughput)
@@ -60,14 +60,14 @@ func percentiles(unit float64, at func(percent uint64) float64) Percentiles {
 	}
 }
 
-// Health is how an endpoint has been doing, for listings. The zero value is an
-// endpoint that nothing is known of.
+// Health is the recent health of an endpoint, for listings. The zero value is an
+// endpoint of which nothing is known.
 type Health struct {
-	Outage bool // load balancing keeps off it now
-	// The uptimes are in percent: successes among the attempts that were
-	// answered or failed by the endpoint's own fault. Rate limits, requests at
-	// fault and callers that hung up do not count. Nil with fewer than 100
-	// such attempts.
+	Outage bool // load balancing avoids it now
+	// The uptimes are in percent: the share of successes among the attempts that
+	// the endpoint answered or failed by its own fault. Rate limits, faulty
+	// requests and cancelled calls do not count. Nil with fewer than 100 such
+	// attempts.
 	Uptime5m, Uptime30m, Uptime1d *float64
 	Latency30m                    Percentiles // seconds
 	Throughput30m                 Percentiles // tokens per second

@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// A histogram is log-linear: whole numbers below 32 have a cell each, above
-// that every power of two is cut into 16 cells. The middle of a cell is
-// therefore within 1/32 of everything counted in it. The last cell takes
-// everything from 2^35 on: 9.5 hours in microseconds.
+// A histogram is log-linear: whole numbers below 32 have a cell each, and above
+// that every power of two is divided into 16 cells. The middle of a cell is
+// therefore within 1/32 of every number counted in it. The last cell counts
+// everything from 2^35 on, which is 9.5 hours in microseconds.
 const (
 	histogramCells = 512
 	subCells       = 16
@@ -19,7 +19,7 @@ const (
 // value is ready.
 type histogram struct {
 	cells [histogramCells]atomic.Uint32
-	// used has a bit for every cell that is not empty, since few are in use.
+	// used has a bit for every cell that is not empty, because few are in use.
 	used [histogramCells / 64]atomic.Uint64
 }
 
@@ -38,7 +38,7 @@ func cellOf(v uint64) int {
 	return min(shift<<subBits+int(v>>shift), histogramCells-1) //nolint:gosec // v>>shift is below 32
 }
 
-// cellMiddle returns the middle of the numbers that a cell counts.
+// cellMiddle returns the middle of a cell's range.
 func cellMiddle(cell int) float64 {
 	if cell < 2*subCells {
 		return float64(cell)
@@ -65,8 +65,8 @@ func (t *tallied) merge(h *histogram) {
 	}
 }
 
-// atMost returns what the given percent of the counted numbers do not exceed:
-// the percentile by nearest rank. There must be something counted.
+// atMost returns the percentile by nearest rank: the given percent of the counted
+// numbers do not exceed it. At least one number must be counted.
 func (t *tallied) atMost(percent uint64) float64 {
 	rank := (t.total*percent + 99) / 100
 	var seen uint64
@@ -78,8 +78,8 @@ func (t *tallied) atMost(percent uint64) float64 {
 	return cellMiddle(histogramCells - 1)
 }
 
-// atLeast returns what the given percent of the counted numbers reach. There
-// must be something counted.
+// atLeast returns what the given percent of the counted numbers reach. At least one
+// number must be counted.
 func (t *tallied) atLeast(percent uint64) float64 {
 	rank := (t.total*percent + 99) / 100
 	var seen uint64

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// ring keeps one T for each of the last slots of time, without locks. Slots
-// begin at whole multiples of width, so a window of n slots reaches back
-// between n-1 and n widths.
+// ring keeps one T for each of the last slots of time, without locks. Slots begin
+// at whole multiples of width, so a window of n slots reaches back between n-1 and
+// n widths.
 //
-// A slot is replaced, never cleared: whoever still writes to a replaced one
-// writes to what no window shows any more. A window holds the slots that are
-// neither too old nor in the future, so a clock that steps back hides what it
-// has yet to reach again, and loses only what is written over.
+// A slot is replaced, never cleared: a goroutine that still holds a replaced slot
+// writes to garbage, which is harmless. A window contains the slots that are
+// neither too old nor in the future. A clock that steps back therefore hides newer
+// slots until it reaches them again, and loses only those that are overwritten.
 type ring[T any] struct {
 	width time.Duration
 	slots []atomic.Pointer[slot[T]]
@@ -29,7 +29,7 @@ func newRing[T any](n int, width time.Duration) ring[T] {
 	return ring[T]{width: width, slots: make([]atomic.Pointer[slot[T]], n)}
 }
 
-// at returns the slot that now belongs to, for adding to it.
+// at returns the slot for now, to add to.
 func (r *ring[T]) at(now time.Time) *T {
 	epoch := epochOf(now, r.width)
 	p := r.place(epoch)
@@ -45,9 +45,9 @@ func (r *ring[T]) at(now time.Time) *T {
 	}
 }
 
-// window yields what is known of the time up to now, in no order.
+// window yields the slots of the window that ends now, in no order.
 func (r *ring[T]) window(now time.Time) iter.Seq[*T] {
-	// No more than this, so that it is inlined and nothing is allocated.
+	// The body is this short so that it is inlined and allocates nothing.
 	return func(yield func(*T) bool) { r.visit(now, yield) }
 }
 
@@ -67,7 +67,7 @@ func (r *ring[T]) place(epoch int64) *atomic.Pointer[slot[T]] {
 	return &r.slots[((epoch%n)+n)%n]
 }
 
-// epochOf numbers the slot of the given width that now falls into.
+// epochOf returns the number of the slot that contains now.
 func epochOf(now time.Time, width time.Duration) int64 {
 	ns, w := now.UnixNano(), int64(width)
 	if ns < 0 {

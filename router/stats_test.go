@@ -60,9 +60,9 @@ func TestPercentileByNearestRank(t *testing.T) {
 	})
 }
 
-// A ring counts what a list of (epoch, count) would, whatever its clock does:
-// a slot is lost only when another epoch takes its place, and a window shows
-// neither what is too old nor what is in the future.
+// A ring counts like a list of (epoch, count), whatever its clock does. A slot is
+// lost only when another epoch takes its place, and a window contains neither old
+// nor future slots.
 func TestRingAgainstList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -135,7 +135,7 @@ func TestPercentilesNeedTenSuccesses(t *testing.T) {
 	assert.Equal(t, int64(10), tr.stats(noon().Add(5*time.Minute)).Passed)
 }
 
-// Replies that were checked count for a day, and those that passed.
+// Replies that were checked, and those that passed, count for a day.
 func TestCheckedRepliesOfADay(t *testing.T) {
 	t.Parallel()
 	tr := newTracker()
@@ -177,8 +177,8 @@ func TestUptimeWindows(t *testing.T) {
 	assert.InDelta(t, 63, *h.Uptime1d, 1e-9)
 }
 
-// A clock that steps back hides what it has yet to reach, makes no rest
-// longer, and is right again when it comes back.
+// A clock that steps back hides what it has yet to reach, prolongs no pause, and is
+// right again when it catches up.
 func TestClockStepsBack(t *testing.T) {
 	t.Parallel()
 	tr := newTracker()
@@ -193,7 +193,7 @@ func TestClockStepsBack(t *testing.T) {
 	assert.False(t, tr.outageAt(noon().Add(60*time.Second)))
 }
 
-// Of two wishes for rest the later end counts.
+// Of two pauses the later end counts.
 func TestRestsDoNotShorten(t *testing.T) {
 	t.Parallel()
 	tr := newTracker()
@@ -205,7 +205,7 @@ func TestRestsDoNotShorten(t *testing.T) {
 	assert.False(t, tr.outageAt(noon().Add(31*time.Second)))
 }
 
-// Nothing recorded at once from many goroutines is lost.
+// No observation recorded concurrently is lost.
 func TestRecordInParallel(t *testing.T) {
 	t.Parallel()
 	const workers, each = 8, 500

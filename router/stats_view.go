@@ -8,26 +8,26 @@ import (
 	"github.com/google/uuid"
 )
 
-// statistics is what the snapshots of all catalogs of a router share.
+// statistics is shared by the snapshots of all catalogs of a router.
 type statistics struct {
 	mu      sync.Mutex    // held while statistics are read out
 	changes atomic.Uint64 // how often an outage began or ended
 	outages outages
 }
 
-// world is a catalog with everything that belongs to it. A request takes the
-// router's world once and keeps it to its end; a reload makes a new one, with
-// the same trackers and counters where ids are the same.
+// world is a catalog with its run-time state. A call uses one world from begin to
+// end. SetCatalog makes a new world, which shares the trackers and counters of
+// equal ids.
 type world struct {
 	catalog    *Catalog
 	served     []*served // by the index of the catalog's endpoints
 	byEndpoint map[uuid.UUID]*served
-	firsts     map[string]*counter // by model id: calls by the model of their first attempt
+	firsts     map[string]*counter // by model id: calls whose first attempt was for the model
 	statistics *statistics
 	view       atomic.Pointer[view]
 }
 
-// served is an endpoint with what it takes to ask it.
+// served is an endpoint with its provider and its state.
 type served struct {
 	endpoint *Endpoint
 	provider *ProviderInfo
@@ -86,9 +86,9 @@ func (w *world) counter(model string) *counter {
 }
 
 // stats returns the statistics at an instant, by the index of the catalog's
-// endpoints. It reads them out again when a second has passed, a rest is over
-// or an outage has changed; while one goroutine does, the others go on with
-// what there was.
+// endpoints. They are computed again after a second, when a pause ends or when an
+// outage changes. While one goroutine computes them, the others use the previous
+// ones.
 func (w *world) stats(now time.Time) []Stats {
 	v := w.view.Load()
 	if v != nil && v.inForce(now, w.statistics.changes.Load()) {
@@ -108,8 +108,9 @@ func (v *view) inForce(now time.Time, changes uint64) bool {
 	return v.changes == changes && !now.Before(v.from) && now.Before(v.until)
 }
 
-// readOut makes a view. Failures leave the window of outages at whole seconds
-// only, so between those nothing but a rest can end by itself.
+// readOut computes a view. Failures leave the window of outages only at whole
+// seconds, so between these only the end of a pause changes an outage without an
+// observation.
 func (w *world) readOut(now time.Time) *view {
 	second := time.Unix(now.Unix(), 0)
 	v := &view{

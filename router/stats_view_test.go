@@ -27,8 +27,8 @@ func testWorld(tb testing.TB, n int) *world {
 	return w
 }
 
-// A snapshot is shared within its second, and made anew when the second, a
-// rest or an outage changes.
+// A snapshot is shared within its second, and computed again when the second, a
+// pause or an outage changes.
 func TestSnapshotIsShared(t *testing.T) {
 	t.Parallel()
 	w := testWorld(t, 3)

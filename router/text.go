@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Storable says whether every store can keep a text as it is: whether it is
-// UTF-8 without U+0000, which the text of PostgreSQL cannot hold. Whoever takes
-// a text from a stranger to store it, or to look for it, asks first.
+// Storable reports whether every store can keep a text unchanged: it must be UTF-8
+// without U+0000, which PostgreSQL's text cannot hold. Call it before a caller's
+// text is stored or searched for.
 func Storable(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }

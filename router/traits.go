@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// traits are all that filters without numbers may hold against an endpoint, a
-// bit each, in the order of the filters: what a plan refuses is found by one
-// AND, and the lowest bit found is the first filter's.
+// traits are the properties of an endpoint that filters without numbers refuse, one
+// bit each, in the order of the filters. One AND finds what a plan refuses, and the
+// lowest bit found belongs to the first filter.
 type traits uint32
 
 const (
@@ -15,17 +15,17 @@ const (
 	trainsFreeBit           // collects data, and is free
 	retainsBit              // no zero retention: one bit for each vendor group
 	undistillableBit        = retainsBit + len(vendorGroups)
-	quantizationBit         = undistillableBit + 1 // one for each word
+	quantizationBit         = undistillableBit + 1 // one bit for each word
 	takesNoUserBit          = quantizationBit + len(quantizationWords)
-	takesNoOthersBit        = takesNoUserBit + 1 // parameters but the user; so has every endpoint
+	takesNoOthersBit        = takesNoUserBit + 1 // any parameter but the user; every endpoint has this bit
 	limitedBit              = takesNoOthersBit + 1
 	offBit                  = limitedBit + 1
 	traitBits               = offBit + 1
 
-	// lastResort is held against no endpoint: it only moves one.
+	// lastResort is refused by no filter; it only moves an endpoint.
 	lastResort traits = 1 << traitBits
 
-	// everyEndpoint is a trait that none is without.
+	// everyEndpoint is a trait of every endpoint.
 	everyEndpoint traits = 1 << takesNoOthersBit
 
 	allGroups        traits = (1<<len(vendorGroups) - 1) << retainsBit
@@ -51,7 +51,7 @@ func traitsOf(e *Endpoint, m *Model, quant uint16, group uint8) traits {
 	return t
 }
 
-// traits are those that the rule refuses.
+// traits returns those that the rule refuses.
 func (r *Rule) traits() traits {
 	var t traits
 	if r.NoPaidTraining {
@@ -73,7 +73,7 @@ func (r *Rule) traits() traits {
 	return t
 }
 
-// first returns the lowest bit and the filter that it is for.
+// first returns the lowest bit and its filter.
 func (t traits) first() (bit int, r Filter) {
 	switch bit = bits.TrailingZeros32(uint32(t)); {
 	case bit < retainsBit:
@@ -90,14 +90,14 @@ func (t traits) first() (bit int, r Filter) {
 	return bit, r
 }
 
-// quantizationWords are all of the interface; the position is the bit.
+// quantizationWords are all words of the interface; the index is the bit.
 //
 //nolint:gochecknoglobals // a constant table
 var quantizationWords = [...]string{
 	"unknown", "int4", "int8", "fp4", "mxfp4", "nvfp4", "fp6", "fp8", "mxfp8", "fp16", "bf16", "fp32",
 }
 
-// quantizations returns the bit of a word, 0 for one that is none.
+// quantizations returns the bit of a word, 0 for an unknown word.
 func quantizations(word string) uint16 {
 	if word == "" {
 		word = quantizationWords[0]
@@ -108,8 +108,8 @@ func quantizations(word string) uint16 {
 	return 0
 }
 
-// accepted returns the bits that a request for a quantization takes: fp8
-// takes mxfp8 too, fp4 takes mxfp4 and nvfp4.
+// accepted returns the bits that satisfy a request for a quantization: fp8 includes
+// mxfp8, and fp4 includes mxfp4 and nvfp4.
 func accepted(word string) uint16 {
 	bits := quantizations(word)
 	switch word {
@@ -121,7 +121,8 @@ func accepted(word string) uint16 {
 	return bits
 }
 
-// acceptedTraits are those of endpoints with one of these quantizations.
+// acceptedTraits are the quantization traits that satisfy a request for one of
+// these words.
 func acceptedTraits(words []string) traits {
 	var t traits
 	for _, word := range words {
@@ -130,7 +131,7 @@ func acceptedTraits(words []string) traits {
 	return t
 }
 
-// vendorGroups are the groups of the ZDR switches; the last is everybody else.
+// vendorGroups are the groups of the ZDR switches; the last is all other vendors.
 //
 //nolint:gochecknoglobals // a constant table
 var vendorGroups = [...]string{"anthropic", "openai", "google", "xai", "other"}
@@ -140,8 +141,8 @@ const (
 	noGroup    = uint8(len(vendorGroups))
 )
 
-// groupOf returns the number of an endpoint's group: the one stated, else the
-// one of the model's author.
+// groupOf returns the index of an endpoint's group: the stated one, or that of the
+// model's author.
 func groupOf(stated string, m *Model) uint8 {
 	if stated != "" {
 		return groupNamed(stated, noGroup)

@@ -1,9 +1,9 @@
 package router
 
-// Usable returns the endpoints of a catalog that rules leave, by their model's
-// place in the catalog and by slug with variant. What the operator has switched
-// off stays: that says nothing about what is allowed. It is a pure function and
-// applies the filters of [NewPlan].
+// Usable returns the endpoints of a catalog that rules allow, by their model's
+// place in the catalog and by slug with variant. Endpoints that the operator
+// switched off are included, because rules allow them too. It is a pure function
+// and applies the filters of [NewPlan].
 func Usable(c *Catalog, rules []Rule) []*Endpoint {
 	p := c.planners.get()
 	defer c.planners.put(p)

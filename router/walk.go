@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// walk is a call on its way from one candidate to the next.
+// walk is the state of a call that asks one candidate after another.
 type walk struct {
 	router     *Router
 	call       *Call
@@ -16,31 +16,31 @@ type walk struct {
 	money      reservation
 	deadline   deadline
 	counted    int     // attempts that the limit counts
-	limited    bool    // a candidate was left out because of it
-	refused    *Budget // the first that had no room for a candidate
-	turned     *served // an outage began or ended here, which no observer was told yet
+	limited    bool    // the limit on attempts left a candidate out
+	refused    *Budget // the first budget without room for a candidate
+	turned     *served // an outage began or ended here, and observers do not know yet
 }
 
-// Stop says why a walk from candidate to candidate ended without an answer.
+// Stop says why a call ended without an answer.
 type Stop string
 
-// Every reason, the strongest first.
+// Every reason. Where several apply, the first is reported.
 const (
-	// StopCaller is a caller that hung up, or that is at fault.
+	// StopCaller means that the caller hung up or is at fault.
 	StopCaller Stop = "caller"
-	// StopDeadline is the end of the call's time, whoever set it.
+	// StopDeadline means that the call's time is over, whether the caller or the
+	// program set it.
 	StopDeadline Stop = "deadline"
-	// StopAttempts is [Config.MaxAttempts]: a candidate was left that it kept from
-	// being asked.
+	// StopAttempts means that [Config.MaxAttempts] left some candidate unasked.
 	StopAttempts Stop = "attempts"
-	// StopCandidates is the end of the plan: each candidate was asked, or is in
+	// StopCandidates means that every candidate was asked or is in
 	// [Report.Skipped].
 	StopCandidates Stop = "candidates"
 )
 
-// walk asks one candidate of the plan after another. A candidate whose endpoint
-// or client is busy is passed over, and so is one that a budget has no room for:
-// that is no attempt.
+// walk asks one candidate of the plan after another. A candidate is passed over,
+// without an attempt, when its endpoint or client is busy or a budget has no room
+// for it.
 func (w *walk) walk(ctx context.Context) (_ *Result, by *Candidate, err error) {
 	defer func() { err = withCause(err, w.money.void(ctx)) }()
 	for i := range w.candidates {
@@ -68,9 +68,9 @@ func (w *walk) walk(ctx context.Context) (_ *Result, by *Candidate, err error) {
 	return nil, nil, w.end(ctx, StopCandidates)
 }
 
-// ask makes an attempt at a candidate, if it can be made, and charges its answer,
-// or what it is taken to have cost where its caller ended the call. It returns the
-// result, or why the walk ends here.
+// ask makes an attempt at a candidate, if possible, and charges its answer or, if
+// the caller ended the call, its estimated cost. It returns the result, or why the
+// walk ends here.
 func (w *walk) ask(ctx context.Context, i int) (res *Result, stop Stop, err error) {
 	attempts := len(w.call.Report.Attempts)
 	if res, stop, err = w.try(ctx, i); err != nil || len(w.call.Report.Attempts) == attempts {
@@ -92,8 +92,8 @@ func (w *walk) ask(ctx context.Context, i int) (res *Result, stop Stop, err erro
 	return res, stop, err
 }
 
-// try makes an attempt at a candidate, if it can be made. Its place at the endpoint
-// is free afterwards: the ledger, which may take long, is none of its business.
+// try makes an attempt at a candidate, if possible. It releases the endpoint's
+// place before the ledger settles the call, which may take long.
 func (w *walk) try(ctx context.Context, i int) (res *Result, stop Stop, err error) {
 	by := &w.candidates[i]
 	s := w.call.world.byEndpoint[by.Endpoint.ID]
@@ -125,9 +125,9 @@ func (w *walk) try(ctx context.Context, i int) (res *Result, stop Stop, err erro
 		w.skip(by, Skip{Check: refused.Check})
 		return nil, "", nil
 	}
-	allotted := w.allot(i) // the ledger may have taken its time
+	allotted := w.allot(i) // after reserve, which may take long
 	switch {
-	case ctx.Err() != nil: // nobody waits for an answer any more
+	case ctx.Err() != nil:
 		stop = StopDeadline
 	case allotted.given > 0:
 		if res, stop, sent = w.attempt(ctx, s, by, allotted); !sent {
@@ -141,8 +141,9 @@ func (w *walk) try(ctx context.Context, i int) (res *Result, stop Stop, err erro
 	return res, stop, nil
 }
 
-// over says whether a ledger's error comes of the call's end: of one that nobody
-// was asked for before its deadline, the ledger has taken all the time.
+// over reports whether a ledger's error is due to the end of the call. At a
+// deadline it is so only after an attempt: without one, the ledger itself used all
+// the time.
 func (w *walk) over(ctx context.Context) bool {
 	return hungUp(ctx) || ctx.Err() != nil && len(w.call.Report.Attempts) > 0
 }
@@ -153,9 +154,9 @@ func (w *walk) skip(by *Candidate, s Skip) {
 	w.call.Report.Skipped = append(w.call.Report.Skipped, s)
 }
 
-// end notes why the walk ended without an answer, and says what the caller is
-// told. Where nothing was sent, the first candidate that there was no money for
-// decides; only where all were busy it is for want of capacity.
+// end notes why the walk ended without an answer, and returns the caller's error.
+// Where nothing was sent, the first budget that refused decides; only where every
+// candidate was busy the error is a lack of capacity.
 func (w *walk) end(ctx context.Context, stop Stop) *Error {
 	if hungUp(ctx) {
 		stop = StopCaller
@@ -178,7 +179,7 @@ func (w *walk) end(ctx context.Context, stop Stop) *Error {
 	}
 }
 
-// withCause adds to what the operator reads of an error of the walk.
+// withCause adds a cause to the Err of an [*Error].
 func withCause(err, cause error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || cause == nil {

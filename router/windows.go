@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// windows are the periods that hold the instants of one day.
+// windows are the periods that contain the instants of one day.
 type windows struct {
 	day   int64 // since 1970, UTC
 	names [intervals]string
 }
 
-// latestWindows remembers the windows of the day that was asked for last, since
-// almost all calls are of one day.
+// latestWindows caches the windows of the last day asked for, because almost all
+// calls are of one day.
 type latestWindows struct{ last atomic.Pointer[windows] }
 
 func (l *latestWindows) of(t time.Time) *windows {
@@ -32,8 +32,8 @@ func (l *latestWindows) of(t time.Time) *windows {
 	return w
 }
 
-// admissions gives instants that never step back, so that no call lands in a
-// window that an earlier one has left.
+// admissions returns instants that never step back, so that no call counts in a
+// window that an earlier call has left.
 type admissions struct{ latest atomic.Int64 } // Unix nanoseconds
 
 func (a *admissions) admit(now time.Time) time.Time {

@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestDecisionAllocations: all that this package does for one decision stays
-// cheap. The race detector allocates on its own.
+// TestDecisionAllocations bounds the allocations of this package for one decision.
+// The race detector adds allocations.
 func TestDecisionAllocations(t *testing.T) {
 	body, _, answers := ticket(t)
 	var out []byte

@@ -2,27 +2,25 @@ package systemone
 
 import "encoding/json"
 
-// Answer answers one question. Which fields are used depends on Kind.
+// Answer answers one question. Kind decides which fields are used.
 type Answer struct {
 	Name   string // the question's
 	Kind   Kind
 	Noul   float64 // Noul: the probability of yes
 	Choice string  // Choice: the most probable option
 	Score  float64 // Score: the mean level index
-	// Confidence belongs to Probabilities and is meaningless without them.
+	// Confidence is derived from Probabilities and has no meaning without them.
 	Confidence float64
-	// Probabilities stand in the order of the request's options or levels, the
-	// label of a level being its index. Nil where the endpoint gives none.
+	// Probabilities are in the order of the request's options or levels; the label
+	// of a level is its index. Nil where the endpoint gives none.
 	Probabilities []Probability
-	// Legend repeats a score's levels by index; nil entries are left out of
-	// JSON.
+	// Legend repeats a score's levels by index; JSON omits nil entries.
 	Legend []json.RawMessage
 }
 
-// P returns the probability of a label: of an option by its name, of a level by
-// its index ("0"), of a noul's two sides by "true" and "false". It is 0 for any
-// other label, and for every label of a distribution that the endpoint did not
-// give.
+// P returns the probability of a label: the name of an option, the index of a level
+// ("0"), or "true" and "false" for a noul. It returns 0 for any other label, and
+// for every label where the endpoint gave no distribution.
 func (a *Answer) P(label string) float64 {
 	if a.Kind == Noul {
 		switch label {
@@ -47,11 +45,11 @@ type Probability struct {
 	P     float64
 }
 
-// Answers are the answers of one reply. As JSON they are an object keyed by
-// question name, in this order.
+// Answers are the answers of one reply, in order. As JSON they are an object keyed
+// by question name.
 type Answers []Answer
 
-// Get returns the answer to a question, and whether there is one.
+// Get returns the answer to a question, and whether it exists.
 func (a Answers) Get(question string) (Answer, bool) {
 	for i := range a {
 		if a[i].Name == question {
@@ -61,33 +59,33 @@ func (a Answers) Get(question string) (Answer, bool) {
 	return Answer{}, false
 }
 
-// Usage counts what a decision took.
+// Usage counts what a decision used.
 type Usage struct {
 	InputTokens     int64
 	OutputTokens    int64
 	ReasoningTokens int64
 	CachedTokens    int64
-	// Cost is exact decimal text in USD, or "" when unknown. It is never
-	// converted to a float.
+	// Cost is exact decimal text in USD, or "" when unknown. It is never converted
+	// to a float.
 	Cost json.Number
 }
 
 // Response is the reply to a request.
 type Response struct {
-	ID       string // "" is left out of JSON, like Provider
+	ID       string // JSON omits "", as for Provider
 	Model    string
 	Provider string // display name
 	Answers  Answers
 	Usage    Usage
 }
 
-// Tolerance states how exact an endpoint's answers are. The zero value is full
+// Tolerance says how exact an endpoint's answers are. The zero value is full
 // precision.
 type Tolerance struct {
-	// Rounding is the unit that the endpoint rounds probabilities and scores
-	// to: 0.01 for two decimals, 0 for full precision.
+	// Rounding is the unit to which the endpoint rounds probabilities and scores:
+	// 0.01 for two decimals, 0 for full precision.
 	Rounding float64
-	// NoDistribution declares that the endpoint gives no probabilities for
-	// choices and scores. Without it their absence is a bad answer.
+	// NoDistribution says that the endpoint gives no probabilities for choices and
+	// scores. Without it a missing distribution is a bad answer.
 	NoDistribution bool
 }

@@ -28,8 +28,8 @@ func ticket(b testing.TB) ([]byte, *systemone.Request, systemone.Answers) {
 	return body, r, reply.Answers
 }
 
-// BenchmarkDecision is all that this package does for one decision: decode,
-// which validates, check and repair, encode.
+// BenchmarkDecision is the work of this package for one decision: decode and
+// validate, check and repair, encode.
 func BenchmarkDecision(b *testing.B) {
 	body, _, answers := ticket(b)
 	b.SetBytes(int64(len(body)))

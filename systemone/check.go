@@ -6,17 +6,17 @@ import (
 	"strconv"
 )
 
-// ErrAnswer is what every [*AnswerError] is.
+// ErrAnswer is wrapped by every [*AnswerError].
 var ErrAnswer = errors.New("systemone: bad answer")
 
-// AnswerError says why a reply must not be trusted. It holds nothing of the
-// reply but the name of an answer.
+// AnswerError says why a reply must not be trusted. Of the reply it contains only
+// the name of an answer.
 type AnswerError struct {
 	Question string // "" if the reply as a whole is bad
 	Problem  string
 }
 
-// Error shows the question's name safely.
+// Error returns the problem, with the question's name made safe to print.
 func (e *AnswerError) Error() string {
 	text := ErrAnswer.Error()
 	if e.Question != "" {
@@ -28,35 +28,35 @@ func (e *AnswerError) Error() string {
 // Unwrap makes errors.Is(err, ErrAnswer) true.
 func (e *AnswerError) Unwrap() error { return ErrAnswer }
 
-// slack is what float64 arithmetic and a printed decimal may cost on top of an
+// slack is the error that float64 arithmetic and printed decimals may add to an
 // endpoint's rounding.
 const slack = 1e-6
 
-// Check says whether the answers a are sound answers to r from an endpoint
-// with tolerance t. It returns nil or an [*AnswerError]. The answers are sound
-// when there is exactly one for each question, of its kind, and
+// Check checks the answers a to r, from an endpoint with tolerance t. It returns
+// nil or an [*AnswerError]. The answers are valid when there is exactly one for
+// each question, of its kind, and
 //
 //   - a noul lies in [0, 1];
-//   - the labels of a distribution are exactly the options, or the indices of
-//     the levels, in any order; each probability lies in [0, 1], and their sum
-//     within n·Rounding/2 + 1e-6 of 1 and not at zero;
-//   - a choice is one of the options, and its probability within Rounding +
-//     1e-6 of the largest;
-//   - a score is the mean of its distribution, up to what rounding can do. Each
-//     probability is off by Rounding/2 at most and the score by as much, so with
-//     a sum of S the mean moves by (Rounding/2)·(n(n−1)/2)/S at most and the
-//     score may be off by Rounding/2 more and n·1e-6. A score that is the
-//     mean of the probabilities as they are, undivided by S, is sound as well.
+//   - the labels of a distribution are exactly the options, or the indices of the
+//     levels, in any order; each probability lies in [0, 1], and their sum within
+//     n·Rounding/2 + 1e-6 of 1 and not at zero;
+//   - a choice is one of the options, and its probability within Rounding + 1e-6 of
+//     the largest;
+//   - a score is the mean of its distribution, up to the effect of rounding. Each
+//     probability is off by Rounding/2 at most and the score by as much. With a sum
+//     of S the mean therefore moves by (Rounding/2)·(n(n−1)/2)/S at most, and the
+//     score may be off by Rounding/2 and n·1e-6 more. A score that is the mean of
+//     the probabilities as they are, undivided by S, is valid as well.
 //
-// Without a distribution a choice or score is bad, unless t has
-// NoDistribution; then the choice must be an option and the score lie in
-// [0, n−1]. Confidence and Legend are not looked at.
+// Without a distribution a choice or score is bad, unless t has NoDistribution;
+// then the choice must be an option and the score lie in [0, n−1]. Check ignores
+// Confidence and Legend.
 func Check(r *Request, a Answers, t Tolerance) error {
 	c := checker{rounding: t.rounding(), noDistribution: t.NoDistribution}
 	return c.all(r, a, func(int, *Question, *Answer, []float64) {})
 }
 
-// rounding returns the unit, 0 for one that is no unit.
+// rounding returns the unit, or 0 for a value that is no unit.
 func (t Tolerance) rounding() float64 {
 	if t.Rounding > 0 && t.Rounding < 1 {
 		return t.Rounding
@@ -70,8 +70,8 @@ type checker struct {
 	scratch        []float64
 }
 
-// all checks every answer and shows each sound one to use, with its
-// probabilities in the order of the request; use must not keep them.
+// all checks every answer and passes each valid one to use, with its probabilities
+// in the order of the request. use must not keep them.
 func (c *checker) all(r *Request, a Answers, use func(at int, q *Question, ans *Answer, p []float64)) error {
 	if len(a) > len(r.Questions) {
 		return &AnswerError{Problem: "there are more answers than questions"}
@@ -92,8 +92,8 @@ func (c *checker) all(r *Request, a Answers, use func(at int, q *Question, ans *
 	return nil
 }
 
-// answer returns the probabilities in the order of the question, and what is
-// wrong with the answer.
+// answer returns the probabilities in the order of the question, and the problem of
+// the answer.
 func (c *checker) answer(q *Question, a *Answer) (p []float64, problem string) {
 	p, problem = c.exactly(q, a)
 	if problem != "" && len(a.Probabilities) > 0 {
@@ -102,7 +102,7 @@ func (c *checker) answer(q *Question, a *Answer) (p []float64, problem string) {
 	return p, problem
 }
 
-// exactly is answer without a word about other tolerances.
+// exactly is answer without the hint about another tolerance.
 func (c *checker) exactly(q *Question, a *Answer) (p []float64, problem string) {
 	if a.Kind != q.Kind {
 		return nil, "is of another type than the question"
@@ -172,7 +172,7 @@ func (c *checker) withoutDistribution() string {
 	return "has no probabilities"
 }
 
-// distribution sorts probabilities by label and checks them.
+// distribution puts probabilities into the order of the labels and checks them.
 func (c *checker) distribution(given []Probability, n int, label func(int) string) (p []float64, problem string) {
 	if len(given) != n {
 		return nil, "probabilities do not have one label for each option or level"
@@ -208,14 +208,14 @@ func total(p []float64) float64 {
 	return sum
 }
 
-// finder finds names in a list that is expected to be in order, or nearly so.
+// finder finds names in a list whose order is expected to match, or nearly so.
 type finder struct {
 	size  int
 	name  func(int) string
 	index map[string]int // made when the order is not as expected
 }
 
-// at returns where name stands, first looking at guess, or -1.
+// at returns the index of name, or -1. It looks at guess first.
 func (f *finder) at(guess int, name string) int {
 	if guess < f.size && f.name(guess) == name {
 		return guess

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// sound returns sound answers to byHand's questions.
+// sound returns valid answers to byHand's questions.
 func sound() systemone.Answers {
 	return systemone.Answers{
 		{Name: "yes", Kind: systemone.Noul, Noul: 0.97},
@@ -23,13 +23,13 @@ func sound() systemone.Answers {
 	}
 }
 
-// passes is what is said of a problem that another tolerance would cure.
+// passes returns the hint of a problem that another tolerance would avoid.
 func passes(unit, stated string) string {
 	return ", but would pass as rounded to " + unit + ": the endpoint's Tolerance.Rounding states " + stated
 }
 
-// TestCheckRefuses holds what row R70 of the routing cases calls a reply that
-// fails the check, and its edges.
+// TestCheckRefuses covers the replies that row R70 of the routing cases says fail
+// the check, and their edges.
 func TestCheckRefuses(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	two := systemone.Tolerance{Rounding: 0.01}
@@ -159,7 +159,7 @@ func TestCheckUnknownKind(t *testing.T) {
 	require.EqualError(t, err, "systemone: bad answer: yes: is of no known type")
 }
 
-// TestManyLabels: labels in any order, more than are compared one by one.
+// TestManyLabels: labels in any order, and too many for linear search.
 func TestManyLabels(t *testing.T) {
 	r := systemone.Request{Questions: []systemone.Question{{Name: "q", Kind: systemone.Score, Levels: make([]json.RawMessage, 200)}}}
 	a := systemone.Answers{{Name: "q", Kind: systemone.Score, Score: 99.5}}

@@ -8,27 +8,24 @@ import (
 	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
-// Decoder reads requests. The zero value reads the documented dialect within
-// the default limits.
+// Decoder reads requests. The zero value reads the documented dialect with the
+// default limits.
 type Decoder struct {
 	Dialect Dialect
 	Limits  Limits
-	// SessionID is the session named outside the body, by the header
-	// x-session-id. It is used where the body has no session_id.
+	// SessionID is the session named outside the body, by the header x-session-id.
+	// It is used where the body has no session_id.
 	SessionID string
 }
 
-// Decode reads a request and validates it. It ignores members that it does not
-// know, but for those in provider. What it takes as JSON at all, [CheckSyntax]
-// says.
+// Decode reads a request and validates it. It ignores unknown members, except in
+// provider. [CheckSyntax] says which JSON texts are accepted.
 //
-// The error is an [*InvalidError]. It lists every problem of the body, at most
-// one for each path and 100 in all; a body that is not JSON has one, with the
-// place. Models, questions, options and levels beyond the limits are not looked
-// at.
+// The error is an [*InvalidError]. It lists every problem of the body, at most one
+// for each path and 100 in all. A body that is not JSON has one problem, with its
+// position. Models, questions, options and levels beyond the limits are not read.
 //
-// The request shares memory with body: the raw JSON in it is part of body, so
-// body must not change afterwards.
+// The raw JSON of the request is part of body, so body must not change afterwards.
 func (d Decoder) Decode(body []byte) (*Request, error) {
 	r := &Request{Dialect: d.Dialect, SessionID: d.SessionID}
 	p := problems{steps: make([]string, 0, 8)}
@@ -53,8 +50,8 @@ func (d Decoder) Decode(body []byte) (*Request, error) {
 	return r, nil
 }
 
-// UnmarshalJSON reads a request in the documented dialect within the default
-// limits, as [Decoder.Decode] does.
+// UnmarshalJSON reads a request in the documented dialect with the default limits,
+// as [Decoder.Decode] does.
 func (r *Request) UnmarshalJSON(data []byte) error {
 	got, err := Decoder{}.Decode(bytes.Clone(data))
 	if err != nil {
@@ -64,9 +61,9 @@ func (r *Request) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// decoder turns checked JSON into a request. It notes what a Request cannot
-// hold; every other rule is the validator's. Where both find something at one
-// path, the decoder's word stands.
+// decoder turns checked JSON into a request. It reports only what a Request cannot
+// represent; the validator checks all other rules. Where both report a problem at
+// one path, the decoder's message counts.
 type decoder struct {
 	*problems
 
@@ -74,8 +71,8 @@ type decoder struct {
 	limits  Limits
 }
 
-// few is how many values a list has room for before it grows. Counting them first
-// would read the text of all of them once more.
+// few is the initial capacity of lists. Counting their values first would scan the
+// whole text once more.
 const few = 4
 
 func (d *decoder) body(body []byte) {
@@ -98,7 +95,7 @@ func (d *decoder) member(name string, value []byte) {
 	case "model":
 		r.Model = d.name(value)
 	case "models":
-		r.Models = d.names(value, false, maxModels+1) // one too many is enough to refuse
+		r.Models = d.names(value, false, maxModels+1) // reads one more than allowed, which is then refused
 	case "preset":
 		r.Preset = d.name(value)
 	case "state":
@@ -186,7 +183,7 @@ func (d *decoder) noul(q *Question, criteria []byte) {
 			q.False = raw(m.Value)
 		}
 	}
-	// A Request with neither has no criteria, which is a different thing.
+	// In a Request, neither side would mean no criteria at all.
 	if !native && q.True == nil {
 		d.failAt("true", mustBeGuidance)
 	}
@@ -217,7 +214,7 @@ func (d *decoder) levels(q *Question, criteria []byte) {
 	}
 }
 
-// raw keeps a value as it is, null as nil.
+// raw returns a value as it is, and null as nil.
 func raw(value []byte) json.RawMessage {
 	if jsontext.IsNull(value) {
 		return nil
@@ -242,7 +239,7 @@ func (p *problems) text(value []byte) string {
 	return string(jsontext.Unquote(value))
 }
 
-// name reads a string that must not be empty.
+// name reads a non-empty string.
 func (p *problems) name(value []byte) string {
 	name := p.text(value)
 	if name == "" {
@@ -251,8 +248,8 @@ func (p *problems) name(value []byte) string {
 	return name
 }
 
-// names reads an array of strings that must not be empty. An empty array is
-// nil unless it means something. It reads most of them at most.
+// names reads an array of non-empty strings, at most most of them. An empty array
+// is nil unless meant says that it has a meaning.
 func (p *problems) names(value []byte, meant bool, most int) []string {
 	if value[0] != '[' {
 		p.fail("must be an array of strings")

@@ -13,14 +13,14 @@ import (
 
 const (
 	maxNumber   = 64 // characters of a number, of a price also when written out
-	maxExponent = 64 // of a price: more would cost memory, not say more
+	maxExponent = 64 // of a price, to bound its memory
 )
 
-// DecodePreferences reads provider preferences: an object, or null, which gives
-// nil. Every member of it is known or a problem, but for those of the values of
-// options; null members count as absent, and so do an empty order and an empty
-// ignore. Prices are decimal text or JSON numbers. The error is an
-// [*InvalidError] with paths relative to the preferences.
+// DecodePreferences reads provider preferences: an object, or null, which returns
+// nil. Unknown members are problems, except within the values of options. Null
+// members count as absent, and so do an empty order and an empty ignore. Prices are
+// decimal text or JSON numbers. The error is an [*InvalidError] with paths relative
+// to the preferences.
 //
 // The result shares memory with data, which must not change afterwards.
 func DecodePreferences(data []byte) (*Preferences, error) {
@@ -42,7 +42,7 @@ func DecodePreferences(data []byte) (*Preferences, error) {
 	return preferences, nil
 }
 
-// UnmarshalJSON reads what [DecodePreferences] reads; null changes nothing.
+// UnmarshalJSON reads what [DecodePreferences] reads; null leaves p unchanged.
 func (p *Preferences) UnmarshalJSON(data []byte) error {
 	got, err := DecodePreferences(slices.Clone(data))
 	if got != nil {
@@ -52,7 +52,7 @@ func (p *Preferences) UnmarshalJSON(data []byte) error {
 }
 
 // preferencesDecoder turns checked JSON into preferences. As with decoder, the
-// rules are the validator's.
+// validator checks the rules.
 type preferencesDecoder struct{ *problems }
 
 func (d preferencesDecoder) decode(value []byte) *Preferences {
@@ -61,8 +61,8 @@ func (d preferencesDecoder) decode(value []byte) *Preferences {
 	return p
 }
 
-// members reads an object with read, which returns false for a member that it
-// does not know. A nil value, here and in all that follows, is null or absent.
+// members reads an object with read, which returns false for an unknown member. A
+// nil value, here and below, is null or absent.
 func (d preferencesDecoder) members(object []byte, read func(name string, value []byte) bool) {
 	if object == nil || !d.isObject(object) {
 		return
@@ -125,7 +125,7 @@ func (d preferencesDecoder) boolean(value []byte) bool {
 	return value[0] == 't'
 }
 
-// word reads one of the words allowed.
+// word reads one of the allowed words.
 func word[T ~string](d preferencesDecoder, value []byte, allowed ...T) T {
 	if value == nil {
 		return ""
@@ -156,7 +156,7 @@ func (d preferencesDecoder) maxPrice(p *MaxPrice, value []byte) {
 	})
 }
 
-// field returns the cap of that name, nil if there is none.
+// field returns the cap of a name, or nil.
 func (p *MaxPrice) field(name string) **decimal.Decimal {
 	switch name {
 	case "prompt":
@@ -173,7 +173,7 @@ func (p *MaxPrice) field(name string) **decimal.Decimal {
 	return nil
 }
 
-// price reads a decimal: a number or its text.
+// price reads a decimal, as a number or as text.
 func (d preferencesDecoder) price(value []byte) *decimal.Decimal {
 	text := value
 	if value[0] == '"' {
@@ -187,7 +187,7 @@ func (d preferencesDecoder) price(value []byte) *decimal.Decimal {
 	return &price
 }
 
-// parseDecimal reads a number as JSON writes it, exactly.
+// parseDecimal reads a number in JSON syntax, exactly.
 func parseDecimal(text string) (decimal.Decimal, bool) {
 	if text == "" || len(text) > maxNumber || numberEnd(text, 0) != len(text) {
 		return decimal.Decimal{}, false
@@ -202,8 +202,8 @@ func parseDecimal(text string) (decimal.Decimal, bool) {
 	return number, err == nil
 }
 
-// short says whether a decimal can be written, and read again, as a number of
-// at most maxNumber characters.
+// short reports whether a decimal can be written as a number of at most maxNumber
+// characters.
 func short(d decimal.Decimal) bool {
 	e := d.Exponent()
 	return -2*maxExponent <= e && e <= maxExponent && len(d.String()) <= maxNumber
@@ -235,7 +235,7 @@ func (d preferencesDecoder) cutoffs(c *Cutoffs, value []byte) {
 	})
 }
 
-// field returns the cutoff of that name, nil if there is none.
+// field returns the cutoff of a name, or nil.
 func (c *Cutoffs) field(name string) **float64 {
 	switch name {
 	case "p50":
@@ -250,8 +250,8 @@ func (c *Cutoffs) field(name string) **float64 {
 	return nil
 }
 
-// cutoff checks the range, too, because only here it is known whether the number
-// stands for p50 or under it, and the problem's path names what was sent.
+// cutoff reads a cutoff and checks its range. The validator does not know whether
+// the number was a plain one or under p50, so it could not name the right path.
 func (d preferencesDecoder) cutoff(value []byte) *float64 {
 	number, ok := parseFloat(value)
 	if !ok || number < 0 {

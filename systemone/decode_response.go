@@ -12,21 +12,20 @@ import (
 )
 
 // DecodeResponse reads an upstream's reply in the System One dialect as it is:
-// answers and labels in the order given, numbers exact. It does not look at the
-// request; [Check] does. Unknown members are ignored, and null counts as
-// absent. Only answers must be there: there are upstreams that leave out each
-// of the other members, and a count that is not given is 0.
+// answers and labels in the given order, numbers exact. It does not compare the
+// reply with the request; [Check] does. Unknown members are ignored, and null
+// counts as absent. Only answers are required, because upstreams omit every other
+// member; a missing count is 0.
 //
-// Token counts are what [ParseCount] reads and the cost is a number, not a
-// negative one; a noul, score, probability or confidence is a number that a
-// float64 can hold. An entry of a legend that belongs to no level is dropped.
+// Token counts are read by [ParseCount], and the cost is a number that is not
+// negative. A noul, score, probability or confidence is a number that a float64 can
+// represent. A legend entry that belongs to no level is dropped.
 //
-// The error may name an answer as the upstream did: who passes errors on to
-// strangers, or wraps them in an error that must not quote the upstream, leaves
-// that name out.
+// The error is an [*AnswerError] for the first problem found. It may contain the
+// upstream's name of an answer; remove that name before the error is shown to
+// strangers or wrapped in an error that must not quote the upstream.
 //
-// The error is an [*AnswerError], for the first problem found. The result
-// shares memory with data, which must not change afterwards.
+// The result shares memory with data, which must not change afterwards.
 func DecodeResponse(data []byte) (*Response, error) {
 	var p problems
 	switch ok := checkSyntax(data, 0, &p); {
@@ -112,7 +111,7 @@ func (d *responseDecoder) float(name string, value []byte) float64 {
 	return x
 }
 
-// object says whether value is an object.
+// object reports whether value is an object.
 func (d *responseDecoder) object(name string, value []byte) bool {
 	if value[0] != '{' {
 		d.fail(name + " is not an object")
@@ -155,7 +154,7 @@ func (d *responseDecoder) tokens(value []byte) int64 {
 }
 
 // ParseCount reads a JSON number that is a whole number from 0 to the largest
-// int64, also one that is written 10.0 or 1e2. Anything else is not ok, and 0.
+// int64, in any form such as 10.0 or 1e2. For anything else it returns 0 and false.
 func ParseCount(value []byte) (n int64, ok bool) {
 	text := string(value)
 	if text == "" || numberEnd(text, 0) != len(text) {
@@ -171,7 +170,7 @@ func ParseCount(value []byte) (n int64, ok bool) {
 	return d.IntPart(), true
 }
 
-// detail reads one count out of an object of them.
+// detail reads one count of an object.
 func (d *responseDecoder) detail(value []byte, name string) int64 {
 	if value[0] != '{' {
 		return 0
@@ -268,7 +267,7 @@ func (d *responseDecoder) answer(name string, value []byte) Answer {
 	return a
 }
 
-// length returns how many values a container has.
+// length returns the number of values in a container.
 func length(container []byte) int {
 	w := jsontext.Walk(container)
 	for w.Next() {
@@ -287,12 +286,12 @@ func (d *responseDecoder) probabilities(value []byte) []Probability {
 	return list
 }
 
-// sparseLevels is how many levels a legend may name that leaves some out, where no
-// distribution says how many there are.
+// sparseLevels is the most levels of a legend with gaps, where no distribution
+// gives their number.
 const sparseLevels = 256
 
-// legend reads the legend of a score with so many levels, or without a
-// distribution of as many levels as the legend has or names.
+// legend reads the legend of a score with that many levels. Without a distribution
+// the number of levels is that of the legend's entries or of its largest index.
 func (d *responseDecoder) legend(value []byte, levels int) []json.RawMessage {
 	if !d.object("legend", value) {
 		return nil

@@ -66,7 +66,7 @@ func paths(tb testing.TB, err error) []string {
 	return list
 }
 
-// with returns a sound body with members added.
+// with returns a valid body with members added.
 func with(members string) string {
 	return `{"model":"m","state":"s","questions":{"q":{"type":"noul","instructions":"?"}},` + members + `}`
 }
@@ -167,7 +167,7 @@ func TestDecodeLongestName(t *testing.T) {
 	assert.Equal(t, name, r.Questions[0].Name)
 }
 
-// TestDecodeAppends: what grows a part of the request leaves the body alone.
+// TestDecodeAppends: appending to a part of the request does not change the body.
 func TestDecodeAppends(t *testing.T) {
 	body := []byte(with(`"x":1`))
 	r, err := systemone.Decoder{}.Decode(body)
@@ -194,7 +194,7 @@ func TestDecodeNative(t *testing.T) {
 	assert.Equal(t, []string{"state: must be given"}, issues(t, err), "null is not absent")
 }
 
-// TestDecodeSession holds the rows R53e to R53h of the routing cases.
+// TestDecodeSession covers the rows R53e to R53h of the routing cases.
 func TestDecodeSession(t *testing.T) {
 	long := strings.Repeat("é", 257)
 	for _, c := range []struct{ name, header, member, want string }{
@@ -406,7 +406,8 @@ func TestInvalidErrorText(t *testing.T) {
 	require.EqualError(t, err, "systemone: invalid request: user: must be a string; preset: must be a string")
 }
 
-// TestDecodeBoundsModels: a list of models costs and answers no more than its bound.
+// TestDecodeBoundsModels: the cost of a list of models and the size of its refusal
+// are bounded.
 func TestDecodeBoundsModels(t *testing.T) {
 	list := func(n int, name string) string {
 		return `"models":[` + strings.TrimSuffix(strings.Repeat(`"`+name+`",`, n), ",") + `]`

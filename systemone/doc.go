@@ -1,18 +1,17 @@
-// Package systemone is the vocabulary of decision models: a request carries a
-// state and named, typed questions; an answer carries probabilities.
+// Package systemone is the vocabulary of decision models: a request carries a state
+// and named, typed questions; an answer carries probabilities.
 //
-// The one thing to know first: guidance and state are raw JSON that the
-// library moves but does not interpret, and the order in which a request names
-// its questions, options and levels is kept, because it decides ties, legends
-// and what an upstream model reads.
+// The one thing to know first: guidance and state are raw JSON that this package
+// passes on without interpreting it. The order in which a request names its
+// questions, options and levels is kept, because it decides ties, legends and what
+// an upstream model reads.
 //
-// A body becomes a request by [Decoder.Decode], which is strict and names every
-// problem; a request that is built by hand is held to the same rules by
-// [Request.Validate]. An upstream's answers are checked against the request by
-// [Check] or, with the drift of rounding taken out, by [Repair], and written by
-// [Response.AppendJSON]. The codec uses no reflection; [JSON], which makes a
-// state of any Go value, does.
+// [Decoder.Decode] turns a body into a request; it is strict and reports every
+// problem. [Request.Validate] checks a request built by hand by the same rules.
+// [Check] checks an upstream's answers against the request, [Repair] also removes
+// rounding errors, and [Response.AppendJSON] writes the reply. The codec uses no
+// reflection; [JSON], which turns any Go value into a state, does.
 //
-// Everything here is a plain value or a pure function. Nothing does I/O, and
-// nothing is safe for concurrent mutation; shared reading is fine.
+// Everything here is a plain value or a pure function without I/O. Values may be
+// read concurrently, but not changed concurrently.
 package systemone

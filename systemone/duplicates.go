@@ -8,11 +8,11 @@ import (
 	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
-// pairwise is the number of members up to which names are compared in pairs.
+// pairwise is the largest number of members whose names are compared in pairs.
 const pairwise = 8
 
-// duplicates notes the names that an object has twice. Its container is depth
-// levels down.
+// duplicates notes the names that occur more than once in an object. The object's
+// container is at depth.
 func (s *syntax) duplicates(names []span, depth int) {
 	if len(names) <= pairwise {
 		for i, a := range names {
@@ -31,7 +31,7 @@ func (s *syntax) duplicates(names []span, depth int) {
 	}
 	slices.SortFunc(sorted, bytes.Compare)
 	for i, name := range sorted {
-		// Once for each name, when it is met for the second time.
+		// Report each name once, at its second occurrence.
 		if i > 0 && bytes.Equal(sorted[i-1], name) && (i == 1 || !bytes.Equal(sorted[i-2], name)) {
 			s.duplicate(name, depth)
 		}
@@ -47,7 +47,7 @@ func (s *syntax) same(a, b span) bool {
 	return bytes.Equal(s.data[a.lo:a.hi], s.data[b.lo:b.hi])
 }
 
-// duplicate notes a name that an object has twice.
+// duplicate notes a name that occurs twice in an object.
 func (s *syntax) duplicate(name []byte, depth int) {
 	if s.problems.full() {
 		return

@@ -10,16 +10,16 @@ import (
 	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
-// AppendString appends s as a JSON string. Characters that HTML or JavaScript
-// give a meaning are not escaped. Bytes that are not UTF-8 become U+FFFD.
+// AppendString appends s as a JSON string. It does not escape characters for HTML
+// or JavaScript. Bytes that are not UTF-8 become U+FFFD.
 func AppendString(dst []byte, s string) []byte { return jsontext.AppendString(dst, s) }
 
 // Text returns s as raw JSON, for guidance and state built by hand.
 func Text(s string) json.RawMessage { return AppendString(nil, s) }
 
-// AppendJSON appends the request as [Decoder.Decode] reads it. What is zero is
-// left out, but for state and questions. Decoding the result gives the request
-// back if the request is valid.
+// AppendJSON appends the request as [Decoder.Decode] reads it. Zero members are
+// omitted, except state and questions. For a valid request, decoding the result
+// returns an equal request.
 func (r Request) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	if r.Model != "" {
@@ -51,10 +51,10 @@ func (r Request) AppendJSON(dst []byte) []byte {
 func (r Request) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
 // AppendUpstream appends the canonical System One body that asks model the
-// questions of r about its state, and nothing else of r. What is null is
-// written so where the form has it (a state, a level, an option's guidance, one
-// side of a noul's criteria) and left out where it can be (instructions,
-// criteria with neither side).
+// questions of r about its state; no other member of r is written. A null is
+// written where the form has a null: a state, a level, an option's guidance, one
+// side of a noul's criteria. It is omitted where the member may be absent:
+// instructions, criteria with neither side.
 func AppendUpstream(dst []byte, model string, r *Request) []byte {
 	dst = AppendString(append(dst, `{"model":`...), model)
 	return append(appendQuestions(append(dst, ','), r), '}')
@@ -117,7 +117,7 @@ func appendComma(dst []byte, i int) []byte {
 	return dst
 }
 
-// appendName begins member i.
+// appendName begins the i-th member.
 func appendName(dst []byte, i int, name string) []byte {
 	return append(AppendString(appendComma(dst, i), name), ':')
 }
@@ -130,8 +130,7 @@ func appendStrings(dst []byte, list []string) []byte {
 	return append(dst, ']')
 }
 
-// appendFloat appends a number with all its digits; 0 for what JSON has no
-// number for.
+// appendFloat appends a number with all its digits, and 0 for NaN and infinities.
 func appendFloat(dst []byte, x float64) []byte {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return append(dst, '0')
@@ -142,7 +141,7 @@ func appendFloat(dst []byte, x float64) []byte {
 	return strconv.AppendFloat(dst, x, 'f', -1, 64)
 }
 
-// object appends the members of an object, those that are set.
+// object appends the members of an object that are set.
 type object struct {
 	dst []byte
 	n   int
@@ -212,7 +211,7 @@ func (o *object) cutoffs(name string, c Cutoffs) {
 }
 
 // AppendJSON appends the preferences as [DecodePreferences] reads them, without
-// what is not set. Prices are decimal text.
+// members that are not set. Prices are decimal text.
 func (p Preferences) AppendJSON(dst []byte) []byte {
 	o := object{dst: dst}
 	if p.AllowFallbacks != nil {

@@ -7,10 +7,9 @@ import (
 	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
-// AppendJSON appends the reply as the documented interface has it. No member
-// is ever null: what there is none of is left out. Numbers are written with all
-// their digits; where JSON has no number (NaN, infinities), which [Check]
-// refuses, stands 0.
+// AppendJSON appends the reply in the documented form. No member is ever null:
+// absent ones are omitted. Numbers are written with all their digits. NaN and
+// infinities, which [Check] refuses, are written as 0.
 func (r Response) AppendJSON(dst []byte) []byte {
 	o := object{dst: dst}
 	o.text("id", r.ID)
@@ -27,8 +26,8 @@ func (r Response) AppendJSON(dst []byte) []byte {
 // MarshalJSON returns what [Response.AppendJSON] appends.
 func (r Response) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
-// AppendJSON appends the counts that the interface has: input tokens, output
-// tokens and, when known, the cost, digit by digit.
+// AppendJSON appends the counts of the documented interface: input tokens, output
+// tokens and, if known, the cost, digit by digit.
 func (u Usage) AppendJSON(dst []byte) []byte {
 	dst = strconv.AppendInt(append(dst, `{"input_tokens":`...), u.InputTokens, 10)
 	dst = strconv.AppendInt(append(dst, `,"output_tokens":`...), u.OutputTokens, 10)

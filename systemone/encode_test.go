@@ -62,7 +62,8 @@ func TestLawRequestRoundTrip(t *testing.T) {
 	})
 }
 
-// sameDecimals compares by value: 1.50 and 1.5 are held differently.
+// sameDecimals compares by value, because 1.50 and 1.5 have different
+// representations.
 func sameDecimals(t require.TestingT, a, b systemone.MaxPrice) {
 	require.Equal(t, a.Prompt == nil, b.Prompt == nil)
 	require.Equal(t, a.Audio == nil, b.Audio == nil)
@@ -94,8 +95,7 @@ func TestAppendUpstream(t *testing.T) {
 	assert.Equal(t, r.Questions, again.Questions)
 }
 
-// TestAppendRequestOfAnything: what is not valid is still written, for whoever
-// wants to look at it.
+// TestAppendRequestOfAnything: an invalid request is still written as JSON.
 func TestAppendRequestOfAnything(t *testing.T) {
 	assert.JSONEq(t, `{"state":null,"questions":{}}`, string(systemone.Request{}.AppendJSON(nil)))
 	r := systemone.Request{Questions: []systemone.Question{{Kind: "bool"}, {Name: "a"}}, State: []byte{}, Trace: []byte{}}
@@ -155,8 +155,8 @@ func TestAppendResponse(t *testing.T) {
 	assert.JSONEq(t, `{"input_tokens":310,"output_tokens":58,"cost":0.000013020000000000000001}`, string(data))
 }
 
-// TestAppendResponseIsAlwaysJSON: neither a float that JSON does not have nor
-// a cost that is no number makes a reply that cannot be read.
+// TestAppendResponseIsAlwaysJSON: NaN, infinities and a cost that is no number
+// still give valid JSON.
 func TestAppendResponseIsAlwaysJSON(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		r := systemone.Response{

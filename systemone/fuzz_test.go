@@ -23,8 +23,8 @@ func addCorpus(f *testing.F, dir string) {
 	}
 }
 
-// FuzzCheckSyntax: what we take as JSON, encoding/json takes too; what only
-// encoding/json takes has one of the faults that we promise to refuse.
+// FuzzCheckSyntax: what CheckSyntax accepts, encoding/json accepts. What only
+// encoding/json accepts has one of the documented faults.
 func FuzzCheckSyntax(f *testing.F) {
 	addCorpus(f, "requests")
 	for _, s := range []string{`{"a":1,"\u0061":2}`, `"\ud800"`, `[1e400,-0.0E-1]`, "\"\xff\"", strings.Repeat("[", 65) + strings.Repeat("]", 65)} {
@@ -52,8 +52,8 @@ func FuzzCheckSyntax(f *testing.F) {
 	})
 }
 
-// FuzzDecode: decoding never panics, says the same twice, and what it accepts
-// means to encoding/json what it means to us.
+// FuzzDecode: decoding never panics and is deterministic, and an accepted body
+// means the same to encoding/json.
 func FuzzDecode(f *testing.F) {
 	addCorpus(f, "requests")
 	f.Add([]byte(with(`"provider":{"only":[],"sort":"cheap"},"models":[1,"x"],"trace":{"trace_id":1}`)))
@@ -141,8 +141,8 @@ func requireSameMeaning(t *testing.T, body []byte, r *systemone.Request) {
 	}
 }
 
-// FuzzDecodePreferences: never panics, and what it accepts it writes so that it
-// reads it again, with numbers that are small enough to compute with.
+// FuzzDecodePreferences: decoding never panics. Accepted preferences are written so
+// that they can be read again, with numbers that are small enough to compute with.
 func FuzzDecodePreferences(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `null`, `{"order":["ant"],"only":["a"],"ignore":[],"zdr":true,"sort":{"by":"price","partition":"none"}}`,
@@ -173,8 +173,8 @@ func FuzzDecodePreferences(f *testing.F) {
 	})
 }
 
-// FuzzDecodeResponse: never panics, and what it accepts it writes as JSON that
-// says the same.
+// FuzzDecodeResponse: decoding never panics, and an accepted reply is written as
+// equal JSON.
 func FuzzDecodeResponse(f *testing.F) {
 	addCorpus(f, "replies")
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -193,7 +193,7 @@ func FuzzDecodeResponse(f *testing.F) {
 	})
 }
 
-// FuzzRepair: whatever an upstream replies, it is refused or becomes exact.
+// FuzzRepair: any reply is refused or becomes exact.
 func FuzzRepair(f *testing.F) {
 	addCorpus(f, "replies")
 	request, err := systemone.Decoder{}.Decode(corpus(f, "requests")["strict-support"])
@@ -222,7 +222,7 @@ func FuzzRepair(f *testing.F) {
 	})
 }
 
-// FuzzUnwrapParts: what is a state stays one.
+// FuzzUnwrapParts: a valid state stays valid.
 func FuzzUnwrapParts(f *testing.F) {
 	f.Add([]byte(`[{"type":"text","text":"a"},{"type":"json","value":{"b":2}}]`))
 	f.Add([]byte(`[{"type":"json","value":null}]`))
@@ -240,8 +240,8 @@ func FuzzUnwrapParts(f *testing.F) {
 	})
 }
 
-// FuzzParseCount: a count is read exactly where the number is a whole one from 0
-// to the largest int64, however it is written.
+// FuzzParseCount: exactly the whole numbers from 0 to the largest int64 are read,
+// in whatever form.
 func FuzzParseCount(f *testing.F) {
 	for _, s := range []string{
 		"0", "-0", "-0.0", "7", "10.0", "1e2", "1E+2", "100e-2", "1.5", "15e-1", "-1", "9223372036854775807", "9223372036854775808",
@@ -261,7 +261,7 @@ func FuzzParseCount(f *testing.F) {
 		}
 		if i := strings.IndexAny(text, "eE"); i >= 0 {
 			if exponent, err := strconv.Atoi(text[i+1:]); err != nil || exponent < -64 || exponent > 64 {
-				return // no count is written like that, and big.Rat would take its time
+				return // no count is written like that, and big.Rat would be slow
 			}
 		}
 		if len(text) > 64 {

@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// The generators draw valid requests, and answers as an honest endpoint would
-// give them, rounded.
+// The generators draw valid requests, and answers of a correct endpoint that
+// rounds.
 
 func guidance() *rapid.Generator[json.RawMessage] {
 	return rapid.OneOf(
@@ -25,7 +25,7 @@ func guidance() *rapid.Generator[json.RawMessage] {
 	)
 }
 
-// orNull draws nil as well in the native dialect.
+// orNull also draws nil in the native dialect.
 func orNull(d systemone.Dialect) *rapid.Generator[json.RawMessage] {
 	if d == systemone.Native {
 		return rapid.OneOf(guidance(), rapid.Just(json.RawMessage(nil)))
@@ -105,7 +105,7 @@ func preferences() *rapid.Generator[*systemone.Preferences] {
 	})
 }
 
-// units are what endpoints round to; 0 is not at all.
+// units draws the units to which endpoints round; 0 is no rounding.
 func units() *rapid.Generator[float64] {
 	return rapid.SampledFrom([]float64{0, 1e-6, 1e-4, 0.001, 0.01, 0.1})
 }
@@ -128,7 +128,7 @@ func distribution(n int, unit float64) *rapid.Generator[[]float64] {
 }
 
 // honest draws the answers of an endpoint that knows the true distribution and
-// rounds what it shows to unit, in any order.
+// rounds it to unit, in any order.
 func honest(r *systemone.Request, unit float64, none bool) *rapid.Generator[systemone.Answers] {
 	return rapid.Custom(func(t *rapid.T) systemone.Answers {
 		var list systemone.Answers

@@ -2,15 +2,14 @@ package systemone
 
 import "math"
 
-// sumSlack is how far from 1 the sum of a distribution may be, as the
-// interface promises it.
+// sumSlack is how far from 1 the interface allows the sum of a distribution to be.
 const sumSlack = 1e-9
 
-// Renormalise scales p in place so that it sums to 1 within 1e-9 and reports
-// whether it could: not when p is empty, when its sum is zero or too large for
-// a float64, or when an element is negative or no number. Then p is unchanged.
-// A p that sums to 1 within 1e-9 already is left as it is, bit for bit. No
-// element overtakes another.
+// Renormalise scales p in place so that it sums to 1 within 1e-9, and reports
+// whether it could. It cannot when p is empty, when its sum is zero or too large
+// for a float64, or when an element is negative or NaN; p is then unchanged. A p
+// that already sums to 1 within 1e-9 stays unchanged, bit for bit. The order of
+// elements by size is preserved.
 func Renormalise(p []float64) bool {
 	sum := 0.0
 	for _, x := range p {
@@ -30,9 +29,9 @@ func Renormalise(p []float64) bool {
 	return true
 }
 
-// Argmax returns the index of the largest element: preferred if that is one of
-// the largest, else the first of them. It returns -1 if p is empty. A
-// preferred outside of p stands for no preference.
+// Argmax returns the index of the largest element: preferred if it is one of the
+// largest, else the first of them. It returns -1 if p is empty. A preferred outside
+// of p is no preference.
 func Argmax(p []float64, preferred int) int {
 	best := -1
 	for i, x := range p {
@@ -56,9 +55,8 @@ func Mean(p []float64) float64 {
 }
 
 // ChoiceConfidence returns how far the distribution p over n options is from
-// telling nothing: (n·max(p) − 1)/(n − 1), which is 0 for n equal
-// probabilities and 1 for a certain option. It is 1 when n = 1 and 0 when p is
-// empty, and always in [0, 1].
+// uniform: (n·max(p) − 1)/(n − 1). It is 0 for n equal probabilities and 1 for a
+// certain option, 1 when n = 1 and 0 when p is empty, and always in [0, 1].
 //
 // This is the formula of the native System One API and its published adapter.
 func ChoiceConfidence(p []float64) float64 {
@@ -70,10 +68,10 @@ func ChoiceConfidence(p []float64) float64 {
 }
 
 // ScoreConfidence returns how closely the distribution p over n ordered levels
-// keeps to its most probable level, its mode: max(0, 1 − E|i − mode| / M),
-// where M = Σ|i − (n−1)/2| / n is the mean distance from the middle of a
-// uniform distribution. Of several most probable levels the mode is the lowest.
-// It is 1 when n = 1 and 0 when p is empty, and always in [0, 1].
+// concentrates at its mode, the most probable level. It is max(0, 1 − E|i − mode| /
+// M), where M = Σ|i − (n−1)/2| / n is the mean distance from the middle of a
+// uniform distribution. Of several modes the lowest counts. It is 1 when n = 1 and
+// 0 when p is empty, and always in [0, 1].
 //
 // This is the formula of the native System One API and its published adapter.
 func ScoreConfidence(p []float64) float64 {

@@ -66,7 +66,7 @@ func TestMean(t *testing.T) {
 	assert.InDelta(t, 0.72, systemone.Mean([]float64{0.3, 0.68, 0.02}), 1e-12)
 }
 
-// TestConfidence holds published samples of the native API.
+// TestConfidence checks published samples of the native API.
 func TestConfidence(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -96,7 +96,7 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-// weights draws what Renormalise can work with.
+// weights draws valid input for Renormalise.
 func weights(most int) *rapid.Generator[[]float64] {
 	return rapid.Custom(func(t *rapid.T) []float64 {
 		p := rapid.SliceOfN(rapid.Float64Range(0, 1), 1, most).Draw(t, "weights")

@@ -6,12 +6,12 @@ import (
 	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
-// UnwrapParts turns a state made of parts into one that an endpoint without
-// parts can read. Such a state is an array of at least one element, each of
-// them {"type":"text","text":string} or {"type":"json","value":any} and nothing
-// more. One part becomes its content, if that is a state by itself (a string,
-// object or array); else the state becomes the array of the contents. Anything
-// else, also what [CheckSyntax] refuses, is returned as it is.
+// UnwrapParts turns a state made of parts into one for an endpoint that does not
+// take parts. Such a state is an array of at least one element, each exactly
+// {"type":"text","text":string} or {"type":"json","value":any}. One part becomes
+// its content, if that is a valid state (a string, object or array). Otherwise the
+// state becomes the array of the contents. Anything else, including what
+// [CheckSyntax] refuses, is returned unchanged.
 func UnwrapParts(state json.RawMessage) json.RawMessage {
 	value := jsontext.Trim(state)
 	if len(value) == 0 || value[0] != '[' || CheckSyntax(value) != nil {
@@ -40,7 +40,7 @@ func UnwrapParts(state json.RawMessage) json.RawMessage {
 	return append(out, ']')
 }
 
-// partContent returns what a part holds, nil if value is no part.
+// partContent returns the content of a part, or nil if value is no part.
 func partContent(value []byte) []byte {
 	if value[0] != '{' {
 		return nil

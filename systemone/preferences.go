@@ -6,8 +6,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Preferences says how a request wants to be routed. The zero value asks for
-// nothing. Null members count as absent.
+// Preferences says how a request wants to be routed. The zero value states no
+// preference. Null members count as absent.
 type Preferences struct {
 	AllowFallbacks         *bool // nil is true
 	DataCollection         DataCollection
@@ -33,7 +33,7 @@ const (
 )
 
 // MaxPrice caps list prices in USD; nil is no cap. A price equal to its cap is
-// within it. Prompt and Completion are per million tokens.
+// allowed. Prompt and Completion are per million tokens.
 type MaxPrice struct {
 	Prompt, Completion, Request, Image, Audio *decimal.Decimal
 }
@@ -44,8 +44,8 @@ type ProviderOptions struct {
 	Options  json.RawMessage
 }
 
-// Cutoffs are thresholds per percentile; nil is none. A plain number on the
-// wire is P50.
+// Cutoffs are thresholds per percentile; nil is none. In JSON a plain number is
+// P50.
 type Cutoffs struct{ P50, P75, P90, P99 *float64 }
 
 // Sort orders endpoints instead of balancing load between them.
@@ -54,7 +54,7 @@ type Sort struct {
 	Partition Partition
 }
 
-// SortBy is the figure that endpoints are sorted by; "" is none.
+// SortBy is the figure by which endpoints are sorted; "" is none.
 type SortBy string
 
 // The values of [Sort.By].
@@ -65,8 +65,8 @@ const (
 	SortExacto     SortBy = "exacto"
 )
 
-// Partition says whether fallback models stay behind the models before them;
-// "" is the same as [PartitionModel].
+// Partition says whether fallback models stay behind the models before them; "" is
+// [PartitionModel].
 type Partition string
 
 // The values of [Sort.Partition].

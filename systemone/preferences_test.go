@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestPreferencesThatAskForNothing holds the accepted half of row R25 of the
+// TestPreferencesThatAskForNothing covers the accepted half of row R25 of the
 // routing cases.
 func TestPreferencesThatAskForNothing(t *testing.T) {
 	for _, data := range []string{
@@ -41,7 +41,7 @@ func TestPreferencesThatAskForNothing(t *testing.T) {
 	assert.Nil(t, decode(t, with(`"provider":null`)).Provider)
 }
 
-// TestPreferencesRefused holds rows R24d and R26 of the routing cases, and the
+// TestPreferencesRefused covers rows R24d and R26 of the routing cases, and the
 // refused half of R25.
 func TestPreferencesRefused(t *testing.T) {
 	const (

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxIssues is how many problems are listed; one more says that there are
+	// maxIssues is how many problems are listed. One more entry says that there are
 	// more.
 	maxIssues = 100
 	// maxStep is how many characters of a name a path shows.
@@ -27,8 +27,8 @@ const (
 	unknownMember  = "is not a known member"
 )
 
-// problems collects the problems of a request, one per path: the first that
-// is found there. It knows the place that is being looked at.
+// problems collects the problems of a request, the first for each path. It tracks
+// the current place.
 type problems struct {
 	list  []Issue
 	steps []string // the names that lead to the place, from the body down
@@ -38,25 +38,25 @@ func (p *problems) enter(name string) { p.steps = append(p.steps, name) }
 
 func (p *problems) leave() { p.steps = p.steps[:len(p.steps)-1] }
 
-// fail notes a problem at this place.
+// fail notes a problem at the current place.
 func (p *problems) fail(message string) {
 	if !p.full() {
 		p.add(path(p.steps...), message)
 	}
 }
 
-// failAt notes a problem one step down.
+// failAt notes a problem one step below the current place.
 func (p *problems) failAt(name, message string) {
 	p.enter(name)
 	p.fail(message)
 	p.leave()
 }
 
-// full says whether further problems would be dropped; so a body full of
-// problems does not make us write out the path of each.
+// full reports whether further problems would be dropped. Callers then skip
+// building their paths, so that a body with many problems stays cheap.
 func (p *problems) full() bool { return len(p.list) > maxIssues }
 
-// add notes a problem unless its path has one, or the list is full.
+// add notes a problem, unless its path has one or the list is full.
 func (p *problems) add(path, message string) {
 	if p.full() {
 		return
@@ -72,12 +72,12 @@ func (p *problems) add(path, message string) {
 	p.list = append(p.list, Issue{Path: path, Message: message})
 }
 
-// only notes the problem that makes the text unreadable, in place of all others.
+// only replaces all problems by the one that makes the text unreadable.
 func (p *problems) only(message string) {
 	p.list = append(p.list[:0], Issue{Message: message})
 }
 
-// failed says whether there is a problem at or below this place.
+// failed reports whether there is a problem at or below the current place.
 func (p *problems) failed() bool {
 	here := path(p.steps...)
 	for _, is := range p.list {
@@ -111,9 +111,9 @@ func path(steps ...string) string {
 	return b.String()
 }
 
-// step makes a name safe to show in a path: at most maxStep characters, quoted
-// as in Go where it is empty or has dots, spaces, quotes or characters that do
-// not print.
+// step makes a name safe to show in a path. It cuts the name after maxStep
+// characters, and quotes it as in Go where it is empty or has dots, spaces, quotes
+// or unprintable characters.
 func step(name string) string {
 	count := 0
 	for i := range name {

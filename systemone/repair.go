@@ -2,21 +2,21 @@ package systemone
 
 import "strconv"
 
-// Repair checks the answers as [Check] does and returns them as they may be
-// passed on. Only drift from rounding is repaired, anything else is an
+// Repair checks the answers as [Check] does and returns them in the form that
+// callers get. It corrects only rounding errors; anything else is an
 // [*AnswerError]:
 //
-//   - answers and probabilities stand in the order of the request;
+//   - answers and probabilities are in the order of the request;
 //   - probabilities sum to 1 within 1e-9 (see [Renormalise]);
-//   - a choice is the most probable option: among several the one that was
-//     given, else the first in the order of the request;
+//   - a choice is the most probable option; of several it is the given one, else
+//     the first in the order of the request;
 //   - a score is the mean of its distribution;
 //   - confidence is [ChoiceConfidence] or [ScoreConfidence], whatever was given;
 //   - the legend is the request's levels.
 //
-// Without a distribution, where t allows that, choice and score stay as given
-// and there is no confidence. Repairing what has been repaired changes nothing.
-// The input is not changed; the legend shares memory with r.
+// Without a distribution, where t allows that, choice and score stay as given and
+// there is no confidence. Repair is idempotent. It does not change its input; the
+// legend shares memory with r.
 func Repair(r *Request, a Answers, t Tolerance) (Answers, error) {
 	size := 0
 	for i := range r.Questions {
@@ -67,7 +67,7 @@ func repairChoice(to *Answer, q *Question, given *Answer, p []float64) {
 			break
 		}
 	}
-	// Before the division, which may make neighbours equal.
+	// Before the division, which may make different probabilities equal.
 	to.Choice = q.Options[Argmax(p, chosen)].Name
 	Renormalise(p)
 	to.Confidence = ChoiceConfidence(p)

@@ -12,7 +12,7 @@ const (
 	Score  Kind = "score"  // a position on an ordered scale
 )
 
-// Dialect says which form of a request is accepted.
+// Dialect says which form of a request is accepted. The zero value is Strict.
 type Dialect uint8
 
 const (
@@ -40,8 +40,8 @@ type Request struct {
 	User      string
 }
 
-// Question is one named, typed question. Which of the last four fields is used
-// depends on Kind. A nil json.RawMessage is JSON null, or absence.
+// Question is one named, typed question. Kind decides which of the last four fields
+// is used. A nil json.RawMessage is JSON null or an absent member.
 type Question struct {
 	Name         string
 	Kind         Kind
@@ -57,7 +57,7 @@ type Option struct {
 	Guidance json.RawMessage // string, object or array; nil is null
 }
 
-// Limits bounds the shape of a request. A zero field stands for its default.
+// Limits bounds the shape of a request. A zero field is its default.
 type Limits struct {
 	Questions int // default 1,000
 	Options   int // per choice; default 255

@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestRepliesOfRealDialects runs replies of several upstreams all the way: they
-// are read, checked with the tolerance that fits, repaired and written.
+// TestRepliesOfRealDialects reads replies of several upstreams, checks them with
+// the right tolerance, repairs and writes them.
 func TestRepliesOfRealDialects(t *testing.T) {
 	r, err := systemone.Decoder{}.Decode(corpus(t, "requests")["strict-support"])
 	require.NoError(t, err)
@@ -147,8 +147,7 @@ func TestDecodeResponseRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodeResponseIgnores what it does not know, also where that has the
-// form of something known.
+// TestDecodeResponseIgnores unknown members, even where they look like known ones.
 func TestDecodeResponseIgnores(t *testing.T) {
 	r, err := systemone.DecodeResponse([]byte(`{"answers":{"q":{"type":"noul","noul":0.5,"confidence":"high","legend":1,"probabilities":"none"}},
 		"usage":{"input_tokens_details":7,"output_tokens_details":{"x":1,"reasoning_tokens":null},"cost":null},"error":{"x":null}}`))

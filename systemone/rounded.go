@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// ifRounded adds to a problem that it is one of rounding, where the numbers look
-// rounded to a coarser unit than the endpoint states and would be sound with it.
-// Then the endpoint's statement is wrong, and the operator can change it.
+// ifRounded extends the problem of an answer that looks rounded to a coarser unit
+// than the endpoint states, and that would be valid with that unit. The endpoint's
+// stated tolerance is then wrong, and the operator can change it.
 func (c *checker) ifRounded(problem string, q *Question, a *Answer) string {
 	for _, unit := range []float64{0.0001, 0.001, 0.01, 0.1} {
 		if !looksRounded(a, unit) {
@@ -27,7 +27,7 @@ func (c *checker) ifRounded(problem string, q *Question, a *Answer) string {
 	return problem
 }
 
-// looksRounded says whether the probabilities, or else the score, are multiples
+// looksRounded reports whether the probabilities, or else the score, are multiples
 // of unit.
 func looksRounded(a *Answer, unit float64) bool {
 	multiple := func(x float64) bool { return math.Abs(x/unit-math.Round(x/unit)) < slack }

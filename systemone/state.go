@@ -9,15 +9,15 @@ import (
 	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
-// JSON returns v as raw JSON, for guidance and state built by hand: a string as
-// [Text] does, anything else as encoding/json writes it, without escapes for
-// HTML. A [json.RawMessage] is returned as it is. Unlike the rest of this
-// package it uses reflection.
+// JSON returns v as raw JSON, for guidance and state built by hand. A string is
+// written as by [Text] and anything else as by encoding/json, without escapes for
+// HTML. A [json.RawMessage] is returned unchanged. Unlike the rest of this package,
+// JSON uses reflection.
 //
-// The result can be a state: an error says that v is no string, object or array
-// in JSON, that encoding/json cannot write it, or that [CheckSyntax] refuses
-// what it wrote. A []byte is an error too, because encoding/json would write it
-// in base64: convert text to a string and JSON to a [json.RawMessage].
+// The result can be a state. It is an error if v is no string, object or array in
+// JSON, if encoding/json cannot write it, or if [CheckSyntax] refuses the result. A
+// []byte is an error too, because encoding/json would write it in base64: convert
+// text to a string and JSON to a [json.RawMessage].
 func JSON(v any) (json.RawMessage, error) {
 	switch v := v.(type) {
 	case string:
@@ -40,8 +40,8 @@ func JSON(v any) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// checkState returns an error for raw JSON that is not valid or no string,
-// object or array.
+// checkState returns an error for raw JSON that is invalid or no string, object or
+// array.
 func checkState(raw json.RawMessage) error {
 	if err := CheckSyntax(raw); err != nil {
 		return err

@@ -11,24 +11,24 @@ import (
 // maxDepth is how deep arrays and objects may be nested in a body.
 const maxDepth = 64
 
-// CheckSyntax reports whether data is one JSON value as this package takes
-// it: RFC 8259, valid UTF-8 without a byte order mark, no half of a surrogate
-// pair (which no UTF-8 text can hold), no object with two members of the same
-// name, at most 64 levels of nesting and nothing but white space around it.
-// The error is an [*InvalidError]: one issue for text that is not JSON, else
-// one for every name that is used twice.
+// CheckSyntax reports whether data is one JSON value as this package accepts it.
+// That is RFC 8259 in valid UTF-8 without a byte order mark, with nothing but white
+// space around the value. It excludes half of a surrogate pair (which no UTF-8 text
+// can represent), two members of one name in an object, and more than 64 levels of
+// nesting. The error is an [*InvalidError]: one issue for text that is not JSON,
+// else one for every name that is used twice.
 //
-// There is no limit on the number of values, because nothing is built from
-// them: time is linear in the size of data, but for the sorting of the names
-// of each object.
+// There is no limit on the number of values, because nothing is built from them.
+// The time is linear in the size of data, except for sorting the names of each
+// object.
 func CheckSyntax(data []byte) error {
 	var p problems
 	checkSyntax(data, 0, &p)
 	return p.err()
 }
 
-// checkSyntax notes every problem of data, which stands depth levels down in
-// the body. It returns false if data is not JSON; that is then the one problem.
+// checkSyntax notes every problem of data, which is nested depth levels deep in the
+// body. If data is not JSON, it notes only that problem and returns false.
 func checkSyntax(data []byte, depth int, p *problems) bool {
 	s := syntax{data: data, problems: p, base: depth}
 	s.space()
@@ -42,7 +42,7 @@ func checkSyntax(data []byte, depth int, p *problems) bool {
 	return true
 }
 
-// span is where a member's name stands, quotes included.
+// span is the position of a member's name, quotes included.
 type span struct {
 	lo, hi  int
 	escaped bool // the name has a backslash
@@ -50,7 +50,7 @@ type span struct {
 
 // within says which value of a container is being scanned.
 type within struct {
-	name  span // hi is 0 in an array
+	name  span // in an array hi is 0
 	index int
 }
 
@@ -65,13 +65,13 @@ type syntax struct {
 	problems *problems
 }
 
-// fail notes the one problem of a text that is not JSON.
+// fail notes the problem of a text that is not JSON.
 func (s *syntax) fail(problem string) bool {
 	s.problems.only("invalid JSON at byte " + strconv.Itoa(s.pos) + ": " + problem)
 	return false
 }
 
-// unexpected is the failure of a value, name or mark that is not there.
+// unexpected notes that a value, name or mark is missing.
 func (s *syntax) unexpected(want string) bool {
 	if s.pos >= len(s.data) {
 		return s.fail("unexpected end, expected " + want)
@@ -81,7 +81,7 @@ func (s *syntax) unexpected(want string) bool {
 
 func (s *syntax) space() { s.pos = jsontext.Space(s.data, s.pos) }
 
-// take steps over c if it comes next.
+// take skips c if it is next.
 func (s *syntax) take(c byte) bool {
 	if s.pos < len(s.data) && s.data[s.pos] == c {
 		s.pos++
@@ -90,7 +90,7 @@ func (s *syntax) take(c byte) bool {
 	return false
 }
 
-// value scans a value that stands inside depth containers.
+// value scans a value inside depth containers.
 func (s *syntax) value(depth int) bool {
 	if s.pos >= len(s.data) {
 		return s.unexpected("a value")
@@ -210,8 +210,8 @@ func (s *syntax) text() bool {
 	return s.unexpected("the end of a string")
 }
 
-// escape scans an escape sequence from its backslash, both halves of a
-// surrogate pair at once.
+// escape scans an escape sequence from its backslash, or both halves of a surrogate
+// pair.
 func (s *syntax) escape() bool {
 	if s.pos+1 >= len(s.data) {
 		s.pos = len(s.data)
@@ -250,8 +250,7 @@ func (s *syntax) number() bool {
 	return true
 }
 
-// numberEnd returns where the number that begins at pos ends; pos if there is
-// none.
+// numberEnd returns the end of the number that starts at pos; pos if there is none.
 func numberEnd[T []byte | string](data T, pos int) int {
 	digits := func(i int) int {
 		for i < len(data) && '0' <= data[i] && data[i] <= '9' {

@@ -109,8 +109,8 @@ func TestCheckSyntaxDuplicates(t *testing.T) {
 	}
 }
 
-// TestCheckSyntaxOnlyTheSyntaxError: what a broken text repeats is not told,
-// because the text is not known to have members at all.
+// TestCheckSyntaxOnlyTheSyntaxError: duplicate names of a broken text are not
+// reported, because it is not known to have members at all.
 func TestCheckSyntaxOnlyTheSyntaxError(t *testing.T) {
 	err := systemone.CheckSyntax([]byte(`{"x":{"a":1,"a":2}`))
 	assert.Equal(t, []string{": invalid JSON at byte 18: unexpected end, expected a comma or a closing brace"}, issues(t, err))
@@ -136,8 +136,8 @@ func TestPathsAreSafeToShow(t *testing.T) {
 	}
 }
 
-// TestHostileBodies are refused, or taken, in time that is in keeping with
-// their size; the suite's own time limit is the judge.
+// TestHostileBodies are refused or accepted in time that is nearly linear in their
+// size; the time limit of the tests enforces that.
 func TestHostileBodies(t *testing.T) {
 	const size = 4 << 20
 	member := func(i int) string { return fmt.Sprintf(`"k%d":0`, i) }

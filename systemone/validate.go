@@ -18,11 +18,10 @@ const (
 	maxTrace  = 64 << 10 // bytes of a trace
 )
 
-// Validate holds a request that was built by hand to the rules, limits and
-// paths of [Decoder.Decode]: it returns nil or an [*InvalidError], whatever
-// the request is. Raw JSON that is not JSON is a problem at its path, and so
-// are two questions or options of one name and names that are not UTF-8.
-// Empty raw JSON counts as null.
+// Validate checks a request built by hand by the rules and limits of
+// [Decoder.Decode]. It returns nil or an [*InvalidError] with the same paths.
+// Invalid raw JSON is a problem at its path, and so are two questions or options of
+// one name and names that are not UTF-8. Empty raw JSON counts as null.
 func (r Request) Validate(l Limits) error {
 	p := problems{steps: make([]string, 0, 8)}
 	v := validator{problems: &p, limits: l.withDefaults(), dialect: r.Dialect}
@@ -50,7 +49,7 @@ type validator struct {
 
 	limits  Limits
 	dialect Dialect
-	trusted bool // the raw JSON has been checked, and names are UTF-8 and differ
+	trusted bool // the raw JSON is checked, and names are UTF-8 and distinct
 }
 
 func (v *validator) request(r *Request) {
@@ -76,7 +75,7 @@ func (v *validator) request(r *Request) {
 	v.leave()
 }
 
-// models bounds the names of models too, because refusals repeat them.
+// models also bounds the length of model names, because refusals repeat them.
 func (v *validator) models(r *Request) {
 	if problem := tooLong(r.Model); problem != "" {
 		v.failAt("model", problem)
@@ -161,8 +160,8 @@ func (v *validator) atMost(n, limit int, what string) {
 	}
 }
 
-// guidance notes a value that is no string, object or array, nor null where
-// that may stand.
+// guidance notes a value that is neither a string, an object, an array nor, where
+// nullable, null.
 func (v *validator) guidance(name string, raw json.RawMessage, nullable bool) {
 	v.enter(name)
 	value := v.json(raw)
@@ -174,9 +173,9 @@ func (v *validator) guidance(name string, raw json.RawMessage, nullable bool) {
 	v.leave()
 }
 
-// json returns the value of raw JSON, nil for null. It checks it unless that
-// has been done; what is not JSON counts as an empty string, so that it is no
-// other problem as well.
+// json returns the value of raw JSON, nil for null, and checks it unless that is
+// done already. Text that is not JSON is returned as an empty string, so that it
+// causes no second problem.
 func (v *validator) json(raw json.RawMessage) []byte {
 	if len(raw) == 0 {
 		return nil
@@ -230,7 +229,8 @@ func (v *validator) trace(raw json.RawMessage) {
 	}
 }
 
-// tooLong returns the problem of a model, session id or user that is too long.
+// tooLong returns the problem of a model, session id or user that is too long, or
+// "".
 func tooLong(text string) string {
 	if len(text) > maxName && utf8.RuneCountInString(text) > maxName {
 		return "must not be longer than " + strconv.Itoa(maxName) + " characters"
@@ -238,8 +238,7 @@ func tooLong(text string) string {
 	return ""
 }
 
-// names are the names of one object that was built by hand; nil where a body
-// has been checked.
+// names are the names of one object built by hand; nil for a checked body.
 type names map[string]bool
 
 func (v *validator) names(size int) names {
@@ -249,7 +248,7 @@ func (v *validator) names(size int) names {
 	return make(names, size)
 }
 
-// add notes a name that cannot be sent.
+// add notes a name that is duplicate or invalid.
 func (n names) add(p *problems, name string) {
 	if n == nil {
 		return

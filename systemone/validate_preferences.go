@@ -29,7 +29,7 @@ func mustBeOneOf[T ~string](words ...T) string {
 	return b.String()
 }
 
-// preferences notes the problems of preferences that stand at this place.
+// preferences notes the problems of preferences at the current place.
 func (v *validator) preferences(p *Preferences) {
 	oneOf(v, "data_collection", p.DataCollection, DataCollectionAllow, DataCollectionDeny)
 	v.notEmpty("ignore", p.Ignore)
@@ -51,7 +51,7 @@ func (v *validator) preferences(p *Preferences) {
 	v.leave()
 }
 
-// oneOf notes a word that is not allowed; "" is.
+// oneOf notes a word that is not allowed; "" always is.
 func oneOf[T ~string](v *validator, name string, word T, allowed ...T) {
 	if word != "" && !slices.Contains(allowed, word) {
 		v.failAt(name, mustBeOneOf(allowed...))
@@ -103,8 +103,8 @@ func (v *validator) cutoffs(name string, c Cutoffs) {
 	}
 }
 
-// providerOptions notes options that are no objects, and a provider that is
-// named twice, which would leave open whose options are meant.
+// providerOptions notes options that are no objects, and a provider that is named
+// twice, because it would be undecided which options apply.
 func (v *validator) providerOptions(list []ProviderOptions) {
 	if len(list) == 0 {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// byHand returns a sound request.
+// byHand returns a valid request.
 func byHand() systemone.Request {
 	return systemone.Request{
 		Model: "acme/judge",

@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// The changes of a ledger.
+// The verbs of changes.
 const (
 	reserve = "reserve"
 	settle  = "settle"
@@ -25,20 +25,20 @@ const (
 	expire  = "expire"
 )
 
-// change is one change, as a line of the file has it.
+// change is one change of the ledger, in the form of a line of the file.
 type change struct {
 	Verb   string        `json:"verb"`
 	Hold   uuid.UUID     `json:"hold,omitzero"`
 	Lines  [][2]string   `json:"lines,omitempty"` // owner and window
 	Credit router.USD    `json:"credit,omitzero"`
 	Total  router.USD    `json:"total,omitzero"`
-	At     time.Time     `json:"at,omitzero"` // the deadline of a hold; when it was, of an expiry
+	At     time.Time     `json:"at,omitzero"` // the deadline of a hold, or the time of an expiry
 	Limit  int           `json:"limit,omitzero"`
 	Policy router.Expiry `json:"policy,omitzero"`
 }
 
-// record is c as a line: a checksum of eight digits, a space, and c as JSON, which
-// has no instants after the year 9999.
+// record returns c as a line: a checksum of eight hex digits, a space, and c as JSON.
+// It fails for times after the year 9999, which JSON cannot represent.
 func (c *change) record() ([]byte, error) {
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *change) record() ([]byte, error) {
 	return fmt.Appendf(nil, "%08x %s\n", crc32.ChecksumIEEE(text), text), nil
 }
 
-// errRecord is a line that is not what record has written.
+// errRecord means that record has not written this line.
 var errRecord = errors.New("damaged")
 
 // parse reads a line.
@@ -59,9 +59,10 @@ func parse(line []byte) (c change, err error) {
 	return c, json.Unmarshal(text, &c)
 }
 
-// replay reads changes and says up to where they are whole. Only the last one
-// can have been written in half: each is on disk before the next one begins.
-// Damage before it is an error, because what comes behind was promised.
+// replay applies the changes in a file and returns the length of its valid part, in
+// bytes. Only the last change can be incomplete, because each is on disk before the
+// next one is written. Damage before the last change is an error, because it would
+// lose changes that were confirmed.
 func replay(r io.Reader, redo func(change) error) (whole int64, err error) {
 	lines := bufio.NewReader(r)
 	for n := 1; ; n++ {
@@ -83,9 +84,9 @@ func replay(r io.Reader, redo func(change) error) (whole int64, err error) {
 	}
 }
 
-// syncFolder makes a new name in a folder last.
+// syncFolder makes a new name in a folder durable.
 func syncFolder(path string) error {
-	if runtime.GOOS == "windows" { // which has no such call, and needs none
+	if runtime.GOOS == "windows" { // Windows cannot sync a folder, and need not
 		return nil
 	}
 	folder, err := os.Open(path) //nolint:gosec // the operator names the folder

@@ -14,23 +14,23 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// Ledger is a [router.Ledger] whose every change is in a file, on disk, before
-// its caller hears of it. What stands in the file is done again when it is
-// opened; in between, a ledger in memory knows it all. It is for one process at
-// a time and safe for concurrent use.
+// Ledger is a [router.Ledger] in a file. Every change is on disk before the call that
+// made it returns. [Open] applies the changes in the file to a ledger in memory, which
+// then answers all reads. A file is for one process at a time. A Ledger is safe for
+// concurrent use.
 //
-// It is small, and so leaves out what a busy program needs: calls share no
-// write to the disk, and the file only grows.
+// It is small, so it lacks two things that a busy program needs: concurrent calls do
+// not share a sync to the disk, and the file is never compacted.
 type Ledger struct {
-	turn   chan struct{} // holds a token while somebody uses what follows
+	turn   chan struct{} // a mutex over the fields below; it can be waited for with a context
 	book   router.Ledger
 	file   *os.File
-	broken error // why file and book may differ; nothing can be said then
+	broken error // why file and book may differ; every later call returns it
 }
 
-// Open opens the ledger in a file, and makes it when it is missing. A change
-// that was being written when the process died or the power went is not there:
-// nobody was told that it happened. The caller closes the ledger.
+// Open opens the ledger in a file, and creates a missing file. A change that was only
+// partly written when the process died is dropped, because it was never confirmed. The
+// caller must close the ledger.
 func Open(ctx context.Context, path string) (l *Ledger, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the operator names the file
 	if err != nil {
@@ -46,7 +46,7 @@ func Open(ctx context.Context, path string) (l *Ledger, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("ledger %s: %w", path, err)
 	}
-	// What was written in half would spoil what is written behind it.
+	// Drop the incomplete last line, so that the next line does not continue it.
 	if err := file.Truncate(whole); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func Open(ctx context.Context, path string) (l *Ledger, err error) {
 	return l, errors.Join(file.Sync(), syncFolder(filepath.Dir(path)))
 }
 
-// Close waits for whoever uses the ledger.
+// Close closes the file after the call in progress.
 func (l *Ledger) Close() error {
 	l.turn <- struct{}{}
 	defer func() { <-l.turn }()
@@ -64,8 +64,8 @@ func (l *Ledger) Close() error {
 	return l.file.Close()
 }
 
-// Reserve implements [router.Ledger]. Caps are not kept: what was once admitted
-// is admitted.
+// Reserve implements [router.Ledger]. The file has no caps, because replaying an
+// admitted hold must not refuse it.
 func (l *Ledger) Reserve(ctx context.Context, h router.Hold) error {
 	c := change{Verb: reserve, Hold: h.ID, Credit: h.Amount.Credit, Total: h.Amount.Total, At: h.Deadline}
 	for _, line := range h.Lines {
@@ -104,7 +104,7 @@ func (l *Ledger) Balances(ctx context.Context, lines []router.Line) ([]router.Ba
 	return l.book.Balances(ctx, lines)
 }
 
-// enter waits for a turn, which the caller gives back.
+// enter waits until the caller has the ledger to itself. The caller must release turn.
 func (l *Ledger) enter(ctx context.Context) error {
 	select {
 	case l.turn <- struct{}{}:
@@ -118,16 +118,16 @@ func (l *Ledger) enter(ctx context.Context) error {
 	return nil
 }
 
-// do makes a change in the book, which may refuse it, and then in the file. In
-// this order a refusal leaves nothing behind. Nobody sees the book before the
-// file has the change, and nobody ever again when the file does not take it:
-// that is final, so that the router does not ask for ten seconds.
+// do applies a change to the book, which may refuse it, and then writes it to the
+// file. In this order a refusal leaves no line in the file. No other call sees the
+// book in between. If the write fails, all later calls fail too; the error wraps
+// router.ErrFinal, because a retry cannot succeed.
 func (l *Ledger) do(ctx context.Context, c change, inBook func() error) error {
 	if err := l.enter(ctx); err != nil {
 		return err
 	}
 	defer func() { <-l.turn }()
-	record, err := c.record() // before the book has what the file cannot have
+	record, err := c.record() // first, because the book must not have what the file cannot represent
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (l *Ledger) do(ctx context.Context, c change, inBook func() error) error {
 	return l.broken
 }
 
-// redo makes a change from the file in the book once more.
+// redo applies a change from the file to the book.
 func (l *Ledger) redo(ctx context.Context, c change) error {
 	amount := router.Amount{Credit: c.Credit, Total: c.Total}
 	switch c.Verb {

@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/store/storetest"
 )
 
-// TestConformance is the whole proof that a store is one.
+// TestConformance runs the public suite, which every store must pass.
 func TestConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Set {
 		t.Helper()
@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// balance opens the ledger in a file and says what stands on the line.
+// balance opens the ledger in a file and returns the balance of the line.
 func balance(t *testing.T, path string) (router.Balance, error) {
 	t.Helper()
 	l, err := Open(t.Context(), path)
@@ -41,8 +41,8 @@ func balance(t *testing.T, path string) (router.Balance, error) {
 	return all[0], nil
 }
 
-// TestPowerCut cuts the file at every byte: what is there then is what was
-// there after one of the changes, and all that were whole.
+// TestPowerCut cuts the file at every byte. The ledger then has exactly the changes
+// whose lines are complete.
 func TestPowerCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
 	l, err := Open(t.Context(), path)
@@ -98,7 +98,7 @@ func TestDamageIsNotHidden(t *testing.T) {
 	assert.ErrorContains(t, err, "line 2: ")
 }
 
-// What the file cannot say is refused, and spoils nothing that it says.
+// A time that the file cannot represent is refused, and the file stays valid.
 func TestAnInstantThatTheFileCannotSay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
 	l, err := Open(t.Context(), path)
@@ -122,11 +122,11 @@ func TestAFileThatTakesNothingEndsTheLedger(t *testing.T) {
 	l, err := Open(t.Context(), path)
 	require.NoError(t, err)
 	writable := l.file
-	l.file, err = os.Open(path) // which cannot be written to
+	l.file, err = os.Open(path) // read-only
 	require.NoError(t, err)
 	err = l.Reserve(t.Context(), hold(uuid.New(), 3))
 	require.ErrorContains(t, err, "a change may be lost")
-	require.ErrorIs(t, err, router.ErrFinal, "nobody is to wait for it")
+	require.ErrorIs(t, err, router.ErrFinal, "a retry cannot succeed")
 	_, again := l.Balances(t.Context(), []router.Line{line})
 	require.Equal(t, err, again, "what stands in memory only is not told")
 	require.NoError(t, errors.Join(l.Close(), writable.Close()))

@@ -1,11 +1,11 @@
-// Custom-store shows a store of one's own: a ledger that keeps its books in an
-// append-only file. The program spends, forgets everything as a crash would,
-// and reads on from the file:
+// Custom-store shows how to write a store: a ledger in an append-only file. The
+// program spends money, stops without closing the file as in a crash, and goes on from
+// the file:
 //
 //	go run ./examples/custom-store
 //
-// Its conformance test is a call of store/storetest; see ledger_test.go. A store
-// for one consumer is enough: the others of a store.Set stay what they are.
+// Its conformance test is one call of store/storetest; see ledger_test.go. A program
+// may replace only one store of a store.Set, as here.
 package main
 
 import (
@@ -41,7 +41,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	if err := spend(ctx, path); err != nil {
 		return err
 	}
-	ledger, err := Open(ctx, path) // another process would do just this
+	ledger, err := Open(ctx, path) // a new process would do the same
 	if err != nil {
 		return err
 	}
@@ -52,13 +52,13 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	}
 	_, _ = fmt.Fprintf(out, "spent $%s, held $%s\n", balances[0].Spent.Total, balances[0].Held.Total)
 
-	// A cap of ten cents is exact across the restart: seven are taken.
+	// The cap is ten cents, and seven are taken, so four more are refused.
 	err = ledger.Reserve(ctx, hold(uuid.New(), 4))
 	_, _ = fmt.Fprintln(out, "four more:", err)
 	err = ledger.Reserve(ctx, hold(uuid.New(), 3))
 	_, _ = fmt.Fprintln(out, "three more:", err)
 
-	file, err := os.ReadFile(path) //nolint:gosec // it is ours
+	file, err := os.ReadFile(path) //nolint:gosec // a path of our own
 	if err != nil {
 		return err
 	}
@@ -68,10 +68,10 @@ func run(ctx context.Context, out io.Writer) (err error) {
 
 const cent = router.Dollar / 100
 
-// line is what is spent on.
-var line = router.Line{Owner: "key:web", Window: "2026-11"} //nolint:gochecknoglobals // a constant that Go has no form for
+// line is the line that the program spends on.
+var line = router.Line{Owner: "key:web", Window: "2026-11"} //nolint:gochecknoglobals // Go has no constant structs
 
-// hold sets cents aside, under a cap of ten.
+// hold returns a hold of some cents under a cap of ten.
 func hold(id uuid.UUID, cents router.USD) router.Hold {
 	return router.Hold{
 		ID: id, Lines: []router.Line{line}, Caps: []router.Cap{{Line: line, Max: 10 * cent, BYOK: true}},
@@ -79,13 +79,13 @@ func hold(id uuid.UUID, cents router.USD) router.Hold {
 	}
 }
 
-// spend settles five cents, and dies while two more are held.
+// spend settles five cents, and ends while two more are held.
 func spend(ctx context.Context, path string) error {
 	ledger, err := Open(ctx, path)
 	if err != nil {
 		return err
 	}
-	// Any part of a set can be one's own.
+	// Any store of a set can be replaced.
 	set := memory.New()
 	set.Ledger = ledger
 	first, second := uuid.New(), uuid.New()

@@ -1,4 +1,4 @@
-// Command quickstart makes one decision in process: no server, no key, no
+// Command quickstart makes one decision in process. It needs no server, no key and no
 // network.
 package main
 
@@ -21,7 +21,7 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer) error {
-	// The embedded model. Any router.Provider can stand here, and any number.
+	// The embedded model. A catalog may have any number of router.Providers.
 	model, err := similarity.New(similarity.Config{})
 	if err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// handOut tells how to use the server, and, on the first start, with which
-// keys: they are shown then and never again.
+// handOut prints how to use the server. On the first start it also prints the keys,
+// which are never shown again.
 func (s *service) handOut(ctx context.Context, keysFile string, stdout io.Writer) error {
 	if s.first == nil {
 		if keysFile != "" {
@@ -26,12 +26,12 @@ func (s *service) handOut(ctx context.Context, keysFile string, stdout io.Writer
 		}
 	}
 	s.announce(stdout)
-	// The keys have been shown, also where the server is being stopped.
+	// The keys are shown now, so this must be recorded even if the server is stopping.
 	return s.first.shown(context.WithoutCancel(ctx))
 }
 
-// renew puts the address of this start into the keys file of the first one. A
-// file that is missing, or is of other keys, is left as it is.
+// renew writes the address of this start into the keys file of the first one. It
+// neither creates a missing file nor changes a file with other keys.
 func (s *service) renew(ctx context.Context, keysFile string, stdout io.Writer) {
 	a, err := readKeysFile(keysFile)
 	for _, secret := range []router.Secret{a.management, a.inference} {

@@ -21,7 +21,7 @@ type upstream struct {
 	info router.ProviderInfo
 	kind string
 	off  bool // its credential is missing
-	// endpoint makes one of its endpoints, as it is unless the configuration says otherwise.
+	// endpoint makes one of its endpoints with the defaults for what the configuration leaves out.
 	endpoint func(slug, model, upstreamModel string) router.Endpoint
 }
 
@@ -78,8 +78,8 @@ func (b builder) catalog(c config) (*router.Catalog, error) {
 	return catalog, nil
 }
 
-// builtin is the catalog of a server without a configuration: the embedded
-// model alone.
+// builtin returns the configuration of a server without -config: the embedded model
+// alone.
 func builtin() config {
 	safe := false
 	return config{
@@ -92,8 +92,8 @@ func builtin() config {
 	}
 }
 
-// models translates the models; whether one may be distilled is written at its
-// endpoints, which therefore have to agree.
+// models translates the models. "distillable" is a member of endpoints, although it
+// is a property of the model, so all endpoints of a model must agree.
 func (c config) models() ([]router.Model, error) {
 	models := make([]router.Model, 0, len(c.Models))
 	for i, m := range c.Models {
@@ -137,7 +137,7 @@ func (b builder) upstream(place string, p providerConfig) (*upstream, error) {
 	}
 	var key router.Secret
 	if p.APIKeyEnv != "" {
-		if !environmentName(p.APIKeyEnv) { // it may be the credential itself, so it is not repeated
+		if !environmentName(p.APIKeyEnv) { // the error does not quote it, because it may be the credential itself
 			return nil, at(place+".api_key_env", "must be the name of an environment variable")
 		}
 		if key = router.Secret(b.getenv(p.APIKeyEnv)); key == "" {
@@ -154,8 +154,8 @@ func (b builder) upstream(place string, p providerConfig) (*upstream, error) {
 	return u, u.systemOne(place, p, key)
 }
 
-// environmentName reports whether s is letters, digits and underscores, and
-// begins with no digit.
+// environmentName reports whether s consists of letters, digits and underscores, and
+// does not begin with a digit.
 func environmentName(s string) bool {
 	for i, c := range []byte(s) {
 		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'

@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// report says what a sound configuration has, after what may be a mistake in it.
+// report prints the warnings about a valid configuration, and then what it contains.
 func (c config) report(catalog *router.Catalog, place string, warnings []string, stdout io.Writer) {
 	warnings = append(warnings, c.warnings(catalog)...)
 	for _, line := range warnings {
@@ -20,7 +20,7 @@ func (c config) report(catalog *router.Catalog, place string, warnings []string,
 		place, len(c.Providers), len(c.Models), len(c.Endpoints), len(warnings))
 }
 
-// warnings lists what can be served as it is, and is hardly meant.
+// warnings lists what is valid and is probably a mistake.
 func (c config) warnings(catalog *router.Catalog) []string {
 	var list []string
 	warn := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
@@ -52,7 +52,7 @@ func (c config) embedded(provider string) bool {
 	return slices.ContainsFunc(c.Providers, func(p providerConfig) bool { return p.Slug == provider && p.Kind == kindSimilarity })
 }
 
-// inClear says whether requests to an address leave the machine unencrypted.
+// inClear reports whether requests to an address leave the machine unencrypted.
 func inClear(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" {

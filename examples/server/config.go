@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// config is the form of the configuration file.
+// config is the content of the configuration file.
 type config struct {
 	Providers []providerConfig `json:"providers"`
 	Models    []modelConfig    `json:"models"`
@@ -75,8 +75,8 @@ type limitsConfig struct {
 	Parts       *bool `json:"parts"`
 }
 
-// readConfig reads and decodes a configuration file. What its values mean is
-// checked where they are used.
+// readConfig reads and decodes a configuration file. It checks names and types only:
+// builder.catalog checks the values.
 func readConfig(path string) (config, error) {
 	data, err := os.ReadFile(path) //nolint:gosec // the operator names the file
 	if err != nil {
@@ -112,8 +112,9 @@ func decodeConfig(data []byte) (config, error) {
 	return c, nil
 }
 
-// lineOf is the line and the column, counted in bytes, of a message about text
-// that is no JSON; "" for another one. A file has lines, a body does not.
+// lineOf returns the line and column, in bytes, for a message about invalid JSON, and
+// "" for any other message. Messages name only the byte, which suits a request's body
+// but not a file.
 func lineOf(data []byte, message string) string {
 	var offset int
 	if _, err := fmt.Sscanf(message, "invalid JSON at byte %d:", &offset); err != nil {
@@ -124,9 +125,9 @@ func lineOf(data []byte, message string) string {
 	return fmt.Sprintf("line %d, column %d: ", line, len(before)-bytes.LastIndexByte(before, '\n'))
 }
 
-// known walks a decoded document beside the type it is meant for and reports
-// the first member that the type does not have, or a value of the wrong kind.
-// encoding/json would fold the case of names and not say where they stand.
+// known compares a decoded document with its type. It returns an error for the first
+// member that the type lacks, or value of the wrong kind. encoding/json does not do
+// here, because it ignores the case of names and does not report the path.
 func known(path string, v any, t reflect.Type) error {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -177,7 +178,7 @@ func knownObject(path string, v any, t reflect.Type) error {
 	for name := range object {
 		names = append(names, name)
 	}
-	slices.Sort(names) // the same mistake is reported each time
+	slices.Sort(names) // so that the first mistake is always the same one
 	for _, name := range names {
 		inner := strings.TrimPrefix(path+"."+name, ".")
 		if fields[name] == nil {
@@ -190,7 +191,7 @@ func knownObject(path string, v any, t reflect.Type) error {
 	return nil
 }
 
-// at is a mistake at a place of the file.
+// at returns an error about a place in the file.
 func at(path, format string, args ...any) error {
 	message := fmt.Sprintf(format, args...)
 	if path == "" {

@@ -20,13 +20,13 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// plainConfig is sound; mistakes are made by replacing a part of it.
+// plainConfig is valid; tests replace a part of it by a mistake.
 const plainConfig = `{
 	"providers": [{"slug": "up", "name": "Up", "kind": "systemone", "base_url": "http://127.0.0.1:1/v1"}],
 	"models": [{"id": "acme/judge", "permaslug": "acme/judge-20260901", "aliases": ["judge-latest"]}],
 	"endpoints": [{"provider": "up", "model": "acme/judge", "upstream_model": "j", "pricing": {"prompt": "0.042"}}]}`
 
-// ended is a context in which no server goes on serving, should it begin to.
+// ended returns a context that has ended, so that a server which starts stops at once.
 func ended(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

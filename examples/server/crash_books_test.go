@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox/signalbox/store/sqlite"
 )
 
-// books are the tables of a storage whose processes are dead.
+// books reads the tables of a storage whose processes are dead.
 type books struct {
 	*sql.DB
 	prefix string // of the tables' names
@@ -31,7 +31,7 @@ type entry struct {
 	cost router.USD
 }
 
-// openBooks opens what dead processes have left. The test that asks ends them.
+// openBooks opens the storage of dead processes. The caller must close it.
 func openBooks(t *testing.T, o options) books {
 	t.Helper()
 	if o.data != "" {
@@ -41,7 +41,7 @@ func openBooks(t *testing.T, o options) books {
 	}
 	pool, err := pgxpool.New(t.Context(), o.postgres)
 	require.NoError(t, err)
-	// What the dead have sent last may still be under way.
+	// The database may still execute the last statements of the dead processes.
 	require.Eventually(t, func() bool {
 		var sessions int
 		err := pool.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity
@@ -58,7 +58,7 @@ func (b books) close(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// events returns all, by id.
+// events returns all events by id.
 func (b books) events(t *testing.T) map[string]entry {
 	t.Helper()
 	events := map[string]entry{}
@@ -72,7 +72,7 @@ func (b books) events(t *testing.T) map[string]entry {
 	return events
 }
 
-// ofKey is what stands on a key's line that never ends.
+// ofKey returns the balance of a key's line for all time.
 func (b books) ofKey(t *testing.T, hash string) (a router.Balance) {
 	t.Helper()
 	b.each(t, "SELECT owner, spent_total, held_total FROM "+b.prefix+"lines WHERE win = 'ever'", func(scan func(...any) error) error {
@@ -98,8 +98,8 @@ func (b books) each(t *testing.T, query string, row func(scan func(...any) error
 	require.NoError(t, found.Err())
 }
 
-// addUp holds the sums against the events and the holds that they are made of,
-// and returns how many holds are open.
+// addUp requires that the sums equal those of the events and holds, and returns the
+// number of open holds.
 func (b books) addUp(t *testing.T) (open int) {
 	t.Helper()
 	found, err := b.verify()
@@ -108,8 +108,7 @@ func (b books) addUp(t *testing.T) (open int) {
 	return found.OpenHolds
 }
 
-// expireAll closes every hold, as the sweep of a server does when their time
-// has come: their owners are dead.
+// expireAll closes every hold, as a server does after their deadlines.
 func expireAll(t *testing.T, o options, env func(string) string) (expired int) {
 	t.Helper()
 	return expireAfter(t, o, env, 2*time.Minute)

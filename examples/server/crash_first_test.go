@@ -13,9 +13,9 @@ import (
 	"github.com/signalbox/signalbox/keys"
 )
 
-// First starts that are killed, whether migrations, the organization or its
-// keys were half made, need no repair: in the end there is one set of keys, the
-// one that was handed out last.
+// A first start that is killed needs no repair, whether it was migrating tables or
+// making the organization or its keys. In the end there is one set of keys: the last
+// one that was shown.
 func TestKilledFirstStartsLeaveOneSetOfKeys(t *testing.T) {
 	t.Parallel()
 	lasting(t, func(t *testing.T, o options, env map[string]string) {
@@ -24,7 +24,7 @@ func TestKilledFirstStartsLeaveOneSetOfKeys(t *testing.T) {
 		up := newPricedUpstream(t, rnd, 1, 0)
 		rounds := int(number(t, killsEnv, 20)) / 4
 		if o.postgres != "" {
-			rounds = 1 // a process that begins waits ten seconds for one that may be dead
+			rounds = 1 // each start waits ten seconds for the process before, which may be alive
 		}
 		for range rounds {
 			if o.data != "" {
@@ -39,7 +39,7 @@ func TestKilledFirstStartsLeaveOneSetOfKeys(t *testing.T) {
 	})
 }
 
-// launchUntil kills a server at a moment.
+// launchUntil starts a server and kills it at a moment.
 func (c *crash) launchUntil(t *testing.T, moment <-chan time.Time) {
 	t.Helper()
 	v := c.launch(t)
@@ -53,7 +53,7 @@ func (c *crash) launchUntil(t *testing.T, moment <-chan time.Time) {
 	v.kill(t)
 }
 
-// begun starts a server that is left alone, and uses the keys.
+// begun starts a server, does not kill it, and uses the keys.
 func (c *crash) begun(t *testing.T) {
 	t.Helper()
 	v := c.launch(t)

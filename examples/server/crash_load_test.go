@@ -20,7 +20,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// tripwire says when something has happened a number of times.
+// tripwire signals when something has happened a number of times.
 type tripwire struct {
 	left    atomic.Int64
 	tripped chan struct{}
@@ -38,8 +38,8 @@ func (w *tripwire) step() {
 	}
 }
 
-// pricedUpstream is an upstream that remembers each state it was asked about,
-// takes its time and counts tokens at random. A request is 0.01 USD.
+// pricedUpstream is an upstream that records the state of each request. Its delays and
+// token counts are random. A request costs 0.01 USD.
 type pricedUpstream struct {
 	url    string
 	tokens int           // at most; at least 1
@@ -60,8 +60,8 @@ func newPricedUpstream(t *testing.T, rnd *rand.Rand, tokens int, delay time.Dura
 	return u
 }
 
-// config is that of a server whose one model is at the upstream, with a price
-// for a million tokens.
+// config writes the configuration of a server with one model, at the upstream. tokens
+// is the price of a million tokens.
 func (u *pricedUpstream) config(t *testing.T, tokens string) string {
 	t.Helper()
 	return write(t, fmt.Sprintf(`{
@@ -86,42 +86,43 @@ func (u *pricedUpstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.wire.Load().step()
 	select {
 	case <-time.After(delay):
-	case <-r.Context().Done(): // nobody waits any more
+	case <-r.Context().Done(): // the caller is gone
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = fmt.Fprintf(w, `{"model":"j","answers":{"q":{"type":"noul","noul":0.75}},"usage":{"input_tokens":%d,"output_tokens":1}}`, tokens)
 }
 
-// count is how often the upstream was asked about each state.
+// count returns the number of requests about each state.
 func (u *pricedUpstream) count() map[string]int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return maps.Clone(u.seen)
 }
 
-// answer is what a caller was told of a call.
+// answer is what a caller learned of a call.
 type answer struct {
 	state, key string // the key's hash
 	cost       router.USD
 }
 
-// tally is what all callers have seen.
+// tally collects what all callers have seen.
 type tally struct {
 	wire  atomic.Pointer[tripwire]
 	sent  atomic.Int64
-	fails bool // calls may fail, and be told so, because the database comes and goes
+	fails bool // calls may be answered with an error, because the database fails at times
 
 	mu       sync.Mutex
 	answered map[string]answer // by the id of the answer
 	refused  []string          // states
-	unknown  int               // calls of which the caller does not know what became
-	wrong    map[string]int    // what should not happen, and how often it did
+	unknown  int               // calls without a reply
+	wrong    map[string]int    // unexpected replies, with their number
 }
 
 func newTally() *tally { return &tally{answered: map[string]answer{}, wrong: map[string]int{}} }
 
-// call asks about a new state. It reports whether the server is still there.
+// call sends a request about a new state. It reports whether the server is still
+// there.
 func (y *tally) call(ctx context.Context, client *http.Client, base string, key testKey) bool {
 	state := fmt.Sprintf("call %d", y.sent.Add(1))
 	status, text, err := talk(ctx, client, key.secret, http.MethodPost, base+"/systemone",
@@ -169,7 +170,7 @@ func (y *tally) fault(format string, args ...any) {
 	y.wrong[fmt.Sprintf(format, args...)]++
 }
 
-// refusedNowhere sees that nothing was sent upstream for calls that were refused.
+// refusedNowhere requires that no refused call was sent upstream.
 func (y *tally) refusedNowhere(t *testing.T, seen map[string]int) {
 	t.Helper()
 	for _, state := range y.refused {
@@ -182,10 +183,10 @@ func (y *tally) refusedNowhere(t *testing.T, seen map[string]int) {
 // testKey is a key made for a test.
 type testKey struct{ secret, hash string }
 
-// newClient is a caller with connections of its own.
+// newClient returns a client with connections of its own.
 func newClient() *http.Client { return &http.Client{Transport: &http.Transport{}, Timeout: patience} }
 
-// talk sends a request and returns the whole of what is answered.
+// talk sends a request and returns the whole reply.
 func talk(ctx context.Context, client *http.Client, key, method, url, body string) (status int, text []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// limit is what is known of a key's limit: a change that was not answered has
-// happened or not.
+// limit is what a caller knows of a key's limit: the last confirmed value, and the one
+// requested last, which may or may not be stored.
 type limit struct{ kept, asked router.USD }
 
-// manage raises limits and watches what is told of them, until the server is
-// dead. What was answered holds after a crash.
+// manage raises limits and reads them back until the server is dead. A confirmed
+// change must survive the crash.
 func (c *crash) manage(ctx context.Context, base string) error {
 	client := newClient()
 	defer client.CloseIdleConnections()
@@ -51,7 +51,7 @@ func (c *crash) manage(ctx context.Context, base string) error {
 	}
 }
 
-// key is what is told of a key; there says whether the server still is.
+// key reads the description of a key; there reports whether the server answered.
 func (c *crash) key(ctx context.Context, client *http.Client, base string, i int) (limit, usage router.USD, there bool, err error) {
 	status, text, err := talk(ctx, client, c.admin, http.MethodGet, base+"/keys/"+c.keys[i].hash, "")
 	if there = err == nil; !there {

@@ -15,11 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience is how long a test waits for what should happen at once: tests
-// share a busy machine.
+// patience is how long a test waits for what should happen at once. It is long because
+// the machine may be busy.
 const patience = time.Minute
 
-// victim is a server process that is there to be killed.
+// victim is a server process that a test kills.
 type victim struct {
 	cmd    *exec.Cmd
 	base   chan string // gets the base URL when it listens, and is closed when it ends
@@ -35,7 +35,7 @@ func launch(t *testing.T, env []string, args ...string) *victim {
 	require.NoError(t, err)
 	require.NoError(t, v.cmd.Start())
 	t.Cleanup(func() { _ = v.cmd.Process.Kill() })
-	go func() { // ends with the process
+	go func() { // it ends with the process
 		defer close(v.base)
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
 			if base, ok := strings.CutPrefix(lines.Text(), "Signalbox listens on "); ok {
@@ -46,8 +46,8 @@ func launch(t *testing.T, env []string, args ...string) *victim {
 	return v
 }
 
-// listening waits until the server says where it listens. With a moment it
-// returns "" when that comes first.
+// listening waits until the server prints its base URL. It returns "" if the moment
+// comes first; a nil moment never comes.
 func (v *victim) listening(t *testing.T, moment <-chan time.Time) string {
 	t.Helper()
 	select {
@@ -64,7 +64,7 @@ func (v *victim) listening(t *testing.T, moment <-chan time.Time) string {
 	return ""
 }
 
-// kill ends the process without a warning.
+// kill sends the process a SIGKILL.
 func (v *victim) kill(t *testing.T) {
 	t.Helper()
 	err := v.end(t, syscall.SIGKILL)
@@ -74,7 +74,7 @@ func (v *victim) kill(t *testing.T) {
 	assert.True(t, ok && status.Signaled() && status.Signal() == syscall.SIGKILL, "it ended by itself: %v\n%s", err, &v.stderr)
 }
 
-// stop ends the process and gives it the time for it.
+// stop lets the process shut down and waits for it.
 func (v *victim) stop(t *testing.T) {
 	t.Helper()
 	require.NoError(t, v.end(t, syscall.SIGTERM), &v.stderr)
@@ -85,12 +85,12 @@ func (v *victim) end(t *testing.T, signal os.Signal) error {
 	if err := v.cmd.Process.Signal(signal); !errors.Is(err, os.ErrProcessDone) {
 		require.NoError(t, err)
 	}
-	for range v.base { // to the end before Wait, which closes the pipe
+	for range v.base { // drain it first, because Wait closes the pipe
 	}
 	return v.cmd.Wait()
 }
 
-// keysIn reads a keys file; ok says whether there is one.
+// keysIn reads a keys file; ok reports whether there is one.
 func keysIn(t *testing.T, path string) (f keysFile, ok bool) {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -14,8 +14,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// visit looks at what a dead server left, in its place: no limit is passed.
-// Then what it held is expired, so that nothing is held.
+// visit checks the storage of a dead server: no limit is exceeded. Then it expires all
+// holds and requires that nothing is held.
 func (c *crash) visit(t *testing.T, thorough bool) {
 	t.Helper()
 	left := openBooks(t, c.o)
@@ -45,15 +45,15 @@ func (c *crash) withinLimits(t *testing.T, b books) {
 	}
 }
 
-// reconcile holds what callers and the upstream have seen against the books,
-// when everything has expired.
+// reconcile compares what callers and the upstream have seen with the books, after all
+// holds have expired.
 func (c *crash) reconcile(t *testing.T) {
 	t.Helper()
 	b, y, seen := openBooks(t, c.o), c.tally, c.up.count()
 	events := b.events(t)
 	assert.Empty(t, y.wrong)
 
-	calls := map[string]bool{} // ids of calls that are charged, true when settled
+	calls := map[string]bool{} // ids of charged calls; true if settled, not expired
 	for id := range events {
 		call, what, _ := strings.Cut(id, "/")
 		_, taken := events[id+"/corrected"]
@@ -91,7 +91,7 @@ func (c *crash) reconcile(t *testing.T) {
 	}
 	assert.LessOrEqual(t, len(seen), len(calls), "the upstream was asked more often than is charged")
 	unheard := len(calls) - len(y.answered)
-	assert.LessOrEqual(t, unheard, y.unknown, "calls are charged that nobody made")
+	assert.LessOrEqual(t, unheard, y.unknown, "more unanswered calls are charged than were made")
 	t.Logf("%d calls charged, %d lost, %d changed; the upstream was asked %d times", len(calls), lost, changed, len(seen))
 	spent := map[string]router.USD{}
 	for _, e := range events {
@@ -104,8 +104,8 @@ func (c *crash) reconcile(t *testing.T) {
 	c.told(t, spent)
 }
 
-// told holds what is told of keys and activity against what events add up to, a
-// day later: activity is of days that are over.
+// told compares the replies about keys and activity with the sum of the events. It
+// advances the clock by a day first, because activity covers only past days.
 func (c *crash) told(t *testing.T, spent map[string]router.USD) {
 	t.Helper()
 	settings, err := readConfig(c.config)
@@ -131,7 +131,7 @@ func (c *crash) told(t *testing.T, spent map[string]router.USD) {
 	assert.Equal(t, total, activityOf(t, p.must(t, c.admin, http.MethodGet, "/activity", "")))
 }
 
-// activityOf adds up what is told of activity.
+// activityOf sums up a reply about activity.
 func activityOf(t *testing.T, text string) (total router.USD) {
 	t.Helper()
 	var reply struct {

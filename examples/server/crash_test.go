@@ -18,8 +18,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// How often each kind of storage is killed, by default 5 times and 20 times
-// where fullEnv is 1, and the seed of the moments, by default a random one.
+// Environment variables: how often a server is killed over each kind of storage
+// (default 5, or 20 if fullEnv is 1), and the seed of the moments (default random).
 const (
 	killsEnv = "SIGNALBOX_TEST_KILLS"
 	seedEnv  = "SIGNALBOX_TEST_SEED"
@@ -33,7 +33,7 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// seeded is random and says with what seed.
+// seeded returns a random source and logs its seed.
 func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
 	seed := number(t, seedEnv, rand.Uint64())
@@ -41,8 +41,8 @@ func seeded(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// lasting is each kind of storage that outlives a process, with the environment
-// of processes that use it.
+// lasting runs a test on each kind of storage that outlives a process, with the
+// environment of processes that use it.
 func lasting(t *testing.T, test func(t *testing.T, o options, env map[string]string)) {
 	t.Helper()
 	t.Run("SQLite", func(t *testing.T) {
@@ -56,7 +56,7 @@ func lasting(t *testing.T, test func(t *testing.T, o options, env map[string]str
 	})
 }
 
-// crash is a server that is killed again and again over one storage.
+// crash is a test that kills a server again and again over one storage.
 type crash struct {
 	o        options
 	env      map[string]string
@@ -69,13 +69,13 @@ type crash struct {
 	startTook time.Duration
 	admin     string
 	keys      []testKey
-	limits    []limit // of keys, but for the last one, which has none
-	starts    int     // that were killed before they listened
+	limits    []limit // of the keys; the last key has none
+	starts    int     // number of servers killed before they listened
 	expired   int
 }
 
 const (
-	perCycle = router.USD(250_000_000) // what a limit grows by before each kill
+	perCycle = router.USD(250_000_000) // by which a limit is raised before each kill
 	callers  = 8
 )
 
@@ -94,7 +94,7 @@ func TestKilledServersLoseNothingAndOverspendNothing(t *testing.T) {
 		began := time.Now()
 		for n := range kills {
 			c.cycle(t)
-			if c.rnd.IntN(2) == 0 { // else the next server finds everything as the dead one left it
+			if c.rnd.IntN(2) == 0 { // otherwise the next server starts on the storage as it was left
 				c.visit(t, n%max(kills/5, 1) == 0)
 			}
 			if t.Failed() {
@@ -149,9 +149,9 @@ func (c *crash) firstStart(t *testing.T) {
 	v.stop(t)
 }
 
-// cycle starts a server, puts it under load and kills it: often when a number
-// of calls have come to some point, sometimes at a moment that may come before
-// it listens.
+// cycle starts a server, puts it under load and kills it. Mostly it kills when a number
+// of calls have reached some point, sometimes at a random moment, perhaps before the
+// server listens.
 func (c *crash) cycle(t *testing.T) {
 	t.Helper()
 	var moment <-chan time.Time

@@ -2,150 +2,149 @@
 //
 //	go run ./examples/server
 //
-// answers on http://127.0.0.1:8080 with the embedded model
-// signalbox/similarity-en-1: no configuration, no key of anybody, no network.
-// It prints its base URL, a management key, an inference key and a curl
-// command to paste. Everything lives in memory, and the keys are new at every
-// start, unless it is told where to keep things:
+// It answers on http://127.0.0.1:8080 with the embedded model
+// signalbox/similarity-en-1, so it needs no configuration, no provider's key and no
+// network. It prints its base URL, a management key, an inference key and a curl
+// command to paste. By default everything is in memory, and every start makes new
+// keys. These commands store everything in a folder, or in PostgreSQL:
 //
 //	go run ./examples/server -data DIR
 //	SIGNALBOX_POSTGRES=DSN SIGNALBOX_SEALING_KEY=HEX go run ./examples/server
 //
 // # Flags
 //
-//	-addr HOST:PORT   where to listen; port 0 picks a free one (default 127.0.0.1:8080);
-//	                  without a HOST, or with 0.0.0.0, on every address of the
-//	                  machine, and then the base URL that is told is the loopback one
+//	-addr HOST:PORT   where to listen (default 127.0.0.1:8080); port 0 picks a free one.
+//	                  Without a HOST, or with 0.0.0.0, the server listens on every
+//	                  address of the machine and prints a loopback base URL
 //	-keys-file FILE   write {"base_url","management_key","inference_key"} to FILE
 //	                  (atomically, mode 0600) once the server listens
 //	-config FILE      replace the built-in catalog
-//	-data DIR         keep everything in DIR, made (mode 0700) when missing, for
-//	                  one process at a time
-//	-postgres DSN     keep everything in a PostgreSQL database, for any number of
-//	                  processes: a URL or a list of keywords and values. Who may
-//	                  list the processes of a machine sees what is in a flag; the
-//	                  variable SIGNALBOX_POSTGRES is the place for a DSN with a
-//	                  password
+//	-data DIR         store everything in DIR, for one process at a time; a missing
+//	                  DIR is created with mode 0700
+//	-postgres DSN     store everything in a PostgreSQL database, for any number of
+//	                  processes. DSN is a URL or a list of keywords and values. Put a
+//	                  DSN with a password into the variable SIGNALBOX_POSTGRES instead,
+//	                  because other users of a machine can read flags
 //	-leases           with PostgreSQL, admit calls from slices of the budgets that
-//	                  this process leases, without a wait for the database
+//	                  this process leases, without waiting for the database
 //	-bodies SIZE      hold at most SIZE of request bodies at a time, in bytes or
 //	                  with KiB, MiB or GiB (default 256MiB)
-//	-key-bodies SIZE  of these at most SIZE of one key (default a quarter)
+//	-key-bodies SIZE  of these at most SIZE for one key (default a quarter)
 //	-account-bodies SIZE
-//	                  of these at most SIZE of all keys of an account (default half)
+//	                  of these at most SIZE for all keys of an account (default half)
 //	-key-rate N/DURATION, -workspace-rate N/DURATION, -account-rate N/DURATION
-//	                  take at most N requests in any DURATION, as in 100/1s, of one
-//	                  key, of all keys of a workspace, of all keys of an account
+//	                  take at most N requests in any DURATION, as in 100/1s, for one
+//	                  key, all keys of a workspace, all keys of an account
 //	                  (default: no bound)
 //	-key-concurrent N, -workspace-concurrent N, -account-concurrent N
 //	                  answer at most N of their requests at a time (default: no bound)
-//	-abandoned MODE   what an attempt costs whose caller hangs up, or sets a time of
-//	                  its own that ends first: estimate (the request fee and the
-//	                  estimated prompt; the default), void (nothing) or finish (the
-//	                  attempt goes on, and costs what its answer says)
-//	-origins LIST     let browser pages of these origins send requests: origins as
-//	                  browsers write them, separated by commas (https://app.example,
-//	                  http://localhost:3000); default none. A key in a page is known
-//	                  to all who open it: give it a limit, or an expiry
-//	-credits-url URL  where credits are bought; named when a call is refused because
-//	                  they are spent
+//	-abandoned MODE   cost of an attempt whose caller hangs up, or whose own time limit
+//	                  ends first: estimate (the request fee and the estimated prompt;
+//	                  the default), void (nothing) or finish (the attempt goes on, and
+//	                  costs what its answer says)
+//	-origins LIST     allow browser pages of these origins to send requests. Origins are
+//	                  as browsers write them, separated by commas
+//	                  (https://app.example,http://localhost:3000); default none. Every
+//	                  visitor of a page can read a key in it, so give such a key a
+//	                  limit or an expiry
+//	-credits-url URL  where credits are bought; the refusal of a call without credits
+//	                  names it
 //	-retention-days DAYS
-//	                  drop events, records of changes and past windows after DAYS
+//	                  delete events, records of changes and past windows after DAYS
 //	                  (default 400, at least 40); 0 keeps them
-//	-check            check the configuration (of -config, else the built-in one),
-//	                  list what may be a mistake in it, and serve nothing: exit
-//	                  status 0 for one that can be served, 2 for one that cannot
+//	-check            check the configuration (that of -config, or the built-in one),
+//	                  list possible mistakes, and exit without serving: status 0 if the
+//	                  configuration is valid, 2 if not
 //
 // SIGINT and SIGTERM finish the requests in flight, close the storage and exit
-// with 0. A mistake in the flags, the configuration or what is kept (a folder
-// that is in use, a schema of a later version) is one line on standard error and
-// exit status 2; what may be better on the next try, such as a database that
-// cannot be reached, exit status 1.
+// with 0. An error is one line on standard error. The exit status is 2 for errors
+// that a new start repeats: in the flags, the configuration or the storage (a folder
+// in use, a schema of a later version). It is 1 for errors that may pass, such as a
+// database that cannot be reached.
 //
-// Refusals and failures are logged on standard error, with the request id that
-// the caller got; so are attempts that failed, with their cause, also where
-// another provider answered then. Answers are not: a line for each would cost
-// about a tenth of a request's processor time. They are there at level Info,
-// and a router.Observer sees every outcome.
+// Refusals and failures are logged on standard error, with the request id of the
+// reply. Failed attempts are logged with their cause, also if another provider then
+// answered. Answers are not logged, because a line for each would cost about a tenth
+// of a request's processor time. The library logs them at level Info, and a
+// router.Observer sees every outcome.
 //
-// Unless the environment sets GOMEMLIMIT, the runtime is told to get along with
-// two and a quarter times -bodies and 128 MiB: a body, its copy on the way
-// upstream, and what is not collected yet. In a quiet process, one that allocates
-// less than 64 MiB in ten seconds, memory goes back to the operating system. A
-// caller that opens a connection, shows its key and sends no body costs some
-// 15 KB for ten seconds; -key-concurrent bounds how many of those one key has.
+// Unless the environment sets GOMEMLIMIT, the memory limit of the runtime is two and
+// a quarter times -bodies, plus 128 MiB: the bodies, their copies on the way upstream,
+// and garbage. A quiet process, which allocates less than 64 MiB in ten seconds,
+// returns memory to the operating system. A caller that opens a connection, sends its
+// key and no body takes some 15 KB for ten seconds; -key-concurrent bounds how many
+// such requests one key has.
 //
-// Unless the environment sets GOGC, the heap grows to five times what is live
-// before it is collected (GOGC=400): little is live, so that costs megabytes,
-// and at the default of 100 a tenth more processor time goes into a request.
+// Unless the environment sets GOGC, it is 400: the heap grows to five times the live
+// data before a collection. Little data is live, so that costs megabytes. With the
+// default of 100 a request takes a tenth more processor time.
 //
 // # Storage
 //
-// A start creates the tables, or brings them up to date. In PostgreSQL they are in
-// the schema "signalbox"; its role needs the right to create that only when there is
-// something to create (the documentation of store/postgres has the grants).
+// A start creates or migrates the tables. In PostgreSQL they are in the schema
+// "signalbox". The role needs the right to create it only if it does not exist yet
+// (the documentation of store/postgres has the grants).
 //
-// The first start makes a small organization and its first keys. Their texts
-// are printed then, and written to the keys file, once: only hashes are kept.
-// Of any number of processes that start at once one does so, and when it dies
-// before the keys were shown, the next start makes others. Later starts say
-// that there are keys; they put their address into the keys file that the first
-// one wrote, and leave a path alone where that file is not.
+// The first start makes a small organization and its first keys. It prints the keys
+// and writes them to the keys file, once, because only their hashes are stored. If
+// several processes start at once, one of them makes the keys. If it dies before it
+// has shown them, the next start makes new ones. Later starts print that there are
+// keys. They update the address in a keys file that the first start wrote, and never
+// create one.
 //
-// What callers bring as provider credentials is sealed with a key of 32 bytes.
-// With -data it is in the file sealing.key beside the database, made on the
-// first start: a copy of one is worth nothing without the other. With
-// PostgreSQL it is in the environment, SIGNALBOX_SEALING_KEY, 64 hex digits
-// from a source of randomness (openssl rand -hex 32), the same for every
-// process.
+// Provider credentials of callers are encrypted with a sealing key of 32 bytes. With
+// -data the first start writes it to the file sealing.key beside the database; a
+// backup needs both files. With PostgreSQL it is in the variable
+// SIGNALBOX_SEALING_KEY, as 64 random hex digits (openssl rand -hex 32), the same for
+// every process.
 //
-// A process that dies leaves holds; they count as spent a while after their
-// deadline, once a minute, unless it was only asleep and says otherwise within a
-// day. What one process changes of limits, budgets and credits acts in the others
-// on the next call that costs something, and so does a key that is disabled or
-// deleted; rules, filters and calls that cost nothing follow within ten seconds.
-// While the database is away calls are answered with 503 and Retry-After, those
-// that cost nothing among them.
+// A process that dies leaves holds. Some time after their deadline a task that runs
+// every minute counts them as spent. If the process was only suspended, it may still
+// settle them within a day.
 //
-// A call that cost more than was set aside for it is charged in full, and in the
-// log at Warn, with the key's label, the endpoint and both figures.
+// A change of limits, budgets or credits in one process takes effect in the others on
+// the next call that costs something. So does disabling or deleting a key. Rules,
+// filters and calls that cost nothing follow within ten seconds. While the database
+// cannot be reached all calls are answered with 503 and Retry-After.
 //
-// With -leases a key that is busy in many processes does not wait at its rows
-// before every call: each process draws a slice of what is left, and admits calls
-// from it. No limit is ever passed. But a call may be refused while other
-// processes have money of the same budget, which they give back within two
-// minutes when they do not use it, or when they stop; what is lowered or disabled
-// in one process acts in another one when its slice is used up, which is at most a
-// thousand times what a call may cost ($2 where that is $0.002); and the slice of
-// a process that dies is counted as spent, some six minutes later. Processes with and
-// without the flag may share a database. docs/adr/0016-leases.md has the reasons.
+// A call that costs more than was reserved for it is charged in full and logged at
+// Warn, with the key's label, the endpoint and both amounts.
+//
+// With -leases a process leases a slice of what is left of a budget, and admits calls
+// from the slice. So a key that is busy in many processes does not wait for its rows
+// before every call. Limits are never exceeded, but there are three costs. A call may
+// be refused while other processes hold money of the same budget; they give unused
+// money back within two minutes, or when they stop. A limit that is lowered, or a key
+// that is disabled, takes effect in another process when its slice is used up; a slice
+// is at most a thousand times the most that a call may cost ($2 for $0.002). And the
+// slice of a process that dies counts as spent, some six minutes later. Processes with
+// and without the flag may share a database. docs/adr/0016-leases.md has the reasons.
 //
 // # Routes
 //
-// The documented interface is mounted under /api/v1, the native System One
-// dialect (POST /v1/systemone, GET /v1/models) under /v1, and POST
-// /api/alpha/decisions is /api/v1/systemone for clients that look for it there.
+// The documented interface is mounted under /api/v1, and the native System One
+// dialect (POST /v1/systemone, GET /v1/models) under /v1. POST /api/alpha/decisions
+// is the same as POST /api/v1/systemone, for clients that expect it there.
 // docs/openapi.yaml describes all of them.
 //
-// GET /healthz answers 200 as long as the process serves. GET /readyz answers 200
-// while the storage can be reached, and 503 when it cannot or when the server is
-// stopping; it reads the storage once a second at most. Neither takes a key.
+// GET /healthz answers 200 while the process runs. GET /readyz answers 200 while the
+// storage can be reached, and 503 if it cannot or if the server is stopping. It reads
+// the storage at most once a second. Neither needs a key.
 //
-// The listener speaks HTTP/1, and HTTP/2 without TLS to clients that begin with
-// it; TLS is for a proxy in front.
+// The listener speaks HTTP/1, and HTTP/2 without TLS with prior knowledge (h2c). Use a
+// proxy in front for TLS.
 //
 // # Users
 //
-// A request's user goes upstream as a keyed hash, where a provider takes one.
-// The key comes from the sealing key. In memory it is drawn at random at every
-// start, so the hashes of one user differ from one run to the next.
+// The user of a request is sent upstream as a keyed hash, if the provider supports it.
+// The hash key is derived from the sealing key. In memory that is random at every
+// start, so the hash of a user differs from run to run.
 //
 // # Configuration
 //
-// The file is one JSON object with three lists, none of them empty. Unknown
-// members are errors.
-// Members without "default" are required. See config.example.json beside this
-// file for every service that has a profile.
+// The file is one JSON object with three lists: providers, models and endpoints. None
+// may be empty. Unknown members are errors. Members without "default" below are
+// required. config.example.json beside this file has every service with a profile.
 //
 // A provider is a service that answers:
 //
@@ -156,16 +155,15 @@
 //	profile      how a "systemone" service differs from the plain dialect:
 //	             see the list below; default "systemone"
 //	base_url     up to and including its version, e.g. https://api.typesafe.ai/v1;
-//	             http and loopback addresses are allowed; credentials in it are not
+//	             http and loopback addresses are allowed, credentials are not
 //	api_key_env  name of the environment variable that holds the credential;
-//	             default: none is sent. When the variable is unset or empty the
-//	             provider is disabled with one warning, and its endpoints show as
+//	             default: no credential is sent. If the variable is unset or empty
+//	             the provider is disabled with a warning, and its endpoints are
 //	             switched off
 //
-// An account's own credential (POST /byok) is taken for a provider unless it
-// could not work there: not for "similarity", nor for the profiles
-// cloudflare-clef, whose address names the operator's account, and ollama, which
-// checks none.
+// Accounts may store a credential of their own (POST /byok) for any provider where it
+// can work. It cannot for "similarity", for the profile cloudflare-clef, whose address
+// names the operator's account, and for ollama, which checks no credentials.
 //
 // Profiles: cloudflare-clef, fireworks, ollama, openrouter, perplexity, signalbox,
 // systemone, typesafe, upstage.
@@ -176,55 +174,52 @@
 //	permaslug  the id with a dated suffix, e.g. acme/judge-20260901
 //	name       display name; default: the id
 //	aliases    bare names that mean this model, e.g. judge-latest; default: none
-//	categories use cases that GET /models?category= finds it by, e.g. finance;
-//	           default: none
+//	categories use cases for GET /models?category=, e.g. finance; default: none
 //
 // An endpoint is one model at one provider:
 //
 //	provider         a provider's slug
 //	variant          tells several endpoints of one provider and model apart; default: none
 //	model            a model's id
-//	upstream_model   the provider's own name of the model; default: the id
-//	                 (not for "similarity")
+//	upstream_model   the provider's own name of the model; default: the id.
+//	                 "similarity" does not allow it
 //	pricing          {"prompt","completion","request"}: decimal texts, USD per
 //	                 million input tokens, per million output tokens, per request;
 //	                 default of each: "0"
 //	quantization     int4, int8, fp4, mxfp4, nvfp4, fp6, fp8, mxfp8, fp16, bf16,
-//	                 fp32 or unknown; default: what the kind knows of itself (int8
-//	                 for "similarity"), else unknown
-//	data_collection  whether the provider collects user data; default true (not
-//	                 known to be safe), false where zdr is true
+//	                 fp32 or unknown; default: int8 for "similarity", else unknown
+//	data_collection  whether the provider collects user data; default: false if zdr
+//	                 is true, else true
 //	zdr              zero data retention; default false
 //	distillable      whether the model's author allows text distillation; the
 //	                 same for every endpoint of a model; default false
-//	context_length   largest state in tokens, and largest count of input tokens
-//	                 that is believed; default: what the profile states, else no limit
-//	max_prompt_tokens  largest count of input tokens that is believed, where it may
-//	                 be larger than the state's; default: what the profile states,
-//	                 else context_length
-//	max_completion_tokens  largest count of output tokens; default: what the kind
-//	                 knows of itself, else what the reply's form allows
-//	tokens_per_byte  the most tokens that are counted for a byte of a prompt, e.g.
-//	                 0.5; default 1. With a smaller figure a call sets aside less of a
-//	                 limit; what costs more than was set aside is charged all the same
-//	usage_required   whether an answer is a failure that does not say how many
-//	                 tokens it took; default false: they are estimated
-//	last_resort      whether it is asked when all else has failed: behind every other
-//	                 endpoint of its model, and of the models that a request names
-//	                 before that; it is asked although the attempts are used up, and
-//	                 time is kept for it; default true for "similarity", else false
+//	context_length   largest state in tokens, and the largest count of input tokens
+//	                 that is accepted in a reply; default: that of the profile, else no
+//	                 limit
+//	max_prompt_tokens  largest count of input tokens that is accepted in a reply, if it
+//	                 may exceed the largest state; default: that of the profile, else
+//	                 context_length
+//	max_completion_tokens  largest count of output tokens; default: that of the kind,
+//	                 else what the form of the reply allows
+//	tokens_per_byte  the most tokens that are estimated for a byte of a prompt, e.g.
+//	                 0.5; default 1. A smaller figure reserves less of a limit for each
+//	                 call; a call that costs more than was reserved is charged in full
+//	usage_required   whether a reply without token counts is a failure; default false:
+//	                 the counts are estimated
+//	last_resort      whether the endpoint is tried after every other endpoint of its
+//	                 model and of the models that a request names earlier. It is tried
+//	                 even if the attempts are used up, and time is reserved for it;
+//	                 default true for "similarity", else false
 //	attempt_timeout_ms
-//	                 the most time that one attempt gets, in milliseconds; default:
-//	                 10,000
+//	                 time limit of one attempt, in milliseconds; default 10,000
 //	supported_parameters
-//	                 optional parameters that the provider takes, today "user"; the
-//	                 default is what the profile states, [] is none
+//	                 optional parameters that the provider supports, today only "user";
+//	                 default: those of the profile; [] means none
 //	limits           {"questions","options","levels","concurrency"}: the largest
-//	                 number of each, concurrency being attempts in flight; default:
-//	                 what the profile states, otherwise no limit.
-//	                 {"nulls","parts"}: whether null guidance (an option without a
-//	                 description, most of all), and a state made of parts, are taken
-//	                 as they are; default: what the profile states. Every profile
-//	                 takes nulls; false is for a service that refuses such options,
-//	                 and sends requests with them elsewhere
+//	                 number of each, where concurrency counts attempts in flight;
+//	                 default: those of the profile, else no limit.
+//	                 {"nulls","parts"}: whether the service accepts null guidance (such
+//	                 as an option without a description), and a state made of parts;
+//	                 default: those of the profile, and every profile accepts nulls.
+//	                 With false, requests that need it go to other endpoints
 package main

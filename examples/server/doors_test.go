@@ -27,7 +27,7 @@ type fetched struct {
 	body          string
 }
 
-// fetch makes a request of a running server.
+// fetch sends a request to a running server.
 func (s *running) fetch(t *testing.T, client *http.Client, method, path, body string, header map[string]string) fetched {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, strings.TrimSuffix(s.keys["base_url"], "/api/v1")+path, strings.NewReader(body))
@@ -43,8 +43,8 @@ func (s *running) fetch(t *testing.T, client *http.Client, method, path, body st
 	return fetched{resp.StatusCode, resp.ProtoMajor, resp.Header, string(text)}
 }
 
-// TestTheServersOwnDoors are there in the real program: the alpha path, pages of
-// named origins, health, HTTP/2 without TLS.
+// TestTheServersOwnDoors: the real program serves the alpha path, pages of allowed
+// origins, health, and HTTP/2 without TLS.
 func TestTheServersOwnDoors(t *testing.T) {
 	s := startServer(t, "-origins", "https://app.example, http://localhost:3000")
 	key := map[string]string{"Authorization": "Bearer " + s.keys["inference_key"], "Origin": "http://localhost:3000"}
@@ -75,8 +75,8 @@ func TestTheServersOwnDoors(t *testing.T) {
 	assert.Equal(t, exitOK, s.stop(t, syscall.SIGTERM))
 }
 
-// TestReadiness follows the storage and the end of the server; the process is
-// alive all the while.
+// TestReadiness: /readyz follows the storage and the shutdown of the server, while
+// /healthz stays 200.
 func TestReadiness(t *testing.T) {
 	var storage error
 	asked, now := 0, time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -91,7 +91,7 @@ func TestReadiness(t *testing.T) {
 	}
 	get := func(path string) (int, string) {
 		ctx, cancel := context.WithCancel(t.Context())
-		cancel() // who asks may hang up
+		cancel() // the prober may hang up
 		w := httptest.NewRecorder()
 		h.before(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, path, http.NoBody))
 		assert.Equal(t, "no-store", w.Header().Get("Cache-Control"))
@@ -122,7 +122,7 @@ func TestReadiness(t *testing.T) {
 	assert.Equal(t, http.StatusOK, code)
 }
 
-// TestReadinessReadsTheStorage of the real service, before anything is in it too.
+// TestReadinessReadsTheStorage of the real service, also if it is empty.
 func TestReadinessReadsTheStorage(t *testing.T) {
 	s := newTestService(t, builtin())
 	require.NoError(t, s.Ready(t.Context()))

@@ -20,8 +20,8 @@ import (
 
 var testSealingKey = strings.Repeat("5e", 32)
 
-// durable is each kind of storage that outlives a process, with what makes a
-// process use it.
+// durable runs a test on each kind of storage that outlives a process, with the
+// options and environment of processes that use it.
 func durable(t *testing.T, test func(t *testing.T, o options, env func(string) string)) {
 	t.Helper()
 	none := func(string) string { return "" }
@@ -35,8 +35,8 @@ func durable(t *testing.T, test func(t *testing.T, o options, env func(string) s
 	})
 }
 
-// world is what outlives the processes of a test: a clock and an upstream,
-// which remembers with whose credential it was asked last.
+// world is what outlives the processes of a test: a clock and an upstream, which
+// records the credential of the last request.
 type world struct {
 	mu         sync.Mutex
 	at         time.Time
@@ -96,7 +96,7 @@ func (w *world) start(t *testing.T, o options, env func(string) string) *process
 	return &process{s, kept}
 }
 
-// ask sends a request and returns what was answered.
+// ask sends a request and returns the reply.
 func (p *process) ask(t *testing.T, key, method, path, body string) (int, string) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, "/api/v1"+path, strings.NewReader(body))
@@ -106,7 +106,7 @@ func (p *process) ask(t *testing.T, key, method, path, body string) (int, string
 	return w.Code, w.Body.String()
 }
 
-// must is ask for what has to succeed.
+// must sends a request that has to succeed.
 func (p *process) must(t *testing.T, key, method, path, body string) string {
 	t.Helper()
 	code, text := p.ask(t, key, method, path, body)
@@ -121,7 +121,7 @@ const (
 	withPreset = `{"preset":"support","state":"x",` + question
 )
 
-// pick returns a text member of a JSON text, the first of that name.
+// pick returns the first text member with that name in a JSON text.
 func pick(t *testing.T, text, member string) string {
 	t.Helper()
 	_, after, found := strings.Cut(text, `"`+member+`":"`)

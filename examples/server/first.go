@@ -13,21 +13,21 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// unshown is what the account is called until its first keys have been shown.
+// unshown is the name of the account until its first keys have been shown.
 const unshown = demoName + " (its first keys were not shown yet)"
 
 const (
-	// beginTime is how long a process may take to show the keys. Another one then
-	// assumes that it has died, and makes other keys.
+	// beginTime is how long a process may take to show the keys. After that another
+	// process assumes that it has died, and makes new keys.
 	beginTime = 10 * time.Second
 	lookEvery = 50 * time.Millisecond
 )
 
-// errOvertaken is a first start that took so long that another process made
-// other keys in place of those that were shown.
-var errOvertaken = errors.New("another process has begun anew: the first keys shown here are void")
+// errOvertaken means that the first start took longer than beginTime, so that another
+// process has replaced the keys that this one has shown.
+var errOvertaken = errors.New("this start took too long, and another process has replaced the keys shown here")
 
-// firstStart ends when its keys are shown.
+// firstStart is a first start whose keys have not been shown yet.
 type firstStart struct {
 	firstKeys
 
@@ -35,12 +35,11 @@ type firstStart struct {
 	account organization.Account
 }
 
-// begin makes the account and its keys, unless they exist: on a later start the
-// result is nil. Any number of processes may begin at once with the same
-// stores: one of them makes the keys, the others wait until it has shown them.
-// When it dies before, the keys that nobody has seen are replaced. The caller
-// is alone when no other process can be beginning; then it does not wait for
-// one that has died.
+// begin makes the account and its keys, unless they exist; then it returns nil. Any
+// number of processes may begin at once with the same stores: one of them makes the
+// keys, and the others wait until it has shown them. If that process dies first, its
+// keys are replaced. With alone set, no other process uses the stores, so begin does
+// not wait for a process that may have died.
 func (s *seeder) begin(ctx context.Context, alone bool) (*firstStart, error) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
@@ -55,7 +54,7 @@ func (s *seeder) begin(ctx context.Context, alone bool) (*firstStart, error) {
 		case err != nil:
 			return nil, err
 		case a.Name != unshown:
-			return nil, nil //nolint:nilnil // nothing is to be shown, as documented
+			return nil, nil //nolint:nilnil // a later start, as documented
 		case alone || a.Version == 1 || s.late(a):
 			f, err := s.claim(ctx, a)
 			if !errors.Is(err, organization.ErrConflict) {
@@ -71,7 +70,7 @@ func (s *seeder) begin(ctx context.Context, alone bool) (*firstStart, error) {
 	}
 }
 
-// late says whether the process that has claimed the account has used up its time.
+// late reports whether the process that has claimed the account has exceeded beginTime.
 func (s *seeder) late(a organization.Account) bool {
 	return s.now().Sub(a.UpdatedAt).Abs() >= beginTime
 }
@@ -89,7 +88,7 @@ func (s *seeder) claim(ctx context.Context, a organization.Account) (f *firstSta
 	return f, err
 }
 
-// dropKeys deletes the keys that a process before made.
+// dropKeys deletes the keys that an earlier process made.
 func (s *seeder) dropKeys(ctx context.Context, home string) error {
 	for _, q := range []keys.Query{{Management: true}, {Workspace: home}} {
 		q.IncludeDisabled, q.Limit = true, keys.PageSize
@@ -106,8 +105,8 @@ func (s *seeder) dropKeys(ctx context.Context, home string) error {
 	return nil
 }
 
-// shown ends the first start, because the keys were shown. It returns errOvertaken
-// when that took so long that they are void.
+// shown records that the keys were shown, which ends the first start. It returns
+// errOvertaken if another process has replaced them.
 func (f *firstStart) shown(ctx context.Context) error {
 	err := f.replace(ctx, demoName)
 	if errors.Is(err, organization.ErrConflict) {
@@ -116,7 +115,8 @@ func (f *firstStart) shown(ctx context.Context) error {
 	return err
 }
 
-// replace renames the account, unless another process did meanwhile.
+// replace renames the account. It returns an error wrapping organization.ErrConflict
+// if another process has changed the account meanwhile.
 func (f *firstStart) replace(ctx context.Context, name string) error {
 	a := f.account
 	a.Name, a.UpdatedAt = name, f.seeder.now().UTC().Truncate(time.Microsecond)

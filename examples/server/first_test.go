@@ -19,7 +19,7 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// beginner is a process with stores that others share.
+// beginner returns the seeder of a process that shares its stores with others.
 func beginner(t *testing.T, stores store.Set) *seeder {
 	t.Helper()
 	catalog, err := router.NewCatalog(

@@ -46,7 +46,7 @@ func newFleet(t *testing.T, processes int, more ...string) *fleet {
 	return f
 }
 
-// kill ends all servers: nothing is owed by who has answered.
+// kill kills all servers.
 func (f *fleet) kill(t *testing.T) {
 	t.Helper()
 	for _, v := range f.servers {
@@ -54,7 +54,7 @@ func (f *fleet) kill(t *testing.T) {
 	}
 }
 
-// key makes a key with a limit.
+// key creates a key with a limit.
 func (f *fleet) key(t *testing.T, limit router.USD) testKey {
 	t.Helper()
 	status, text, err := talk(t.Context(), http.DefaultClient, f.admin, http.MethodPost, f.bases[0]+"/keys",
@@ -72,9 +72,10 @@ const (
 	hotLimit   = affordable * price
 )
 
-// Hundreds of calls with one key, through several servers at once, get exactly
-// what the key's limit pays for; nobody asks the upstream for the others. With
-// leases what one server has may be missing at another, until it stops.
+// Of hundreds of calls with one key, through several servers at once, exactly those
+// that the key's limit pays for are answered. The others never reach the upstream.
+// With leases a server may refuse calls while another one holds the money, until that
+// one stops.
 func TestManyProcessesSpendOneLimitToTheCent(t *testing.T) {
 	t.Parallel()
 	for _, processes := range []int{2, 4} {
@@ -155,7 +156,7 @@ func (f *fleet) leaveTo(t *testing.T, one int) {
 	}
 }
 
-// untilRefused makes calls, one after the other, until one is refused.
+// untilRefused makes calls one by one until a call is refused.
 func (y *tally) untilRefused(t *testing.T, base string, key testKey) {
 	t.Helper()
 	client, before := newClient(), len(y.refused)
@@ -166,14 +167,14 @@ func (y *tally) untilRefused(t *testing.T, base string, key testKey) {
 	}
 }
 
-// A server is killed that has a slice of a budget, of which a call is under way.
-// The others never spend what it had, and everybody who got an answer is charged.
+// A server is killed that has a slice of a budget and a call in flight. The other
+// servers never spend the slice, and every answered call is charged.
 func TestTheSliceOfAKilledProcessCountsUntilItExpires(t *testing.T) {
 	t.Parallel()
 	f, tally := newFleet(t, 2, "-leases"), newTally()
 	key, client := f.key(t, hotLimit), newClient()
 	defer client.CloseIdleConnections()
-	for range 12 { // one, then from slices of 2, 4 and 8
+	for range 12 { // one call, then calls from slices of 2, 4 and 8
 		require.True(t, tally.call(t.Context(), client, f.bases[0], key))
 	}
 	require.Len(t, tally.answered, 12)
@@ -195,7 +196,7 @@ func TestTheSliceOfAKilledProcessCountsUntilItExpires(t *testing.T) {
 	on := b.ofKey(t, key.hash)
 	assert.Equal(t, hotLimit, on.Spent.Total+on.Held.Total, "spent %v, held %v", on.Spent.Total, on.Held.Total)
 	assert.Equal(t, 1, b.addUp(t), "the slice is held")
-	assert.GreaterOrEqual(t, on.Held.Total, 2*price, "of which nobody has seen two calls")
+	assert.GreaterOrEqual(t, on.Held.Total, 2*price, "the held slice still has the price of two calls")
 	assert.Zero(t, expireAfter(t, f.o, f.getenv, 2*time.Minute), "not yet")
 	assert.Equal(t, 1, expireAfter(t, f.o, f.getenv, 10*time.Minute))
 	assert.Zero(t, b.addUp(t), "nothing is held")
@@ -205,7 +206,7 @@ func TestTheSliceOfAKilledProcessCountsUntilItExpires(t *testing.T) {
 		assert.Equal(t, entry{a.key, price}, events[id+"/0"])
 		delete(events, id+"/0")
 	}
-	for id, e := range events { // nobody has heard of it: the slice, and perhaps the call that was under way
+	for id, e := range events { // unanswered: the slice, and perhaps the call in flight
 		assert.True(t, strings.HasPrefix(id, "lease-") && e.cost == on.Held.Total || tally.unknown == 1 && e.cost == price, "%s %v", id, e)
 	}
 	assert.LessOrEqual(t, len(events), 1+tally.unknown)

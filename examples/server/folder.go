@@ -25,12 +25,13 @@ const (
 	databaseFile = "signalbox.db"
 )
 
-// connections bounds those to the database: how many read at once.
+// connections is the most connections to the database, and so the most concurrent
+// reads.
 const connections = 16
 
 var errLocked = errors.New("another process uses it")
 
-// openFolder opens a data folder, and makes it when it is missing.
+// openFolder opens a data folder, and creates it if it is missing.
 func openFolder(ctx context.Context, folder string) (_ *storage, err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, mistakef("-data %s: %w", folder, cause(err))
@@ -64,8 +65,8 @@ func openFolder(ctx context.Context, folder string) (_ *storage, err error) {
 	return &storage{set: set, sealingKey: key, alone: true, close: func() error { return errors.Join(pool.Close(), unlock()) }}, nil
 }
 
-// openDatabase makes the file of a database when it is missing, for its owner
-// alone, as SQLite then makes those beside it.
+// openDatabase opens the file of a database. It creates a missing file with mode 0600,
+// which SQLite then uses for the files beside it as well.
 func openDatabase(path string) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -82,7 +83,7 @@ func openDatabase(path string) (*sql.DB, error) {
 	if !strings.HasPrefix(slashes, "/") { // C:/…
 		slashes = "/" + slashes
 	}
-	// As a URL, so that nothing in the path is taken for a setting.
+	// The path is escaped in a URL, so that no part of it is read as a setting.
 	pool, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slashes}).String())
 	if err != nil {
 		return nil, err
@@ -92,8 +93,8 @@ func openDatabase(path string) (*sql.DB, error) {
 	return pool, nil
 }
 
-// readSealingKey returns the folder's sealing key. A folder without a database
-// gets a new one, which then appears whole or not at all.
+// readSealingKey returns the folder's sealing key. In a folder without a database it
+// makes a new key and writes the file atomically.
 func readSealingKey(folder string) (router.Secret, error) {
 	path := filepath.Join(folder, sealingFile)
 	text, err := os.ReadFile(path) //nolint:gosec // the operator names the folder

@@ -22,7 +22,7 @@ const (
 // health serves the probes of a load balancer or orchestrator: /healthz, whether
 // the process is alive, and /readyz, whether it should get requests.
 type health struct {
-	storage  func(context.Context) error // reads something
+	storage  func(context.Context) error // reads one record
 	stopping *atomic.Bool
 	now      func() time.Time
 	log      *slog.Logger
@@ -32,7 +32,7 @@ type health struct {
 	err   error
 }
 
-// before answers on the server's own paths and leaves all others to h.
+// before answers /healthz and /readyz, and passes all other requests to h.
 func (c *health) before(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch strings.TrimSuffix(r.URL.Path, "/") {
@@ -66,8 +66,8 @@ func (c *health) answer(w http.ResponseWriter, r *http.Request, problem error) {
 	_, _ = w.Write([]byte(`{"status":"` + text + `"}` + "\n"))
 }
 
-// ready says why the server should not be sent requests, or nil. The storage's
-// own error is for the log.
+// ready returns why the server should not get requests, or nil. The storage's own
+// error goes only to the log.
 func (c *health) ready(ctx context.Context) error {
 	if c.stopping.Load() {
 		return errStopping
@@ -75,8 +75,8 @@ func (c *health) ready(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := c.now(); c.asked.IsZero() || now.Sub(c.asked) >= readyFor || now.Before(c.asked) {
-		// All callers share the answer, so the end of this caller's context must
-		// not make it an error.
+		// The result is shared, so the end of this caller's context must not make it an
+		// error.
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
 		defer cancel()
 		before := c.err

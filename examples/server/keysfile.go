@@ -19,7 +19,7 @@ type access struct {
 	inference  router.Secret
 }
 
-// checkKeysFile finds what is wrong with a path before the server listens.
+// checkKeysFile checks a path before the server listens.
 func checkKeysFile(path string) error {
 	folder := filepath.Dir(path)
 	if info, err := os.Stat(folder); err != nil {
@@ -33,8 +33,8 @@ func checkKeysFile(path string) error {
 	return nil
 }
 
-// cause is an error of the file system without the path, which may be that of
-// a temporary file.
+// cause returns an error of the file system without its path, because the path may be
+// that of a temporary file.
 func cause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -45,17 +45,16 @@ func cause(err error) error {
 	return err
 }
 
-// keysFile is the form of a keys file.
+// keysFile is the content of a keys file.
 type keysFile struct {
 	BaseURL       string `json:"base_url"`
 	ManagementKey string `json:"management_key"`
 	InferenceKey  string `json:"inference_key"`
 }
 
-// write puts a into the file at path.
+// write writes a to the file at path.
 func (a access) write(path string) error {
-	// The secrets become plain text here on purpose: handing them out is what
-	// the file is for.
+	// The secrets become plain text on purpose: the file exists to hand them out.
 	data, err := json.MarshalIndent(keysFile{a.baseURL, string(a.management), string(a.inference)}, "", "  ")
 	if err == nil {
 		err = writeFile(path, data)
@@ -66,7 +65,7 @@ func (a access) write(path string) error {
 	return nil
 }
 
-// readKeysFile reads what write has written.
+// readKeysFile reads a file that write has written.
 func readKeysFile(path string) (a access, err error) {
 	data, err := os.ReadFile(path) //nolint:gosec // the operator names the file
 	if err != nil {
@@ -74,13 +73,13 @@ func readKeysFile(path string) (a access, err error) {
 	}
 	var f keysFile
 	if err := json.Unmarshal(data, &f); err != nil {
-		return a, errors.New("is not a keys file") // err might quote it
+		return a, errors.New("is not a keys file") // err may quote the content
 	}
 	return access{f.BaseURL, router.Secret(f.ManagementKey), router.Secret(f.InferenceKey)}, nil
 }
 
-// writeFile puts a line into the file at path, which appears whole or not at
-// all, also when the power goes, and can be read by its owner only.
+// writeFile writes a line to the file at path, with mode 0600. The write is atomic,
+// also if the power fails.
 func writeFile(path string, line []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // created with mode 0600
 	if err != nil {
@@ -102,9 +101,9 @@ func writeFile(path string, line []byte) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// syncFolder makes a new name in a folder last.
+// syncFolder makes a new name in a folder durable.
 func syncFolder(path string) error {
-	if runtime.GOOS == "windows" { // which has no such call, and needs none
+	if runtime.GOOS == "windows" { // Windows cannot sync a folder, and need not
 		return nil
 	}
 	d, err := os.Open(path) //nolint:gosec // the operator names the folder

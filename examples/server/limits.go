@@ -18,16 +18,16 @@ type limits struct {
 	rates                            keys.RateLimits
 }
 
-// defaultBodies is the default of httpapi, stated here because the limit of the
-// process's memory follows from it.
+// defaultBodies equals the default of httpapi. It is repeated here because the
+// process's memory limit is computed from it.
 const defaultBodies = 256 << 20
 
 // define adds the flags to a set.
 func (l *limits) define(flags *flag.FlagSet) {
 	l.bodies = defaultBodies
 	flags.Var(&l.bodies, "bodies", "hold at most `SIZE` of request bodies at a time")
-	flags.Var(&l.keyBodies, "key-bodies", "of these at most `SIZE` of one key; 0 is a quarter")
-	flags.Var(&l.accountBodies, "account-bodies", "of these at most `SIZE` of all keys of an account; 0 is half")
+	flags.Var(&l.keyBodies, "key-bodies", "of these at most `SIZE` for one key; 0 means a quarter")
+	flags.Var(&l.accountBodies, "account-bodies", "of these at most `SIZE` for all keys of an account; 0 means half")
 	for _, scope := range []struct {
 		name, of string
 		rate     *keys.Rate
@@ -41,7 +41,7 @@ func (l *limits) define(flags *flag.FlagSet) {
 	}
 }
 
-// check finds the mistakes that parsing one flag alone cannot find.
+// check finds the mistakes that parsing does not find.
 func (l *limits) check() error {
 	switch {
 	case l.bodies == 0:
@@ -52,13 +52,14 @@ func (l *limits) check() error {
 	return nil
 }
 
-// size is a number of bytes, as a flag.
+// size is a flag.Value for a number of bytes.
 type size int64
 
-// maxSize is more than any machine has, and can be multiplied.
+// maxSize is more memory than any machine has, and small enough that memoryLimit does
+// not overflow.
 const maxSize = 1 << 50
 
-// String is the size as [size.Set] takes it.
+// String returns the size in the form that [size.Set] reads.
 func (s *size) String() string {
 	for _, u := range units() {
 		if *s > 0 && *s%size(u.bytes) == 0 {
@@ -68,7 +69,7 @@ func (s *size) String() string {
 	return "0"
 }
 
-// Set reads a whole number of bytes, or of KiB, MiB or GiB.
+// Set parses a whole number of bytes, KiB, MiB or GiB.
 func (s *size) Set(text string) error {
 	for _, u := range units() {
 		digits, ok := strings.CutSuffix(text, u.name)
@@ -82,7 +83,7 @@ func (s *size) Set(text string) error {
 		*s = size(n * u.bytes)
 		return nil
 	}
-	return errors.New("must be a whole number of bytes, or with KiB, MiB or GiB")
+	return errors.New("must be a whole number of bytes, or a whole number followed by KiB, MiB or GiB")
 }
 
 type unit struct {
@@ -90,15 +91,15 @@ type unit struct {
 	bytes int64
 }
 
-// units are the largest first.
+// units returns the units of sizes, the largest first.
 func units() []unit {
 	return []unit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"", 1}}
 }
 
-// rate is a number of requests in an interval, as a flag.
+// rate is a flag.Value for a number of requests in an interval.
 type rate keys.Rate
 
-// String is the rate as [rate.Set] takes it.
+// String returns the rate in the form that [rate.Set] reads.
 func (r *rate) String() string {
 	if r.Requests == 0 {
 		return "0" // no bound
@@ -106,7 +107,7 @@ func (r *rate) String() string {
 	return fmt.Sprintf("%d/%s", r.Requests, r.Per)
 }
 
-// Set reads N/DURATION, both above zero, or 0 for no bound.
+// Set parses N/DURATION, both above zero, or 0 for no bound.
 func (r *rate) Set(text string) error {
 	if text == "0" {
 		r.Requests, r.Per = 0, 0

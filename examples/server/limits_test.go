@@ -48,7 +48,7 @@ func TestLimitsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// What the flags say is what the service does.
+// The service enforces the limits that the flags set.
 func TestLimitsReachTheService(t *testing.T) {
 	o, err := parse([]string{"-key-rate", "2/1h", "-bodies", "1MiB", "-key-bodies", "2KiB"}, io.Discard)
 	require.NoError(t, err)

@@ -4,7 +4,7 @@ package main
 
 import "errors"
 
-// lock fails: there is no lock here that dies with its process.
+// lock fails, because on this system there is no lock that ends with its process.
 func lock(string) (unlock func() error, err error) {
 	return nil, errors.ErrUnsupported
 }

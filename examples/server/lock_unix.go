@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lock takes the file at path for this process, until unlock is called or the
-// process dies.
+// lock locks the file at path for this process, until unlock is called or the process
+// ends.
 func lock(path string) (unlock func() error, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the operator names the folder
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"syscall"
 )
 
-// lock takes the file at path for this process, until unlock is called or the
-// process dies.
+// lock locks the file at path for this process, until unlock is called or the process
+// ends.
 func lock(path string) (unlock func() error, err error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, err
 	}
-	const alone = 0 // shared with nobody
+	const alone = 0 // no sharing
 	h, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, alone, nil,
 		syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
 	const sharingViolation = syscall.Errno(32)

@@ -39,19 +39,20 @@ func main() {
 	os.Exit(code)
 }
 
-// gcPercent lets the heap grow to five times what is live before it is
-// collected: a router keeps a few megabytes, and at the default of 100 it would
-// be collected dozens of times a second under load. GOGC wins over it.
+// gcPercent lets the heap grow to five times the live data before a collection. A
+// router keeps only a few megabytes live, so at the default of 100 the collector
+// would run dozens of times a second under load. GOGC overrides it.
 const gcPercent = 400
 
-// defaultRetention is longer than a year, so that one can be compared with the last.
+// defaultRetention is longer than a year, so that a month can be compared with the
+// same month of the year before.
 const defaultRetention = 400 // days
 
 // options are the flags.
 type options struct {
 	addr, keysFile, config string
 	retention              int    // days; 0 keeps everything
-	data, postgres         string // at most one; where neither is, in memory
+	data, postgres         string // at most one is set; if neither is, storage is in memory
 	leases                 bool
 	limits                 limits
 	abandoned              router.Abandon
@@ -63,19 +64,19 @@ type options struct {
 func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("server", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // a mistake is one line, not the whole usage
+	flags.SetOutput(io.Discard) // run prints a mistake as one line, without the usage
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:8080", "`HOST:PORT` to listen on; port 0 picks a free one")
 	flags.StringVar(&o.keysFile, "keys-file", "", "write the base URL and the keys to `FILE` once the server listens")
 	flags.StringVar(&o.config, "config", "", "catalog `FILE` in place of the built-in one")
-	flags.StringVar(&o.data, "data", "", "keep everything in `FOLDER`, which is made when missing")
-	flags.StringVar(&o.postgres, "postgres", "", "keep everything in the PostgreSQL database `DSN`, else that of "+postgresEnv)
+	flags.StringVar(&o.data, "data", "", "store everything in `FOLDER`, which is created if missing")
+	flags.StringVar(&o.postgres, "postgres", "", "store everything in the PostgreSQL database `DSN` (default: the value of "+postgresEnv+")")
 	flags.BoolVar(&o.leases, "leases", false, "admit calls from slices of the budgets, leased from PostgreSQL")
 	o.limits.define(flags)
-	flags.TextVar(&o.abandoned, "abandoned", router.AbandonEstimate, "what an attempt costs whose caller hangs up: `estimate`, void or finish")
-	flags.BoolVar(&o.check, "check", false, "check the configuration, list what may be wrong with it, and serve nothing")
-	flags.StringVar(&o.origins, "origins", "", "let pages of the origins in `LIST` ask from a browser, separated by commas")
-	flags.StringVar(&o.creditsURL, "credits-url", "", "name `URL` to those whose credits are spent")
-	flags.IntVar(&o.retention, "retention-days", defaultRetention, "drop events, records of changes and past windows after `DAYS`; 0 keeps them")
+	flags.TextVar(&o.abandoned, "abandoned", router.AbandonEstimate, "cost of an attempt if its caller hangs up: `estimate`, void or finish")
+	flags.BoolVar(&o.check, "check", false, "check the configuration, list possible mistakes, and exit without serving")
+	flags.StringVar(&o.origins, "origins", "", "allow browser pages of the origins in `LIST`, separated by commas")
+	flags.StringVar(&o.creditsURL, "credits-url", "", "`URL` where credits are bought, for the refusal of a call without credits")
+	flags.IntVar(&o.retention, "retention-days", defaultRetention, "delete events, records of changes and past windows after `DAYS`; 0 keeps them")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(stderr)
 		flags.Usage()
@@ -100,7 +101,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return o, fmt.Errorf("-addr: %w", err)
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return o, fmt.Errorf("-addr: %q is no port", port)
+		return o, fmt.Errorf("-addr: %q is not a port", port)
 	}
 	if o.creditsURL != "" {
 		if err := checkCreditsURL(o.creditsURL); err != nil {
@@ -115,7 +116,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// originList is the origins one by one; httpapi checks them.
+// originList splits the origins. It does not check them, because httpapi does.
 func (o options) originList() []string {
 	if o.origins == "" {
 		return nil
@@ -135,9 +136,9 @@ func checkCreditsURL(text string) error {
 	return nil
 }
 
-// checkStorage finds what is wrong with where to keep and find things. An empty
-// value, of a variable that was not set, must not mean that everything is
-// forgotten, or that the built-in catalog will do.
+// checkStorage refuses two storages at once, and flags with an empty value. An empty
+// value usually comes from a shell variable that is not set. Without the check the
+// server would silently use memory or the built-in catalog.
 func (o options) checkStorage(flags *flag.FlagSet) (err error) {
 	if o.data != "" && o.postgres != "" {
 		return errors.New("-data and -postgres both say where to keep things: choose one")
@@ -181,7 +182,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	for _, line := range warnings {
 		_, _ = fmt.Fprintf(stderr, "server: warning: %s\n", line)
 	}
-	// Answers are logged at Info, which costs a tenth of a request's processor
+	// The router logs answers at Info, which costs a tenth of a request's processor
 	// time: see the package comment.
 	logs := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if err := start(ctx, catalog, o, getenv, stdout, logs); err != nil {
@@ -194,7 +195,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return exitOK
 }
 
-// start serves what is kept where the options say.
+// start opens the storage and serves until ctx ends.
 func start(
 	ctx context.Context, catalog *router.Catalog, o options, getenv func(string) string, stdout io.Writer, logs *slog.Logger,
 ) (err error) {

@@ -11,14 +11,14 @@ import (
 // and their copies.
 const besideBodies = 128 << 20
 
-// memoryLimit is the soft limit of the runtime's memory when bodies may hold so
-// many bytes: twice that for the bodies and their copies on the way upstream, a
-// quarter for garbage that is not collected yet, and besideBodies. Above it the
-// collector runs more often; it refuses nothing.
+// memoryLimit returns the soft limit of the runtime's memory, in bytes, for a bound of
+// bodies. It is twice that bound for the bodies and their copies on the way upstream,
+// a quarter of it for garbage, and besideBodies. Above the limit the collector runs
+// more often; no request is refused.
 func memoryLimit(bodies size) int64 { return int64(bodies)/4*9 + besideBodies }
 
-// limitMemory sets the limit unless the environment does, and returns a function
-// that restores the former one.
+// limitMemory sets the memory limit, unless the environment does, and returns a
+// function that restores the old one.
 func limitMemory(bodies size, getenv func(string) string) (restore func()) {
 	if getenv("GOMEMLIMIT") != "" {
 		return func() {}
@@ -28,10 +28,10 @@ func limitMemory(bodies size, getenv func(string) string) (restore func()) {
 }
 
 const (
-	// tidyEvery is how often the memory is looked at.
+	// tidyEvery is how often tidy looks at the memory.
 	tidyEvery = 10 * time.Second
-	// quietBytes is how much may be allocated from one look to the next in a quiet
-	// process, and how much it must have grown for the look to matter.
+	// quietBytes is the most that a quiet process allocates between two looks, and the
+	// least by which it must have grown before memory is returned.
 	quietBytes = 64 << 20
 )
 
@@ -41,18 +41,18 @@ type usage struct {
 	kept      uint64 // taken from the operating system and not given back
 }
 
-// tidier returns memory to the operating system when the process is quiet after
-// it was busy. By itself the runtime collects a heap that has stopped growing
-// only after two minutes, and then keeps most of it.
+// tidier returns memory to the operating system when a busy process becomes quiet.
+// The runtime itself collects a heap that has stopped growing only after two minutes,
+// and then keeps most of it.
 type tidier struct {
 	read    func() usage
 	free    func()
 	last    usage
-	settled uint64 // what was kept when memory was returned last
+	settled uint64 // the value of kept after memory was last returned
 }
 
-// look returns memory to the operating system if the process has grown and is
-// quiet. It notes how much remains, so that memory in use does not cause another
+// look returns memory to the operating system if the process has grown and is quiet.
+// It records how much remains, so that memory still in use does not trigger another
 // collection.
 func (t *tidier) look() {
 	now := t.read()
@@ -65,7 +65,7 @@ func (t *tidier) look() {
 	t.last = now
 }
 
-// tidy looks until ctx ends.
+// tidy calls look every tidyEvery until ctx ends.
 func tidy(ctx context.Context) {
 	t := tidier{read: readUsage, free: debug.FreeOSMemory}
 	ticker := time.NewTicker(tidyEvery)

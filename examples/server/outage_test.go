@@ -21,7 +21,7 @@ import (
 	"github.com/signalbox/signalbox/internal/pgtest"
 )
 
-// gate stands in front of an upstream, and lets nobody through while it is shut.
+// gate stands in front of an upstream, and holds all requests while it is shut.
 type gate struct {
 	upstream http.Handler
 	atLeast  int // how many wait before shut returns
@@ -75,7 +75,7 @@ func (g *gate) shut() (crowd <-chan struct{}) {
 	return g.crowd
 }
 
-// let opens the gate and returns who waited.
+// let opens the gate and returns the states of the requests that waited.
 func (g *gate) let() (waiting []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -84,15 +84,14 @@ func (g *gate) let() (waiting []string) {
 	return waiting
 }
 
-// An outage is shorter than what a settlement is repeated for, unless the machine
-// is too busy to say anything.
+// shortOutage is less than the time for which the router retries a settlement. On a
+// busy machine an outage may take longer; the test then does not require answers.
 const shortOutage = 8 * time.Second
 
-// A database that dies under a server, again and again, and is back a moment
-// later: whoever is answered has paid once, what the answer says, and whoever is
-// not is told so; no limit is passed, and what is left held ends with its
-// deadline. Calls that were with the upstream when the database died are
-// answered once it is back.
+// A database dies under a server, again and again, and comes back a moment later. An
+// answered call is charged once, at the cost in its answer; every other call gets an
+// error. No limit is exceeded, and what is still held ends at its deadline. Calls that
+// were at the upstream when the database died are answered once it is back.
 func TestADatabaseThatDiesAndComesBack(t *testing.T) {
 	t.Parallel()
 	pg := pgtest.NewMortal(t, pgtest.Config{Synced: true})
@@ -125,7 +124,7 @@ func TestADatabaseThatDiesAndComesBack(t *testing.T) {
 	assert.Positive(t, y.unknown, "no outage met a call")
 }
 
-// getsOn waits until calls have got on as far as that.
+// getsOn waits until so is closed.
 func getsOn(t *testing.T, so <-chan struct{}) {
 	t.Helper()
 	select {
@@ -135,8 +134,8 @@ func getsOn(t *testing.T, so <-chan struct{}) {
 	}
 }
 
-// until makes calls until there are enough. It rests between them: they are not
-// to keep a database from coming back.
+// until makes calls until enough is closed. It pauses between calls, so that they do
+// not slow the restart of the database.
 func (y *tally) until(ctx context.Context, enough <-chan struct{}, base string, draw func() testKey) error {
 	client := newClient()
 	defer client.CloseIdleConnections()
@@ -150,8 +149,8 @@ func (y *tally) until(ctx context.Context, enough <-chan struct{}, base string, 
 	return errors.New("the server is gone")
 }
 
-// outage puts the server under load, has the database die and come back, and
-// returns how many calls have met that, and were answered.
+// outage puts the server under load, kills and restarts the database, and returns how
+// many calls were in flight during that and were answered.
 func (c *crash) outage(t *testing.T, pg *pgtest.Mortal, atGate *gate, base string) (met int) {
 	t.Helper()
 	wire, over := newTripwire(1+c.rnd.IntN(50)), make(chan struct{})
@@ -168,7 +167,7 @@ func (c *crash) outage(t *testing.T, pg *pgtest.Mortal, atGate *gate, base strin
 	die := []func(testing.TB){pg.Crash, pg.Kill}[c.rnd.IntN(2)]
 	begun := time.Now()
 	die(t)
-	waited := atGate.let() // their answers find no database
+	waited := atGate.let() // their settlements find no database
 	<-time.After(time.Duration(c.rnd.Int64N(int64(300 * time.Millisecond))))
 	pg.Start(t)
 	took := time.Since(begun)

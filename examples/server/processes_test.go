@@ -89,7 +89,7 @@ func TestADataFolderIsOneProcesss(t *testing.T) {
 	assert.Equal(t, "server: -data "+folder+": another process uses it\n", stderr.String())
 	assert.Empty(t, stdout.String())
 
-	// The lock dies with its process, however that ends.
+	// The lock ends with its process, also after a SIGKILL.
 	require.NoError(t, s.cmd.Process.Kill())
 	_ = s.cmd.Wait()
 	keysFile := filepath.Join(t.TempDir(), "keys.json")
@@ -122,7 +122,7 @@ func TestManyFirstStartsMakeOneSetOfKeys(t *testing.T) {
 	assert.Equal(t, 1, shown)
 }
 
-// stopper stops a process once it has said everything.
+// stopper stops a process after its last line of output.
 type stopper struct {
 	buffer *bytes.Buffer
 	stop   func()

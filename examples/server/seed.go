@@ -47,9 +47,9 @@ func (s *seeder) account(ctx context.Context, name string) error {
 	return err
 }
 
-// rest makes what belongs to the account: a second member, Ben, a second workspace,
-// a management key of Ada's and an inference key in the default workspace. What
-// exists already stays; keys are always new.
+// rest fills the account: a second member, Ben, a second workspace, a management key
+// of Ada's, and an inference key in the default workspace. A member or workspace that
+// exists already is kept; keys are always new.
 func (s *seeder) rest(ctx context.Context) (made firstKeys, err error) {
 	by := s.by()
 	if _, err = s.Organization.AddMember(ctx, by, organization.Member{

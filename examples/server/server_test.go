@@ -24,7 +24,7 @@ import (
 	"github.com/signalbox/signalbox/internal/pgtest"
 )
 
-// serverArgs, when set, makes the test binary be the server.
+// serverArgs names the environment variable that makes the test binary run the server.
 const serverArgs = "SIGNALBOX_TEST_SERVER_ARGS"
 
 func TestMain(m *testing.M) {
@@ -49,7 +49,7 @@ func startServer(t *testing.T, args ...string) *running {
 	return startServerWith(t, filepath.Join(t.TempDir(), "keys.json"), nil, args...)
 }
 
-// serverCommand is the real main, not started yet, with more in its
+// serverCommand returns a command that runs the real main, with more in its
 // environment.
 func serverCommand(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
@@ -114,8 +114,8 @@ func TestTheCurlCommandWorksWhenPasted(t *testing.T) {
 	assert.Len(t, s.keys, 3)
 	_, command, _ := strings.Cut(s.output, "Try it:\n\n")
 
-	// The command quotes with ', but for the address, so that its words are easily had; the
-	// shell and curl themselves are tried where they are installed.
+	// Every word of the command but the address is quoted with ', so it can be split here.
+	// Another test runs it in a shell with curl, where both are installed.
 	words := regexp.MustCompile(`(?s)'([^']*)'`).FindAllStringSubmatch(command, -1)
 	require.Len(t, words, 3)
 	assert.Equal(t, "Authorization: Bearer "+s.keys["inference_key"], words[0][1])
@@ -135,8 +135,8 @@ func TestTheCurlCommandWorksWhenPasted(t *testing.T) {
 	assert.Equal(t, exitOK, s.stop(t, os.Interrupt))
 }
 
-// assertSensible holds the embedded model to what a person would say of the
-// ticket in the printed command.
+// assertSensible requires the answers that a person would give about the ticket in the
+// printed command.
 func assertSensible(t *testing.T, reply string) {
 	t.Helper()
 	var got struct {
@@ -168,7 +168,7 @@ func TestBothDialectsAreMounted(t *testing.T) {
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, root+path, http.NoBody)
 		require.NoError(t, err)
-		resp, err := http.DefaultTransport.RoundTrip(req) // which follows no redirect
+		resp, err := http.DefaultTransport.RoundTrip(req) // follows no redirect
 		require.NoError(t, err)
 		text, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
@@ -224,7 +224,7 @@ func TestSignalsLetRequestsInFlightFinish(t *testing.T) {
 	}
 }
 
-// write puts text into a file.
+// write writes text to a file.
 func write(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.json")
@@ -268,7 +268,7 @@ func TestStoppingUnderLoadLosesNoRequest(t *testing.T) {
 
 	const callers = 16
 	var answered atomic.Int64
-	// ask asks over one connection until it is told to close it.
+	// ask sends requests over one connection until a reply asks to close it.
 	ask := func() error {
 		client := http.Client{Transport: &http.Transport{}}
 		defer client.CloseIdleConnections()

@@ -23,9 +23,9 @@ import (
 type service struct {
 	*signalbox.Service
 
-	first  *firstStart // nil on a later start: the keys were shown before
+	first  *firstStart // nil on a later start
 	access access
-	model  string // for the curl command; "": every endpoint is switched off
+	model  string // for the curl command; "" if every endpoint is switched off
 	log    *slog.Logger
 }
 
@@ -61,7 +61,7 @@ func newService(
 	return s, nil
 }
 
-// firstModel is the first model that can be asked, or "".
+// firstModel returns the first model with an endpoint that is on, or "".
 func firstModel(c *router.Catalog) string {
 	for _, m := range c.Models() {
 		if slices.ContainsFunc(c.EndpointsOf(m), func(e *router.Endpoint) bool { return !e.Off }) {
@@ -71,8 +71,8 @@ func firstModel(c *router.Catalog) string {
 	return ""
 }
 
-// Timeouts of the listener. A request may take its whole body time, then the
-// router's whole time.
+// Timeouts of the listener. A request may use the whole time for its body, and then
+// the whole time of the router.
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 30 * time.Second
@@ -80,17 +80,17 @@ const (
 	slack         = 15 * time.Second
 	writeTimeout  = readTimeout + decideTimeout + slack
 	idleTimeout   = 2 * time.Minute
-	// lameDuck is how long a server that stops goes on accepting, while it asks
-	// callers to close their connections. Without it a request that is on its
-	// way over a kept connection would be lost.
+	// lameDuck is how long a stopping server still accepts requests, while it asks
+	// callers to close their connections. Without it a request already sent over a
+	// kept connection would be lost.
 	lameDuck     = 500 * time.Millisecond
 	graceTimeout = readTimeout + decideTimeout + slack
 	maxHeader    = 32 << 10
 )
 
-// newServer is the HTTP server around h, for HTTP/1 and, from clients that begin
-// with it (h2c with prior knowledge), HTTP/2 without TLS. Its timeouts end
-// connections that send or read too slowly.
+// newServer returns an HTTP server for h. It speaks HTTP/1, and HTTP/2 without TLS
+// with prior knowledge (h2c). Its timeouts end connections that send or read too
+// slowly.
 func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -107,8 +107,8 @@ func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// serve listens, says where, and answers until ctx ends; then it finishes the
-// requests in flight.
+// serve listens, prints the address, and answers requests until ctx ends. Then it
+// finishes the requests in flight.
 func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error {
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", o.addr)
@@ -131,7 +131,7 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	s.access.baseURL = baseURL(listener.Addr())
 	if err := s.handOut(ctx, o.keysFile, stdout); err != nil {
 		_ = server.Close()
-		<-done //nolint:errcheck // it says that it was closed
+		<-done //nolint:errcheck // always http.ErrServerClosed here
 		return err
 	}
 
@@ -149,7 +149,7 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTimeout)
 	defer cancel()
 	if err = server.Shutdown(grace); err != nil {
-		_ = server.Close() // ends what is in flight, so that the storage can close
+		_ = server.Close() // ends the requests in flight, so that the storage can close
 	}
 	if serveErr := <-done; !errors.Is(serveErr, http.ErrServerClosed) {
 		err = errors.Join(err, serveErr)
@@ -157,9 +157,8 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	return err
 }
 
-// baseURL is the address that is told to people and programs. One that stands
-// for all of the machine's is where to listen, not where to ask: the loopback
-// address is one of them.
+// baseURL returns the address for clients. A listener on all addresses has no address
+// to connect to, so the result names the loopback address.
 func baseURL(addr net.Addr) string {
 	at := addr.String()
 	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
@@ -168,7 +167,7 @@ func baseURL(addr net.Addr) string {
 	return "http://" + at + "/api/v1"
 }
 
-// closing asks callers to close their connections once the server stops.
+// closing asks callers to close their connections when the server is stopping.
 func closing(h http.Handler, stopping *atomic.Bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if stopping.Load() {

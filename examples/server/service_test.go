@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// newTestService is the service of a configuration, without a listener.
+// newTestService returns the service of a configuration, without a listener.
 func newTestService(t *testing.T, c config) *service {
 	t.Helper()
 	catalog, err := builder{getenv: func(string) string { return "" }, warn: func(string) {}}.catalog(c)
@@ -57,7 +57,7 @@ func TestTheCommandAsksWhatCanBeAsked(t *testing.T) {
 	assert.NotContains(t, printed(off), "curl")
 	assert.Contains(t, printed(off), "\nNothing can be asked yet: every endpoint is switched off, as the warnings say.\n")
 
-	// A model without endpoints, one that is switched off, then one that answers.
+	// A model without endpoints, one with its endpoint switched off, then a usable one.
 	mixed := strings.Replace(off, `"providers": [`, `"providers": [{"slug": "on", "kind": "systemone", "base_url": "http://127.0.0.1:1/v1"}, `, 1)
 	mixed = strings.Replace(mixed, `"models": [`, `"models": [{"id": "a/none", "permaslug": "a/none-1"}, `, 1)
 	mixed = strings.Replace(mixed, `"aliases": ["judge-latest"]}`, `"aliases": ["judge-latest"]}, {"id": "a/on", "permaslug": "a/on-1"}`, 1)
@@ -65,8 +65,8 @@ func TestTheCommandAsksWhatCanBeAsked(t *testing.T) {
 	assert.Contains(t, printed(mixed), `"model": "a/on"`)
 }
 
-// What is told can be pasted and asked: an address to listen on is none, and a
-// shell must not take an IPv6 address for a pattern.
+// The printed base URL works when pasted: it is not 0.0.0.0, and a shell does not
+// read an IPv6 address in it as a pattern.
 func TestTheToldAddressCanBeAsked(t *testing.T) {
 	for listen, want := range map[string]string{
 		"127.0.0.1:80":  "http://127.0.0.1:80/api/v1",
@@ -118,7 +118,7 @@ func TestUsersGoUpstreamHashed(t *testing.T) {
 }
 
 func TestSlowCallersAreBounded(t *testing.T) {
-	const routerTimeout = 30 * time.Second // router.Config.Timeout, when it is not set
+	const routerTimeout = 30 * time.Second // the default of router.Config.Timeout
 	server := newServer(http.NotFoundHandler(), slog.New(slog.DiscardHandler))
 	assert.Equal(t, 5*time.Second, server.ReadHeaderTimeout)
 	assert.Equal(t, 30*time.Second, server.ReadTimeout)

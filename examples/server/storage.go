@@ -19,24 +19,24 @@ import (
 	"github.com/signalbox/signalbox/store/postgres"
 )
 
-// The environment that says where to keep things and what to seal them with.
+// The environment variables for the database and for the sealing key.
 const (
 	postgresEnv = "SIGNALBOX_POSTGRES"
 	sealingEnv  = "SIGNALBOX_SEALING_KEY"
 )
 
-// givingBack is what a server that stops takes to give back its slices.
+// givingBack is the most time that a stopping server takes to give back its slices.
 const givingBack = 10 * time.Second
 
-// mistake is an error that starting again does not cure.
+// mistake is an error that would occur again at the next start.
 type mistake struct{ error }
 
-// Unwrap returns the error itself.
+// Unwrap lets errors.Is see the error.
 func (m mistake) Unwrap() error { return m.error }
 
 func mistakef(format string, args ...any) error { return mistake{fmt.Errorf(format, args...)} }
 
-// storage is where a server keeps everything.
+// storage is an open set of stores, with its sealing key.
 type storage struct {
 	set        store.Set
 	sealingKey router.Secret
@@ -44,7 +44,7 @@ type storage struct {
 	close      func() error
 }
 
-// openStorage opens what the flags and the environment ask for.
+// openStorage opens the storage that the flags and the environment name.
 func openStorage(ctx context.Context, o options, getenv func(string) string) (*storage, error) {
 	dsn := o.postgres
 	if dsn == "" {
@@ -69,15 +69,14 @@ func openStorage(ctx context.Context, o options, getenv func(string) string) (*s
 
 func openPostgres(ctx context.Context, dsn, sealing string) (*storage, error) {
 	if sealing == "" {
-		return nil, mistakef("PostgreSQL needs %s in the environment, 64 hex digits from a source of randomness: "+
-			"what callers' provider credentials are sealed with, the same for every process", sealingEnv)
+		return nil, mistakef("PostgreSQL needs %s in the environment: 64 random hex digits, the same for every process; "+
+			"they encrypt the provider credentials of callers", sealingEnv)
 	}
 	key, err := parseSealingKey(sealing)
 	if err != nil {
 		return nil, mistakef("%s %w", sealingEnv, err)
 	}
-	// What is wrong with a DSN is not repeated: there may be a password in it,
-	// anywhere.
+	// The error does not quote the DSN, because any part of it may be a password.
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, mistakef("the PostgreSQL DSN is neither a valid URL nor a list of keywords and values")
@@ -98,8 +97,8 @@ func openPostgres(ctx context.Context, dsn, sealing string) (*storage, error) {
 	return &storage{set: set, sealingKey: key, close: func() error { pool.Close(); return nil }}, nil
 }
 
-// leasing admits calls from slices that are leased from the ledger, and gives
-// them back when the storage is closed.
+// leasing wraps the ledger in leases: calls are admitted from leased slices, and
+// closing the storage gives the slices back.
 func (s *storage) leasing(ctx context.Context) (*storage, error) {
 	ledger, err := lease.New(lease.Config{Ledger: s.set.Ledger})
 	if err != nil {
@@ -110,13 +109,13 @@ func (s *storage) leasing(ctx context.Context) (*storage, error) {
 	s.close = func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), givingBack)
 		defer cancel()
-		// What cannot be given back expires.
+		// A slice that cannot be given back expires.
 		return errors.Join(ledger.Close(ctx), below())
 	}
 	return s, nil
 }
 
-// without is an error's text, without the password.
+// without returns err with the password replaced.
 func without(password string, err error) error {
 	text := err.Error()
 	if password != "" {

@@ -21,7 +21,7 @@ func (u *upstream) embed(place string) error {
 		return at(place, "%s", plain(err))
 	}
 	u.info.Client = model
-	u.info.NoOwnCredentials = true // it takes none
+	u.info.NoOwnCredentials = true // the embedded model takes none
 	u.endpoint = func(slug, id, _ string) router.Endpoint {
 		e := model.Endpoint(slug)
 		e.Model = id
@@ -40,11 +40,11 @@ func (u *upstream) systemOne(place string, p providerConfig, key router.Secret) 
 		return at(place+".profile", "must be one of %s", strings.Join(profileNames(), ", "))
 	}
 	u.info.NoOwnCredentials = profile.NoOwnKeys
-	u.endpoint = profile.Endpoint // as it is here, without what follows
+	u.endpoint = profile.Endpoint // of the profile without the changes below
 	if profile.User == "" {
-		profile.User = "user" // sent where an endpoint says that it takes it
+		profile.User = "user" // sent only for endpoints that support the parameter
 	}
-	profile.KeyOptional = true // a provider that names no variable is asked without
+	profile.KeyOptional = true // a provider without api_key_env gets no credential
 	return u.connect(place, key, func(key router.Secret) (router.Provider, error) {
 		return systemonehttp.New(systemonehttp.Config{BaseURL: p.BaseURL, APIKey: key, Profile: profile})
 	})
@@ -58,8 +58,8 @@ func (u *upstream) openAI(place, baseURL string, key router.Secret) error {
 	})
 }
 
-// connect makes the client of u. What fails without the key too is the
-// address's fault, what does not is the key's.
+// connect makes the client of u. If that also fails without the key, the error names
+// base_url, otherwise api_key_env.
 func (u *upstream) connect(place string, key router.Secret, client func(router.Secret) (router.Provider, error)) (err error) {
 	if u.info.Client, err = client(key); err == nil {
 		return nil
@@ -71,7 +71,8 @@ func (u *upstream) connect(place string, key router.Secret, client func(router.S
 	return at(place+member, "%s", plain(err))
 }
 
-// endpoint translates an endpoint of provider u; nil means that there is none.
+// endpoint translates an endpoint of provider u. A nil u means that no provider has
+// the endpoint's slug.
 func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, error) {
 	if u == nil {
 		return router.Endpoint{}, at(place+".provider", "no provider has the slug %q", e.Provider)
@@ -102,7 +103,7 @@ func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, er
 	if e.Quantization != "" {
 		out.Quantization = e.Quantization
 	}
-	out.ZDR, out.CollectsData = e.ZDR, !e.ZDR // what is not known to be safe is not
+	out.ZDR, out.CollectsData = e.ZDR, !e.ZDR // assume collection unless the operator denies it
 	if e.DataCollection != nil {
 		out.CollectsData = *e.DataCollection
 	}
@@ -122,7 +123,7 @@ func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, er
 	return out, nil
 }
 
-// count states what the operator knows of the tokens that an endpoint counts.
+// count applies the operator's bounds of an endpoint's token counts.
 func (e endpointConfig) count(to *router.Counting) {
 	to.UsageRequired = e.UsageRequired
 	if e.TokensPerByte > 0 {
@@ -145,7 +146,7 @@ func (p pricingConfig) pricing(place string) (out router.Pricing, err error) {
 		if part.text == nil {
 			continue
 		}
-		if *part.text == "" { // of a variable that was not set, it must not mean that it is free
+		if *part.text == "" { // perhaps from a variable that is not set: it must not mean free of charge
 			return out, at(place+"."+part.name, "is empty")
 		}
 		price, err := router.ParseUSD(*part.text)
@@ -193,7 +194,7 @@ func checkURL(text string) error {
 	}
 	u, err := url.Parse(text)
 	switch {
-	case err != nil: // its text would repeat the address
+	case err != nil: // its text is left out, because it quotes the address
 		return errors.New("is not an address")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return errors.New("must begin with http:// or https://")
@@ -207,7 +208,7 @@ func checkURL(text string) error {
 	return nil
 }
 
-// plain is an error's text on one line, without the prefixes of the library's
+// plain returns an error's text on one line, without the prefixes of the library's
 // packages.
 func plain(err error) string {
 	text := err.Error()

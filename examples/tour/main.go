@@ -1,10 +1,10 @@
-// The tour starts the whole service on a loopback port, in its own process, and
-// walks its management plane with plain HTTP. It prints each request and, of
-// each answer, the status and what is worth seeing:
+// The tour starts the whole service on a loopback port, in its own process, and calls
+// its management plane with plain HTTP. For each request it prints the status and the
+// interesting part of the reply:
 //
 //	go run ./examples/tour
 //
-// Its clock is its own, so that a day can pass between two requests.
+// It sets its own clock, so that a day can pass between two requests.
 package main
 
 import (
@@ -65,8 +65,8 @@ func run(ctx context.Context, out io.Writer) error {
 	return errors.Join(t.walk(ctx), stop())
 }
 
-// found makes an account of two people with two workspaces, and returns a management
-// key and an inference key of it by name.
+// found makes an account of two people with two workspaces. It returns a management
+// key and an inference key by name.
 func found(ctx context.Context, s *signalbox.Service) (map[string]string, error) {
 	by := router.Actor{Principal: router.Principal{Account: "demo"}}
 	ada := organization.Member{ID: "user_ada", Email: "ada@example.org"}
@@ -89,8 +89,8 @@ func found(ctx context.Context, s *signalbox.Service) (map[string]string, error)
 	return map[string]string{"management": string(management), "inference": string(inference)}, err
 }
 
-// catalog offers the embedded model for a cent a request, under the name of an
-// upstream that takes keys: there it would be reached over the network.
+// catalog offers the embedded model for a cent a request. Its provider has the name of
+// an upstream that takes credentials, so that the tour can store one.
 func catalog() (*router.Catalog, error) {
 	model, err := similarity.New(similarity.Config{})
 	if err != nil {
@@ -126,12 +126,12 @@ func serve(ctx context.Context, h http.Handler) (base string, stop func() error,
 	return "http://" + listener.Addr().String() + "/api/v1", stop, nil
 }
 
-// tour is the state of a walk.
+// tour is the state of a run.
 type tour struct {
 	out   io.Writer
 	base  string
 	clock *clock
-	saved map[string]string // what answers gave, by name
+	saved map[string]string // values from earlier replies, by name
 }
 
 func (t *tour) walk(ctx context.Context) error {
@@ -149,7 +149,7 @@ func (t *tour) walk(ctx context.Context) error {
 	return nil
 }
 
-// step sends one request and prints what came of it.
+// step sends one request and prints the result.
 func (t *tour) step(ctx context.Context, s step) error {
 	req, err := http.NewRequestWithContext(ctx, s.method, t.base+t.fill(s.path), strings.NewReader(t.fill(s.body)))
 	if err != nil {
@@ -197,7 +197,7 @@ func (t *tour) step(ctx context.Context, s step) error {
 	return nil
 }
 
-// short is a body as far as it is worth printing.
+// short returns a body, cut to what is worth printing.
 func short(body string) string {
 	const most = 110
 	switch {
@@ -209,7 +209,7 @@ func short(body string) string {
 	return " " + body
 }
 
-// fill puts what was saved in place of {names}.
+// fill replaces {names} by the saved values.
 func (t *tour) fill(s string) string {
 	for name, value := range t.saved {
 		s = strings.ReplaceAll(s, "{"+name+"}", value)

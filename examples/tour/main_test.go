@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRun compares the tour with testdata/tour.txt, which is what it prints.
+// TestRun compares the output of the tour with testdata/tour.txt.
 func TestRun(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, run(context.WithoutCancel(t.Context()), &out))

@@ -2,15 +2,15 @@ package main
 
 import "time"
 
-// step is one request of the walk.
+// step is one request of the tour.
 type step struct {
-	title        string        // printed above, where a new part begins
-	wait         time.Duration // how far the clock is set forward before
-	key          string        // whose key; "" is the management key
+	title        string        // heading, printed before the first step of a part
+	wait         time.Duration // by which the clock advances before the request
+	key          string        // name of the key; "" is the management key
 	method, path string
 	body         string
-	show         string            // what is shown of the answer, by path
-	save         map[string]string // what is kept of the answer: path by name
+	show         string            // paths of the reply to print
+	save         map[string]string // paths of the reply to save, by name
 }
 
 const (

@@ -18,11 +18,11 @@ import (
 	"github.com/signalbox/signalbox/store/sqlite"
 )
 
-// databaseFile is the server's in its folder.
+// databaseFile is the name of the database in a server's folder.
 const databaseFile = "signalbox.db"
 
-// verifyFolder verifies the database in a server's folder, which it opens for
-// reading only.
+// verifyFolder verifies the database in a server's folder. It opens the database
+// read-only.
 func verifyFolder(ctx context.Context, folder string) (store.Verified, error) {
 	path, err := filepath.Abs(filepath.Join(folder, databaseFile))
 	if err != nil {
@@ -38,7 +38,7 @@ func verifyFolder(ctx context.Context, folder string) (store.Verified, error) {
 	if !strings.HasPrefix(slashes, "/") { // C:/…
 		slashes = "/" + slashes
 	}
-	// As a URL, so that nothing in the path is taken for a setting.
+	// The path is escaped in a URL, so that no part of it is read as a setting.
 	address := url.URL{Scheme: "file", Path: slashes, RawQuery: "mode=ro&_pragma=busy_timeout(10000)"}
 	pool, err := sql.Open("sqlite", address.String())
 	if err != nil {
@@ -48,11 +48,11 @@ func verifyFolder(ctx context.Context, folder string) (store.Verified, error) {
 	return found, errors.Join(err, pool.Close())
 }
 
-// verifyPostgres verifies the database that a DSN names. No error repeats the
-// DSN's password.
+// verifyPostgres verifies the database that a DSN names. No error contains the
+// password.
 func verifyPostgres(ctx context.Context, dsn string) (store.Verified, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
-	if err != nil { // it may repeat the password, anywhere
+	if err != nil { // the error is dropped, because it may quote the password
 		return store.Verified{}, errors.New("the PostgreSQL DSN is neither a valid URL nor a list of keywords and values")
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
@@ -67,7 +67,7 @@ func verifyPostgres(ctx context.Context, dsn string) (store.Verified, error) {
 	return found, err
 }
 
-// without is an error's text without the password.
+// without returns err with the password replaced.
 func without(password string, err error) error {
 	if password == "" {
 		return err

@@ -21,7 +21,7 @@ const (
 	exitTrouble = 2
 )
 
-// postgresEnv holds a DSN, as for the server.
+// postgresEnv names the environment variable with a DSN, the same as the server's.
 const postgresEnv = "SIGNALBOX_POSTGRES"
 
 func main() {
@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 // parse returns a folder or a DSN.
 func parse(args []string, getenv func(string) string, stderr io.Writer) (data, dsn string, err error) {
 	flags := flag.NewFlagSet("verify", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // a mistake is one line, not the whole usage
+	flags.SetOutput(io.Discard) // run prints a mistake as one line, without the usage
 	flags.StringVar(&data, "data", "", "the `DIR` of a server on SQLite")
 	flags.StringVar(&dsn, "postgres", "", "the `DSN` of a PostgreSQL database; default "+postgresEnv+" in the environment")
 	if err = flags.Parse(args); errors.Is(err, flag.ErrHelp) {

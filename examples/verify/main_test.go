@@ -75,7 +75,7 @@ func folder(t *testing.T) (string, *sql.DB) {
 func TestFolder(t *testing.T) {
 	t.Parallel()
 	dir, pool := folder(t)
-	code, out := told(t, "", "-data", dir) // while it is in use
+	code, out := told(t, "", "-data", dir) // while the database is in use
 	assert.Equal(t, "1 events, 8 lines, 0 open holds: all adds up\n", out)
 	assert.Equal(t, exitOK, code)
 	_, err := pool.ExecContext(t.Context(), `UPDATE signalbox_lines SET spent_credit = 0 WHERE win = 'ever'`)
@@ -91,7 +91,7 @@ spent of owner="key:k" window="ever": stored is credit=0 total=0.01, computed is
 	assert.Equal(t, before, content(t, dir), "it may not write")
 }
 
-// What a server that was killed leaves behind is counted too: its log.
+// The write-ahead log that a killed server leaves is verified, too.
 func TestFolderAfterACrash(t *testing.T) {
 	t.Parallel()
 	dir, _ := folder(t)
@@ -126,7 +126,7 @@ func TestPostgres(t *testing.T) {
 	code, out := told(t, "", "-postgres", dsn)
 	assert.Equal(t, "1 events, 8 lines, 0 open holds: all adds up\n", out)
 	assert.Equal(t, exitOK, code)
-	// Expire adds to the roll-ups what they do not count yet.
+	// Expire adds the events that are not in the roll-ups yet.
 	_, err = set.Ledger.Expire(t.Context(), time.Now(), 1, router.ExpirePost)
 	require.NoError(t, err)
 	tag, err := pool.Exec(t.Context(), `UPDATE signalbox.usage_by_account SET requests = 2`)
@@ -137,7 +137,7 @@ func TestPostgres(t *testing.T) {
 	assert.Equal(t, exitDiffers, code)
 }
 
-// Mistakes are one line, which holds no password.
+// A mistake is one line without a password.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()
@@ -177,7 +177,7 @@ func TestHelp(t *testing.T) {
 	assert.Contains(t, out, "-postgres DSN")
 }
 
-// What was cut short is no result.
+// An interrupted run reports no result.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	dir, _ := folder(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// linked returns what a program that imports packages of ours gets with them: the
-// packages of ours, and the packages of other modules that these import.
+// linked returns what a program links that imports the packages in roots: packages of
+// this module, and the packages of other modules that they import.
 func linked(t *testing.T, all []source, roots ...string) (ours, others []string) {
 	t.Helper()
 	imports := map[string][]string{}
@@ -40,16 +40,16 @@ func linked(t *testing.T, all []source, roots ...string) (ours, others []string)
 	return slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(foreign))
 }
 
-// TestTheCoreLinksTwoModules: whoever imports router and systemone alone has nothing
-// of HTTP, SQL, the embedded model or the root package in the program, and two
-// modules beside the standard library. Neither of the two requires another one.
+// TestTheCoreLinksTwoModules: a program that imports only router and systemone links
+// nothing of HTTP, SQL, the embedded model or the root package. It links two modules
+// beside the standard library, and neither of them requires another module.
 func TestTheCoreLinksTwoModules(t *testing.T) {
 	ours, others := linked(t, production(t), "router", "systemone")
 	assert.Equal(t, []string{"github.com/google/uuid", "github.com/shopspring/decimal"}, others)
 	assert.Equal(t, []string{"internal/jsontext", "internal/typednil", "router", "systemone"}, ours)
 }
 
-// TestLinked tries the walk on a package that imports a lot.
+// TestLinked runs the walk on a package that imports a lot.
 func TestLinked(t *testing.T) {
 	ours, others := linked(t, production(t), ".")
 	for _, pkg := range []string{"httpapi", "guardrails", "store/memory", "systemone"} {

@@ -1,9 +1,12 @@
 // Package arch holds the architecture of the module as tests.
 //
-// One test keeps the floors: a package imports packages of lower floors only,
-// and sensitive imports stay where they belong. Another keeps the habits that
-// make the lower floors testable: no clock, randomness, environment, init or
-// panic in production code. Both parse the sources inside the test process,
-// so that the test cache sees every file they read; a test that asked the go
-// command instead would stay green after a violation was added.
+// One test checks the floors: a package imports only packages of lower floors, and
+// sensitive imports occur only where they are allowed. Another checks the habits that
+// make the lower floors testable: production code has no clock, randomness,
+// environment, init or panic. A third checks that one table of httpapi decides all
+// refusals.
+//
+// The tests parse the sources in their own process, so that the test cache knows every
+// file that they read. If they ran the go command instead, a cached result would hide
+// a new violation.
 package arch

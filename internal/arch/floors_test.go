@@ -30,8 +30,8 @@ var floors = [][]string{
 	{"examples/*", "internal/arch", "internal/docs", "internal/modelpack", "internal/proofs", "internal/sdktest"},
 }
 
-// onlyIn names, for a sensitive import and all below it, the packages that may
-// have it in production code. An empty list means tests only.
+// onlyIn lists, for a sensitive import and all paths below it, the packages whose
+// production code may have it. An empty list means that only tests may.
 var onlyIn = map[string][]string{
 	"net/http": {
 		".", "httpapi", "internal/upstream", "internal/sdktest", "examples/...",
@@ -59,7 +59,7 @@ var onlyIn = map[string][]string{
 // exact lists the guarded imports that do not cover the paths below them.
 var exact = []string{"math/rand", "log"}
 
-// floor gives a package's floor, or -1.
+// floor returns a package's floor, or -1.
 func floor(pkg string) int {
 	return slices.IndexFunc(floors, func(patterns []string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool { return covers(p, pkg) })

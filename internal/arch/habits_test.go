@@ -13,16 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// topHabit is the highest floor that keeps the habits; above it stand test kits
-// and programs.
+// topHabit is the highest floor with the habits; above it are test kits and programs.
 const topHabit = 9
 
 // habitFree names packages of the lower floors that are test kits: they may
 // stop a test, and they look at the real clock.
 var habitFree = []string{"router/routertest"}
 
-// forbidden lists, by import path, the functions and variables that reach for
-// something an embedder cannot replace.
+// forbidden lists, by import path, the functions and variables that use something an
+// embedder cannot replace.
 var forbidden = map[string][]string{
 	"time":         {"Now", "Since", "Until"},
 	"os":           {"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Exit"},
@@ -34,19 +33,19 @@ var forbidden = map[string][]string{
 // constructors are the functions of math/rand that keep no global state.
 var constructors = []string{"New", "NewPCG", "NewChaCha8", "NewSource", "NewZipf", "Rand", "Source", "PCG", "ChaCha8", "Zipf"}
 
-// injected is the one way to name what is forbidden: as the default of a field
-// that the embedder may set, by value and without a call, as in
-// cfg.Now = time.Now. The key is the field, the values what it may default to.
+// injected lists the only permitted uses of what is forbidden: as the default of a
+// field that the embedder may set, as a value and without a call, as in
+// cfg.Now = time.Now. The key is the field, the values are its permitted defaults.
 var injected = map[string][]string{
 	"Now": {"time.Now"},
 	"now": {"time.Now"},
-	// What has passed since a time that such a field gave.
+	// since is a function of a time that such a field returned.
 	"since": {"time.Since"},
 	"Seed":  {"rand.Uint64"},
 	"seed":  {"rand.Uint64"},
 }
 
-// habits reports what one file does that its floor must not do.
+// habits reports the uses of forbidden things in one file.
 func habits(s source) []string {
 	var wrong []string
 	found := func(what string) {
@@ -80,7 +79,7 @@ func habits(s source) []string {
 	return wrong
 }
 
-// localNames maps what a file calls its imports to their paths.
+// localNames maps the local names of a file's imports to their paths.
 func localNames(file *ast.File) map[string]string {
 	names := map[string]string{}
 	for _, spec := range file.Imports {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// refusals reports where a file of httpapi decides on a refusal: it makes a problem, or
-// names the status of an error other than to compare with it.
+// refusals reports where a file of httpapi decides a refusal: it makes a problem, or it
+// uses the status of an error other than in a comparison.
 func refusals(s source) []string {
 	var wrong []string
 	compared := map[ast.Expr]bool{}
@@ -41,7 +41,8 @@ func refusals(s source) []string {
 	return wrong
 }
 
-// TestOneTableDecidesRefusals holds httpapi/errors.go to what it says of itself.
+// TestOneTableDecidesRefusals: only httpapi/errors.go decides refusals, as its comment
+// says.
 func TestOneTableDecidesRefusals(t *testing.T) {
 	var wrong, table []string
 	for _, s := range production(t) {

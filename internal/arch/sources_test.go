@@ -56,8 +56,8 @@ func production(t *testing.T) []source {
 	return all
 }
 
-// enter says whether the walk descends into a folder: not into those that the
-// go command leaves out, nor into modules of their own.
+// enter decides whether the walk descends into a folder. It skips those that the go
+// command ignores, and nested modules.
 func enter(root, disk, name string) error {
 	if disk == root {
 		return nil
@@ -71,8 +71,8 @@ func enter(root, disk, name string) error {
 	return nil
 }
 
-// covers says whether a pattern names a package: "a/b" itself, "a/*" what
-// stands directly in a, "a/..." all that stands below a, but not a.
+// covers reports whether a pattern names a package: "a/b" is the package itself, "a/*"
+// all packages directly in a, "a/..." all packages below a, but not a.
 func covers(pattern, pkg string) bool {
 	parent, below := strings.CutSuffix(pattern, "/...")
 	if !below {

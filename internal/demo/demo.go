@@ -1,4 +1,4 @@
-// Package demo fills a new service for tests, with two people in two workspaces.
+// Package demo fills a new service for tests with two people in two workspaces.
 package demo
 
 import (
@@ -18,25 +18,25 @@ const (
 	Member  = "user_ben"
 )
 
-// Seeded is what a service begins with.
+// Seeded is what [Seed] makes.
 type Seeded struct {
 	Home, Lab             organization.Workspace // the default workspace and another one
 	Management, Inference router.Secret
 }
 
-// Program is the embedding program, when it changes the account.
+// Program returns the actor for changes that the embedding program makes.
 func Program() router.Actor {
 	return router.Actor{Principal: router.Principal{Account: Account}}
 }
 
-// SealingKeys are the same in every process. They protect nothing.
+// SealingKeys returns fixed keys, so that several processes can share storage.
 func SealingKeys() []router.Secret {
 	return []router.Secret{router.Secret(bytes.Repeat([]byte{7}, 32))}
 }
 
-// Seed makes an organization of two members, Ada, an admin, and Ben, with two
-// workspaces, a management key of Ada's and an inference key in the default
-// workspace. The stores must be empty.
+// Seed makes an organization with two members, Ada, an admin, and Ben, and with two
+// workspaces. Ada gets a management key, and an inference key in the default workspace.
+// The stores must be empty.
 func Seed(ctx context.Context, s *signalbox.Service) (seeded Seeded, err error) {
 	by := Program()
 	if _, err = s.Organization.CreateAccount(ctx, by, organization.NewAccount{

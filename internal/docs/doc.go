@@ -1,5 +1,4 @@
-// Package docs holds the tests of the written documentation: Go code shown in
-// README.md, CONTRIBUTING.md and docs/cookbook.md stands in a file that is compiled
-// and run, every relative link of every Markdown file leads somewhere, and every
-// test that docs/threats.md names exists.
+// Package docs tests the written documentation. Go code in README.md, CONTRIBUTING.md
+// and docs/cookbook.md is part of a compiled file, every relative link in a Markdown
+// file has a target, and every test that docs/threats.md names exists.
 package docs

@@ -45,8 +45,8 @@ func TestReadmeNamesTheCommands(t *testing.T) {
 	assert.Contains(t, readme, "go test ./...")
 }
 
-// docs/threats.md says of each claim which test holds it: "package.TestName", and
-// names alone that follow are of the same package.
+// docs/threats.md names a test for each claim as "package.TestName". Names without a
+// package that follow are in the same package.
 func TestThreatsNameTests(t *testing.T) {
 	tests := map[string]bool{}
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
@@ -79,7 +79,7 @@ func TestThreatsNameTests(t *testing.T) {
 	assert.Positive(t, found)
 }
 
-// TestForeign tries the block check on small texts.
+// TestForeign runs the block check on small texts.
 func TestForeign(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n\nfunc main() {\n\tif ok {\n\t\trun()\n\t}\n}\n"), 0o600))
@@ -107,7 +107,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestBroken tries the link check on small texts.
+// TestBroken runs the link check on small texts.
 func TestBroken(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
@@ -139,8 +139,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestFailingExamplesStayLocal: rapid writes what it found beside the test that
-// failed; a mend keeps it as a test of its own, never as that file.
+// TestFailingExamplesStayLocal: git ignores the files that rapid writes beside a
+// failing test. A fix adds a test of its own instead.
 func TestFailingExamplesStayLocal(t *testing.T) {
 	assert.Contains(t, strings.Split(read(t, ".gitignore"), "\n"), "**/testdata/rapid/")
 }

@@ -23,7 +23,7 @@ type block struct {
 	code []string
 }
 
-// split takes a Markdown text apart into its fenced blocks and its prose.
+// split divides a Markdown text into its fenced blocks and its prose.
 func split(text string) (blocks []block, prose string) {
 	mark := regexp.MustCompile(`^<!-- from (\S+) -->$`)
 	var open *block
@@ -51,8 +51,8 @@ func split(text string) (blocks []block, prose string) {
 	return blocks, rest.String()
 }
 
-// foreign reports the Go blocks of a text that do not stand, indentation
-// aside, in the file that their mark names.
+// foreign reports the Go blocks of a text that are not, indentation aside, part of the
+// file that their mark names.
 func foreign(root, text string) []string {
 	var wrong []string
 	blocks, _ := split(text)
@@ -89,8 +89,8 @@ func stands(code []string, file string) bool {
 	return false
 }
 
-// broken reports the relative links of a text that lead nowhere. name is the
-// file of the text within root.
+// broken reports the relative links of a text without a target. name is the file of the
+// text within root.
 func broken(root, name, text string) []string {
 	_, prose := split(text)
 	prose = regexp.MustCompile("`[^`\n]*`").ReplaceAllString(prose, "")
@@ -105,7 +105,7 @@ func broken(root, name, text string) []string {
 	return wrong
 }
 
-// leads says why a link leads nowhere, or nothing.
+// leads returns why a link has no target, or "".
 func leads(root, name, text, target string) string {
 	link, err := url.Parse(target)
 	if err != nil {
@@ -139,7 +139,7 @@ func leads(root, name, text, target string) string {
 	return ""
 }
 
-// anchors gives what the headings of a text are linked by.
+// anchors returns the anchors of a text's headings.
 func anchors(text string) []string {
 	_, prose := split(text)
 	heading := regexp.MustCompile(`(?m)^#{1,6}\s+(.+?)\s*$`)

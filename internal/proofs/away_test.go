@@ -16,9 +16,9 @@ import (
 	"github.com/signalbox/signalbox/store/postgres"
 )
 
-// While the database is away every route that needs it says 503 and when to come
-// back, never 500; once it is back they work, and nothing is spent that was not
-// answered.
+// While the database cannot be reached every route that needs it answers 503 with
+// Retry-After, never 500. Once it is back the routes work, and no unanswered call was
+// charged.
 func TestADatabaseThatIsAwayIsTemporary(t *testing.T) {
 	t.Parallel()
 	pg := pgtest.NewMortal(t, pgtest.Config{Synced: true})
@@ -42,10 +42,10 @@ func TestADatabaseThatIsAwayIsTemporary(t *testing.T) {
 		w.other.Handler.ServeHTTP(rec, r)
 		return rec
 	}
-	pg.Crash(t) // not Kill, after which a connection that is open answers for a moment yet
+	pg.Crash(t) // not Kill, after which open connections still answer for a moment
 	for _, cached := range []bool{true, false} {
 		if !cached {
-			w.days.Add(1) // nothing that was read before is believed any more
+			w.days.Add(1) // all caches have expired
 		}
 		for _, route := range []struct {
 			method, path, body string

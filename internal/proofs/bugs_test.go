@@ -19,8 +19,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Each of these was a bug of a gateway that many people use, and money was lost
-// by it.
+// Each of these was a bug of a widely used gateway that lost money.
 func TestBugsOfOthers(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, e engine) {
@@ -104,7 +103,7 @@ func (w *world) bug05() {
 		assert.NotEmpty(w.t, g.ant.Attempts(), path)
 		assert.Zero(w.t, w.stands(), path)
 	}
-	// Whoever hangs up pays for the attempt that runs, and no more is kept.
+	// A caller that hangs up pays for the running attempt, and nothing stays held.
 	ctx, hangUp := context.WithCancel(w.t.Context())
 	g := w.gateway(w.one, fee(cent), fee(2*cent), keyLimit(3*cent))
 	g.ant.Default = routertest.Step{Do: func(ctx context.Context, _ router.Attempt) (router.Reply, error) {
@@ -122,19 +121,19 @@ func (w *world) bug06() {
 	g := w.gateway(w.one, fee(cent), fee(3*cent), keyLimit(3*cent))
 	g.ant.Add(failing())
 	require.True(w.t, g.ask("x"))
-	w.spent(3 * cent) // not the hold of the first attempt and the cost of the second
+	w.spent(3 * cent) // not the sum of the first attempt's hold and the second one's cost
 
 	h := w.hold(1, 7*cent)
 	require.NoError(w.t, w.one.Ledger.Reserve(w.t.Context(), h))
 	n, err := w.other.Ledger.Expire(w.t.Context(), h.Deadline.Add(time.Second), 1000, router.ExpirePost)
 	require.NoError(w.t, err)
 	require.Positive(w.t, n)
-	assert.Equal(w.t, 10*cent, w.stands().Spent.Credit, "nobody gave it back")
+	assert.Equal(w.t, 10*cent, w.stands().Spent.Credit, "the hold was not given back")
 	require.NoError(w.t, w.one.Ledger.Settle(w.t.Context(), h.ID, router.Amount{Credit: cent, Total: cent}))
 	assert.Equal(w.t, router.Balance{Spent: router.Amount{Credit: 4 * cent, Total: 4 * cent}}, w.stands())
 }
 
-// hold is a hold of the account's on its one line.
+// hold returns a hold on the account's one line.
 func (w *world) hold(n int, amount router.USD) router.Hold {
 	h := router.Hold{
 		Lines:  []router.Line{w.line(router.OwnerAccount, router.Lifetime)},
@@ -160,7 +159,7 @@ func (w *world) settleWith(h router.Hold, events ...router.Event) error {
 func (w *world) bug07() {
 	first := w.gateway(w.one, fee(cent), fee(cent))
 	require.True(w.t, first.ask("x"))
-	// Another program finds what the first has left, and both begin at once.
+	// Two programs on the same storage begin at once.
 	assert.EqualValues(w.t, 20, crowd(20, first, w.gateway(w.other, fee(cent), fee(cent))))
 	w.spent(21 * cent)
 	assert.EqualValues(w.t, 21, w.used().Requests)
@@ -184,7 +183,7 @@ func (w *world) bug09() {
 	all := router.Pricing{Prompt: router.Dollars("3"), Completion: router.Dollars("9"), Request: cent.Price()}
 	dear := router.Pricing{Prompt: router.Dollars("30"), Completion: router.Dollars("90"), Request: (2 * cent).Price()}
 	state := strings.Repeat("long context ", 10_000)
-	// As many tokens as the state has bytes: more no tokenizer makes of it.
+	// A token for every byte of the state, which is the most that a tokenizer makes.
 	usage := systemone.Usage{InputTokens: int64(len(state)), OutputTokens: 500}
 	g := w.gateway(w.one, all, dear, keyLimit(10*router.Dollar))
 	held := router.USD(0)
@@ -244,7 +243,7 @@ func (w *world) bug12() {
 		h := w.hold(i, cent)
 		h.Lines = nil
 		for n := range lines {
-			h.Lines = append(h.Lines, lines[(n*(1+4*(i%2))+i)%len(lines)]) // forwards or backwards, from anywhere
+			h.Lines = append(h.Lines, lines[(n*(1+4*(i%2))+i)%len(lines)]) // forwards or backwards, from any line
 		}
 		all.Go(func() {
 			assert.NoError(w.t, set.Reserve(w.t.Context(), h))
@@ -291,7 +290,7 @@ func (w *world) bug15() {
 	w.clock.Store(12*60 - 30)
 	assert.Zero(w.t, crowd(2, g), "no call goes back to a day that is over")
 	w.clock.Store(36 * 60)
-	assert.EqualValues(w.t, 3, crowd(5, g), "nobody has to reset anything")
+	assert.EqualValues(w.t, 3, crowd(5, g), "the new window needs no reset")
 	w.spent(8 * cent)
 }
 
@@ -300,7 +299,7 @@ func (w *world) bug16() {
 	for n := range 37 {
 		require.True(w.t, g.ask("x"), "call %d", n)
 	}
-	assert.False(w.t, g.ask("x"), "the one that would pass it")
+	assert.False(w.t, g.ask("x"), "this call would exceed the limit")
 	w.spent(37 * 40 * cent)
 	assert.Equal(w.t, 20*cent, 15*router.Dollar-w.stands().Spent.Credit)
 }

@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// engine is empty storage: two programs that share it, or in memory the one that
-// has it.
+// engine is empty storage, opened by two programs that share it. In memory both are the
+// same program.
 type engine struct{ one, other store.Set }
 
 func inMemory(t *testing.T) engine {
@@ -62,7 +62,7 @@ func on(t *testing.T, test func(t *testing.T, e engine)) {
 	})
 }
 
-// onEach runs a test for every storage, which it opens itself.
+// onEach runs a test for every storage. The test opens the storage itself.
 func onEach(t *testing.T, test func(t *testing.T, open func(*testing.T) engine)) {
 	t.Helper()
 	for name, open := range map[string]func(*testing.T) engine{

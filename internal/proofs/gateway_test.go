@@ -22,8 +22,7 @@ import (
 
 const cent = router.Dollar / 100
 
-// world is storage that two programs share, and an account that nobody has
-// spent on yet.
+// world is storage that two programs share, with an account that has spent nothing yet.
 type world struct {
 	engine
 
@@ -36,7 +35,7 @@ func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 func (w *world) now() time.Time { return noon().Add(time.Duration(w.clock.Load()) * time.Minute) }
 
-// who asks; of the key and of the member nobody has heard before.
+// who returns a principal of the account with a new key and a new member.
 func (w *world) who() router.Principal {
 	return router.Principal{Account: w.account, Workspace: w.account + "'s", Member: "ann", KeyHash: w.account + "'s key"}
 }
@@ -45,7 +44,7 @@ func (w *world) line(o router.Owner, i router.Interval) router.Line {
 	return o.Line(w.who(), i.Window(w.now()))
 }
 
-// stands returns what stands on the account, ever.
+// stands returns the balance of the account for all time.
 func (w *world) stands() router.Balance {
 	w.t.Helper()
 	return w.on(w.line(router.OwnerAccount, router.Lifetime))
@@ -58,7 +57,7 @@ func (w *world) on(line router.Line) router.Balance {
 	return list[0]
 }
 
-// used adds up the activity of the account.
+// used sums up the activity of the account.
 func (w *world) used() (sum activity.Item) {
 	w.t.Helper()
 	items, err := w.one.Activity.Items(w.t.Context(), activity.Range{Account: w.account, From: "2026-01-01", To: "2027-12-31"})
@@ -69,8 +68,8 @@ func (w *world) used() (sum activity.Item) {
 	return sum
 }
 
-// spent requires what was spent in credits, in the books and in the activity,
-// and that nothing is held.
+// spent requires that ledger and activity show this amount of credits as spent, and
+// that nothing is held.
 func (w *world) spent(want router.USD) {
 	w.t.Helper()
 	amount := router.Amount{Credit: want, Total: want}
@@ -78,8 +77,8 @@ func (w *world) spent(want router.USD) {
 	assert.Equal(w.t, amount, w.used().Cost)
 }
 
-// gateway is a router with one model on two endpoints, the second dearer, and
-// budgets on every call.
+// gateway is a router with one model on two endpoints, of which the second is dearer,
+// and with budgets on every call.
 type gateway struct {
 	*world
 
@@ -114,7 +113,7 @@ func (w *world) gateway(set store.Set, ant, bee router.Pricing, budgets ...route
 
 func fee(price router.USD) router.Pricing { return router.Pricing{Request: price.Price()} }
 
-// The checks of the policies of this module.
+// The checks that the policies of this module name in their budgets.
 var (
 	creditCheck    = router.Check{Order: 10, Word: "credits"}
 	keyCheck       = router.Check{Order: 20, Word: "key_limit"}
@@ -131,8 +130,8 @@ func keyLimit(most router.USD) router.Budget {
 	return budget(keyCheck, router.OwnerKey, router.Lifetime, most)
 }
 
-// ask asks with a state, and says whether the call was answered; a call that was
-// not was refused for a limit.
+// ask makes a call with a state and reports whether it was answered. It requires that
+// any other call was refused for a limit.
 func (g *gateway) ask(state string) bool {
 	g.t.Helper()
 	_, err := g.call(g.t.Context(), state)
@@ -157,8 +156,8 @@ func (g *gateway) call(ctx context.Context, state string) (*router.Result, error
 	}})
 }
 
-// crowd asks n times at once, of these gateways in turn, and returns how many
-// were answered.
+// crowd makes n calls at once, on these gateways in turn, and returns how many were
+// answered.
 func crowd(n int, gateways ...*gateway) int64 {
 	var answered atomic.Int64
 	var all sync.WaitGroup
@@ -174,8 +173,7 @@ func crowd(n int, gateways ...*gateway) int64 {
 	return answered.Load()
 }
 
-// does is a step of an upstream that looks around before it answers, with a
-// usage.
+// does returns a step of an upstream that calls look before it answers, with a usage.
 func does(look func(), usage systemone.Usage) routertest.Step {
 	return routertest.Step{Do: func(_ context.Context, a router.Attempt) (router.Reply, error) {
 		look()

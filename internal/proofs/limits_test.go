@@ -65,8 +65,8 @@ func newTwo(t *testing.T, e engine) *two {
 	return w
 }
 
-// do sends a request to a program and returns the status and the sentence of the
-// reply, or its text.
+// do sends a request to a program and returns the status, and the error message of the
+// reply or its whole text.
 func (p program) do(method, path, body string, key router.Secret) (status int, said string) {
 	p.t.Helper()
 	r := httptest.NewRequestWithContext(p.t.Context(), method, "/api/v1"+path, strings.NewReader(body))
@@ -91,7 +91,7 @@ func (p program) spend(key router.Secret) (status int, said string) {
 		`{"model":"`+routertest.Model+`","state":"x","questions":{"q":{"type":"noul","instructions":"?"}}}`, key)
 }
 
-// manage changes something at the first program.
+// manage sends a management request to the first program.
 func (w *two) manage(method, path, body string) string {
 	w.one.t.Helper()
 	status, said := w.one.do(method, path, body, w.seeded.Management)
@@ -101,7 +101,7 @@ func (w *two) manage(method, path, body string) string {
 
 func (w *two) key(patch string) { w.manage(http.MethodPatch, "/keys/"+w.hash, patch) }
 
-// guardrail makes one and returns its id.
+// guardrail creates a guardrail and returns its id.
 func (w *two) guardrail(settings string) string {
 	var made struct {
 		Data struct {
@@ -122,9 +122,8 @@ func (w *two) defaultGuardrail(patch string) {
 	w.manage(http.MethodPatch, "/guardrails/"+w.seeded.Home.DefaultGuardrail, patch)
 }
 
-// change is something that is changed at one program, and what the next call at
-// the other one is told. Before is done first; then a call is answered, or as
-// first says.
+// change is a change at one program, with the result of the next call at the other
+// one. First before runs, and a call is answered or ends as first says.
 type change struct {
 	name    string
 	before  func(w *two)
@@ -215,8 +214,8 @@ func changes() []change {
 	}
 }
 
-// What one program changes acts on the next call of the other one, whatever that
-// one has in memory.
+// A change at one program takes effect on the next call of the other one, whatever that
+// one has cached.
 func TestALimitThatOneProgramChangesActsInTheOther(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, open func(*testing.T) engine) {
@@ -238,8 +237,8 @@ func TestALimitThatOneProgramChangesActsInTheOther(t *testing.T) {
 	})
 }
 
-// While callers of both programs spend, a limit is lowered to what was spent: no
-// call that begins afterwards is admitted, at either.
+// While callers of both programs spend, a limit is lowered to what was spent. Neither
+// program admits a call that begins afterwards.
 func TestNothingIsSpentPastALoweredLimit(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, e engine) {

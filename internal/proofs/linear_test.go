@@ -25,19 +25,19 @@ const (
 	clients    = 8
 	operations = 30 // of each client
 	maxHolds   = clients * operations
-	most       = 20 // what may be spent and held on each line
+	most       = 20 // limit of each line
 	patience   = 20 * time.Second
 )
 
-// asked is what a client asks of the ledger. Holds have numbers; the lines of a
-// hold follow from its number.
+// asked is an operation of a client. Holds have numbers, and the number of a hold
+// determines its lines.
 type asked struct {
 	verb   string // reserve, settle, void or balances
 	hold   int
 	amount router.USD
 }
 
-// answered is what the ledger said.
+// answered is the result of an operation.
 type answered struct {
 	err      string // "", conflict, none, or refused
 	refused  router.LimitError
@@ -46,12 +46,12 @@ type answered struct {
 
 type balance struct{ spent, held router.USD }
 
-// books is the whole state of a ledger: what every operation does to it, one at
-// a time, is the law.
+// books is the whole state of a ledger. Its method step defines what each operation
+// does, one at a time.
 type books struct { //nolint:recvcheck // a step works on a copy
 	lines [2]balance
 	holds [maxHolds]struct {
-		state  byte // 0 is unknown
+		state  byte // 0 means that the hold is unknown
 		amount int8
 	}
 }
@@ -62,10 +62,10 @@ const (
 	settled = 3
 )
 
-// linesOf are the lines of a hold: the first, the second, or both.
+// linesOf returns the lines of a hold: the first, the second, or both.
 func linesOf(hold int) []int { return [][]int{{0}, {1}, {0, 1}}[hold%3] }
 
-// step is what one operation does, and what it says.
+// step returns the state after an operation, and its result.
 func (b books) step(a asked) (books, answered) {
 	if a.verb == "balances" {
 		return b, answered{balances: b.lines}
@@ -130,14 +130,14 @@ type history struct {
 	ledgers []router.Ledger
 	lines   [2]router.Line
 	began   time.Time
-	holds   atomic.Int64 // that were reserved so far
-	number  uint32       // of the history; each has lines and holds of its own
+	holds   atomic.Int64 // number of holds so far
+	number  uint32       // of the history, which gives it lines and holds of its own
 
 	mu   sync.Mutex
 	done []porcupine.Operation
 }
 
-// run returns what the clients saw. What they ask follows from the seed.
+// run returns what the clients saw. The seed determines their operations.
 func (h *history) run(seed uint64) []porcupine.Operation {
 	h.began = time.Now()
 	for i := range h.lines {
@@ -156,8 +156,8 @@ func (h *history) run(seed uint64) []porcupine.Operation {
 	return h.done
 }
 
-// draw draws what is asked next: mostly about one of the latest holds, so that
-// clients meet.
+// draw draws the next operation, mostly on one of the latest holds, so that clients
+// conflict.
 func (h *history) draw(draw *rand.Rand) asked {
 	a := asked{verb: "reserve", amount: router.USD(draw.IntN(4))}
 	known := int(h.holds.Load())
@@ -193,7 +193,8 @@ func (h *history) one(client int, a asked) {
 	})
 }
 
-// ask returns what the ledger says, or an error that no ledger may give here.
+// ask runs an operation and returns its result, or an error that a ledger must not
+// return here.
 func (h *history) ask(ledger router.Ledger, a asked) (says answered, err error) {
 	ctx, id := h.t.Context(), uuid.UUID{}
 	binary.BigEndian.PutUint32(id[:], h.number)
@@ -232,7 +233,7 @@ func (h *history) ask(ledger router.Ledger, a asked) (says answered, err error) 
 	return says, err
 }
 
-// seedOf is random and logged; SIGNALBOX_TEST_SEED gives one back.
+// seedOf returns SIGNALBOX_TEST_SEED, or a random seed, and logs it.
 func seedOf(t *testing.T) uint64 {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -245,7 +246,7 @@ func seedOf(t *testing.T) uint64 {
 	return seed
 }
 
-// histories is how many are checked of each ledger.
+// histories returns how many histories of each ledger to check.
 func histories(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("SIGNALBOX_TEST_HISTORIES")
@@ -257,9 +258,9 @@ func histories(t *testing.T) int {
 	return n
 }
 
-// Whatever clients of two programs do at once: there is an order of their
-// operations, no operation outside its own time, in which the law gives just the
-// answers that they saw.
+// Ledgers are linearizable for the clients of two programs: there is an order of the
+// operations, each between its start and its end, in which step returns the results
+// that the clients saw.
 func TestLedgersAreLinearizable(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, e engine) {
@@ -279,7 +280,7 @@ func TestLedgersAreLinearizable(t *testing.T) {
 	})
 }
 
-// stale is a ledger that looks at its limits first and adds afterwards.
+// stale is a broken ledger that checks limits and adds in two steps.
 type stale struct{ router.Ledger }
 
 func (s stale) Reserve(ctx context.Context, h router.Hold) error {
@@ -297,7 +298,7 @@ func (s stale) Reserve(ctx context.Context, h router.Hold) error {
 	return s.Ledger.Reserve(ctx, h)
 }
 
-// lagging is a ledger whose balances are those of a little while ago.
+// lagging is a broken ledger that returns old balances.
 type lagging struct {
 	router.Ledger
 
@@ -317,7 +318,7 @@ func (l lagging) Balances(ctx context.Context, lines []router.Line) ([]router.Ba
 	return before, err
 }
 
-// The proof can fail: of ledgers that are not linearizable, it says so.
+// The check can fail: it finds the ledgers that are not linearizable.
 func TestBrokenLedgersAreNotLinearizable(t *testing.T) {
 	t.Parallel()
 	for name, broken := range map[string]func(router.Ledger) router.Ledger{

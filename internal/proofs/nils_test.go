@@ -39,7 +39,7 @@ func constructor[C, T any](newT func(C) (T, error), wrong error) struct {
 	}, wrong}
 }
 
-// nilOf returns a nil pointer of a type that has the methods of I.
+// nilOf returns a nil pointer of a type that implements I.
 func nilOf[I any](typed I) (reflect.Type, reflect.Value) {
 	return reflect.TypeFor[I](), reflect.ValueOf(typed)
 }
@@ -114,7 +114,7 @@ func TestConfigurationsRefuseNilsInInterfaces(t *testing.T) {
 	assert.GreaterOrEqual(t, tried, len(nils))
 }
 
-// TestClientsRefuseNils covers what stands below the fields of a Config.
+// TestClientsRefuseNils covers nils below the fields of a Config.
 func TestClientsRefuseNils(t *testing.T) {
 	t.Parallel()
 	_, err := router.NewCatalog(nil, []router.ProviderInfo{{Slug: "ant", Client: (*systemonehttp.Client)(nil)}}, nil)

@@ -26,20 +26,20 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// limit is a key's: what its first two calls cost, and one more.
+// limit is the limit of each key: the cost of its first two calls, and of one more.
 const limit = 4 * cent
 
-// remote is a service whose database is behind a wire, and an account that sees
-// it without one.
+// remote is a service whose database is behind a wire, with a second service on the
+// same database without the wire, which is used for checks.
 type remote struct {
 	t       *testing.T
 	dsn     string
 	near    store.Set
 	managed *signalbox.Service // on near
 	wire    *wire
-	who     router.Principal // has the key that is used
+	who     router.Principal // of the current key
 	secret  router.Secret
-	told    router.USD // what answers said that they cost
+	told    router.USD // sum of the costs in the answers
 
 	answered int                  // calls
 	asked    []*routertest.Script // upstreams
@@ -72,8 +72,8 @@ func (r *remote) far() (store.Set, *pgxpool.Pool) {
 	return set, pool
 }
 
-// service is a whole one that has cached nothing yet. Its cheaper upstream fails
-// once, so that a hold is raised.
+// service returns a whole service with empty caches. Its cheaper upstream fails once,
+// so that a hold is raised.
 func (r *remote) service(set store.Set) *signalbox.Service {
 	r.t.Helper()
 	ant, bee := &routertest.Script{}, &routertest.Script{}
@@ -96,7 +96,7 @@ func (r *remote) service(set store.Set) *signalbox.Service {
 	return s
 }
 
-// newKey makes a key with a limit, which the calls from now on have.
+// newKey creates a key with a limit, for the calls that follow.
 func (r *remote) newKey() {
 	r.t.Helper()
 	by := demo.Program()
@@ -106,7 +106,7 @@ func (r *remote) newKey() {
 	r.secret, r.told = secret, 0
 }
 
-// call makes a call, and says whether it failed for the wire.
+// call makes a call, and reports whether it failed because of the wire.
 func (r *remote) call(s *signalbox.Service) (failed bool) {
 	cheap, err := systemone.DecodePreferences([]byte(`{"sort":"price"}`))
 	require.NoError(r.t, err)
@@ -128,7 +128,7 @@ func (r *remote) call(s *signalbox.Service) (failed bool) {
 	return true
 }
 
-// given is how many answers upstreams have given.
+// given returns how many answers the upstreams have given.
 func (r *remote) given() (n int) {
 	for _, script := range r.asked {
 		n += len(script.Attempts())
@@ -136,8 +136,8 @@ func (r *remote) given() (n int) {
 	return max(n-1, 0) // the first was a failure
 }
 
-// resigned is a ledger whose failures are final: nobody waits for a wire that
-// stays broken. What becomes of a call is the same as when the time is up.
+// resigned is a ledger whose errors are final, so that the router does not retry on a
+// wire that stays broken. The call ends as it would after all retries.
 type resigned struct {
 	router.Ledger
 	router.Recorder
@@ -158,8 +158,8 @@ func (l resigned) Void(ctx context.Context, id uuid.UUID) error {
 	return finally(l.Ledger.Void(ctx, id))
 }
 
-// stands is what stands on the key, once it is seen that its limit is kept and
-// that its events are what it has spent.
+// stands returns the balance of the key. It requires first that the limit is not
+// exceeded, and that the events of the key sum up to what it has spent.
 func (r *remote) stands() router.Balance {
 	r.t.Helper()
 	list, err := r.near.Ledger.Balances(r.t.Context(), []router.Line{router.OwnerKey.Line(r.who, "ever")})
@@ -177,8 +177,7 @@ func (r *remote) stands() router.Balance {
 	return on
 }
 
-// run makes calls while the n-th message breaks the wire, and sees what is left
-// of them.
+// run makes calls while the n-th message breaks the wire, and checks what they leave.
 func (r *remote) run(how breaks, n int) (broke, failed bool) {
 	r.newKey()
 	set, pool := r.far()
@@ -197,17 +196,17 @@ func (r *remote) run(how breaks, n int) (broke, failed bool) {
 	if how != gone {
 		assert.Equal(r.t, r.given(), r.answered, "message %d: who has an upstream's answer gets it", n)
 	}
-	pool.Close() // which waits until no connection is in use
+	pool.Close() // waits until no connection is in use
 	_, err := r.near.Ledger.Expire(context.WithoutCancel(r.t.Context()), noon().Add(time.Hour), 100, router.ExpirePost)
 	require.NoError(r.t, err)
 	assert.Zero(r.t, r.stands().Held, "message %d", n)
 	return broke, failed
 }
 
-// Whichever message to PostgreSQL breaks the connection, under a whole service:
-// no limit is passed, nothing that was answered is lost, who is not answered is
-// told so, and what is left held ends with its deadline. What an upstream has
-// answered gets to the caller, unless nobody is there any more.
+// Each message of a whole service to PostgreSQL in turn breaks the connection. No limit
+// is exceeded, no charge of an answered call is lost, other calls get an error, and
+// what is still held ends at its deadline. The caller gets what an upstream has answered,
+// unless the database stays away.
 func TestTheNthMessageBreaksTheWire(t *testing.T) {
 	t.Parallel()
 	for _, how := range []breaks{unsent, unanswered, away, gone} {

@@ -13,7 +13,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Each engine keeps everything: the suite passes over a field that is nil.
+// Each engine implements every store. The suite would skip a nil field.
 func TestEnginesKeepEverything(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, e engine) {
@@ -25,8 +25,8 @@ func TestEnginesKeepEverything(t *testing.T) {
 	})
 }
 
-// Two programs reserve the same hold at once, under a limit with room for it
-// once: both have it, because it is one. Neither may find no room beside itself.
+// Two programs reserve the same hold at once, under a limit with room for one. Both
+// succeed, because a hold does not count against itself.
 func TestAHoldIsNotInItsOwnWay(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, e engine) {

@@ -18,7 +18,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// once asks with an idempotency key, and returns the call.
+// once makes a call with an idempotency key, and returns it.
 func (g *gateway) once(key string) (*router.Call, error) {
 	c := &router.Call{
 		Principal: g.who(), Idempotency: &router.Idempotency{Key: key},
@@ -31,8 +31,8 @@ func (g *gateway) once(key string) (*router.Call, error) {
 	return c, err
 }
 
-// Two programs get one request eight times at once: one asks, all have its reply,
-// and it is charged once.
+// Two programs get one request eight times at once. One call goes upstream and is
+// charged, and all get its reply.
 func TestRivalsWithOneKeyAreChargedOnce(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, e engine) {
@@ -59,8 +59,8 @@ func TestRivalsWithOneKeyAreChargedOnce(t *testing.T) {
 	})
 }
 
-// killed is storage of a process that dies at its n-th change, before it or when
-// it has happened and nobody was told.
+// killed is the storage of a process that dies at its n-th change: either before the
+// change, or after the change and before its result arrives.
 type killed struct {
 	router.Ledger
 	router.Recorder
@@ -107,9 +107,9 @@ func (k *killed) Release(ctx context.Context, of router.ReplyKey, hold uuid.UUID
 	return k.does(func() error { return k.Replies.Release(ctx, of, hold) })
 }
 
-// A process is killed at each of its changes, and the request comes again, to
-// another one, when the claim is over: before or after expiry has posted what the
-// dead one held, one call is charged.
+// A process is killed at each of its changes. When its claim has ended the request is
+// retried at another process, before or after expiry has charged the hold of the dead
+// one. One call is charged.
 func TestAKilledCallAndItsRetryAreChargedOnce(t *testing.T) {
 	t.Parallel()
 	on(t, func(t *testing.T, e engine) {

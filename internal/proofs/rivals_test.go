@@ -24,10 +24,9 @@ import (
 	"github.com/signalbox/signalbox/store/sqlite"
 )
 
-// Two programs do at random, and at once, all that can be done to holds: the same
-// ones are made, made larger, split, settled, given back and expired, and that
-// more than once. No cost has more credit than its hold, so that no line ever
-// passes its limit; and the books always add up.
+// Two programs concurrently do random operations on the same holds: they reserve,
+// raise, split, settle, void and expire them, also repeatedly. No cost has more credit
+// than its hold, so no line ever exceeds its limit. The books always add up.
 func TestRivalsOnOneBook(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
@@ -55,9 +54,9 @@ func TestRivalsOnOneBook(t *testing.T) {
 }
 
 const (
-	rivalLimit  = 12 // on each line
+	rivalLimit  = 12 // of each line
 	rivalSteps  = 40 // of each client
-	rivalsAtOne = 8  // holds that are in use at once
+	rivalsAtOne = 8  // holds in use at once
 )
 
 // rivals are two programs on one database.
@@ -119,12 +118,12 @@ func (r *rivals) run() {
 	}
 }
 
-// step does something to a hold with a number.
+// step runs a random operation on the hold with a number.
 func (r *rivals) step(draw *rand.Rand, l lease.Base, n uint32) {
 	part := router.Hold{ID: rivalID(n, byte(1+draw.IntN(3))), Deadline: time.Unix(2, 0)}
 	part.Event = rivalEvent(n, part.ID, "held", router.Amount{})
 	whole := rivalID(n, 0)
-	own := router.Amount{Total: 3} // money of the caller's own, that no limit here counts
+	own := router.Amount{Total: 3} // BYOK, which no limit here counts
 	ctx := r.Context()
 	var err error
 	switch draw.IntN(12) {
@@ -156,7 +155,7 @@ func (r *rivals) step(draw *rand.Rand, l lease.Base, n uint32) {
 	}
 }
 
-// within says whether no line has more than its limit.
+// within reports whether no line exceeds its limit.
 func (r *rivals) within() bool {
 	ok := true
 	for _, on := range r.balances() {
@@ -166,8 +165,8 @@ func (r *rivals) within() bool {
 	return ok
 }
 
-// addsUp says whether lines are what holds and events add up to, and roll-ups
-// what events do.
+// addsUp reports whether lines equal the sums of holds and events, and roll-ups those
+// of events.
 func (r *rivals) addsUp() bool {
 	found, err := r.verify(r.Context())
 	return assert.NoError(r, err) && assert.Empty(r, found.Differences)
@@ -183,7 +182,7 @@ func (r *rivals) balances() []router.Balance {
 	return on
 }
 
-// rivalID is of a hold with a number, or of one of its parts.
+// rivalID returns the ID of the hold with a number, or of one of its parts.
 func rivalID(n uint32, part byte) (id uuid.UUID) {
 	binary.BigEndian.PutUint32(id[4:], n)
 	id[15] = part
@@ -194,7 +193,7 @@ func rivalPrincipal(n uint32) router.Principal {
 	return router.Principal{Account: "acme", KeyHash: strconv.Itoa(int(n % 2))}
 }
 
-// rivalLines are an account's and a key's.
+// rivalLines returns a line of an account and one of a key.
 func rivalLines(n uint32) (lines []router.Line) {
 	for _, owner := range []router.Owner{router.OwnerKey, router.OwnerAccount} {
 		for interval := router.Lifetime; interval <= router.Daily; interval++ {

@@ -14,30 +14,30 @@ type breaks string
 const (
 	unsent     breaks = "a message is not sent"
 	unanswered breaks = "a message is received and its answer is lost"
-	gone       breaks = "from a message on nobody is there"
-	away       breaks = "from a message on nobody is there for a while"
+	gone       breaks = "from a message on the database is away"
+	away       breaks = "from a message on the database is away for a while"
 )
 
-// while is how many messages find nobody.
+// while is how many messages fail if the wire is away.
 const while = 4
 
 var errWire = errors.New("the wire is broken")
 
-// wire is what programs reach a database through. It breaks at the n-th message.
+// wire is the connection of programs to a database. It breaks at the n-th message.
 type wire struct {
 	mu      sync.Mutex
 	how     breaks
-	n, seen int // n is 0 for a whole one
+	n, seen int // with n 0 the wire is whole
 }
 
-// begin has the n-th message from now on break the wire.
+// begin makes the n-th message from now on break the wire.
 func (w *wire) begin(how breaks, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.how, w.n, w.seen = how, n, 0
 }
 
-// end makes the wire whole, and says whether it broke.
+// end repairs the wire, and reports whether it broke.
 func (w *wire) end() (broke bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,7 +46,7 @@ func (w *wire) end() (broke bool) {
 	return broke
 }
 
-// message says how a message breaks the wire, or "".
+// message returns how the next message breaks the wire, or "".
 func (w *wire) message() breaks {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,7 +74,7 @@ type end struct {
 	net.Conn
 
 	wire *wire
-	deaf atomic.Bool // the next answer is lost
+	deaf atomic.Bool // the next reply is lost
 }
 
 // Write implements [net.Conn].
@@ -91,7 +91,7 @@ func (e *end) Write(p []byte) (int, error) {
 // Read implements [net.Conn].
 func (e *end) Read(p []byte) (int, error) {
 	n, err := e.Conn.Read(p)
-	if e.deaf.Load() { // by now the database has done what it was told
+	if e.deaf.Load() { // now the database has executed the message
 		return 0, errors.Join(errWire, e.Close())
 	}
 	return n, err

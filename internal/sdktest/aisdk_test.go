@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAISDKProvider asks with @openrouter/ai-sdk-provider, whose decisions go to
-// the alpha path beside the base URL.
+// TestAISDKProvider uses @openrouter/ai-sdk-provider, which sends decisions to the
+// alpha path beside the base URL.
 func TestAISDKProvider(t *testing.T) {
 	t.Parallel()
 	m := newManaged(t)

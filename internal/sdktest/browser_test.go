@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pageScript asks the interface as a page would, and tells the page's own server what
-// a page may know of each reply.
+// pageScript sends requests to the interface as a page does, and reports to the page's
+// own server what the page can read of each reply.
 const pageScript = `<!doctype html><script type="module">
 const {root, key, body} = CASE;
 const ask = async (path, key, more) => {
@@ -40,18 +40,18 @@ await fetch("/report", {method: "POST", body: JSON.stringify({
 })});
 </script>`
 
-// seen is what a page knows of a reply; Refused is the browser's error, where it
-// may know nothing.
+// seen is what a page can read of a reply. Refused is the browser's error, if the page
+// can read nothing.
 type seen struct {
 	Refused, Body               string
 	Status                      int
 	Generation, Request, Native string
 }
 
-// site is a page of an origin of its own.
+// site serves a page on an origin of its own.
 type site struct {
 	url     string
-	page    atomic.Pointer[string] // the browser's request tells the race detector nothing of who wrote it
+	page    atomic.Pointer[string] // atomic, because the race detector cannot order it by the browser's request
 	reports chan map[string]seen
 }
 
@@ -77,7 +77,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// chromium finds a browser, or skips the test for want of one.
+// chromium returns the path of a browser, or skips the test.
 func chromium(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -98,7 +98,7 @@ func (s *site) visit(t *testing.T, browser string) map[string]seen {
 	cmd := exec.CommandContext(t.Context(), browser,
 		"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir="+t.TempDir(),
-		"--remote-debugging-port=0", s.url+"/") // with a port to debug at, it stays until it is killed
+		"--remote-debugging-port=0", s.url+"/") // a debugging port keeps the browser running until it is killed
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -108,7 +108,7 @@ func (s *site) visit(t *testing.T, browser string) map[string]seen {
 	select {
 	case report := <-s.reports:
 		_ = cmd.Process.Kill()
-		<-ended //nolint:errcheck // it says that it was killed
+		<-ended //nolint:errcheck // always the error of a killed process
 		return report
 	case err := <-ended:
 		t.Fatalf("the browser ended: %v: %s", err, &stderr)
@@ -116,8 +116,8 @@ func (s *site) visit(t *testing.T, browser string) map[string]seen {
 	}
 }
 
-// TestABrowserAsksFromAPageThatIsLetIn, and is refused from another one, whose
-// page learns nothing of any reply.
+// TestABrowserAsksFromAPageThatIsLetIn: a page of an allowed origin can use the
+// interface. A page of any other origin can read no reply.
 func TestABrowserAsksFromAPageThatIsLetIn(t *testing.T) {
 	browser := chromium(t)
 	friend, stranger := newSite(t), newSite(t)

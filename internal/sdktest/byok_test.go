@@ -10,7 +10,7 @@ import (
 	"github.com/signalbox/signalbox/keys"
 )
 
-// credentialAs is a credential as the SDK must hand it over.
+// credentialAs returns a credential as the SDK must return it.
 func credentialAs(c keys.Credential) object {
 	return object{
 		"id": c.ID, "provider": c.Provider, "label": c.Label, "name": orNull(c.Name), "disabled": c.Disabled, "sortOrder": c.Order,

@@ -84,7 +84,7 @@ func TestOpenRouterActivityAndCredits(t *testing.T) {
 	for name, o := range m.run(t, ask, again) {
 		require.Nil(t, o.Error, "%s: %+v", name, o.Error)
 	}
-	m.nano.Add(int64(24 * time.Hour)) // a day is shown when it is over
+	m.nano.Add(int64(24 * time.Hour)) // activity covers only past days
 	p, err := m.Keys.Authenticate(t.Context(), m.seeded.Inference)
 	require.NoError(t, err)
 	queries := map[string]activity.Query{

@@ -18,22 +18,21 @@ import (
 	"github.com/signalbox/signalbox/store/memory"
 )
 
-// gateway is Signalbox as a program embeds it, in front of two scripted
-// upstreams: "lab", whose display name is Scripted Lab, and "careless", which is
-// cheaper and keeps no promise about data.
+// gateway is a router with its HTTP interface, as a program embeds it, in front of two
+// scripted upstreams: "lab", with the display name Scripted Lab, and "careless", which
+// is cheaper and collects data.
 type gateway struct {
 	url                             string // of the server, without a path
 	inference, management, disabled string
 	lab, careless                   *upstream
 }
 
-// Models whose requests never reach an upstream. No spend limit can refuse a
-// request yet, and nothing of ours is known to fail inside: 402 and 500 come
-// from where an embedding program would put its own policy, an interceptor.
+// Models whose requests never reach an upstream. This gateway has no budgets and no
+// internal failures, so an interceptor returns the errors for 402 and 500.
 const (
 	modelUnpaid = "lab/unpaid"
 	modelBroken = "lab/broken"
-	innerText   = "hunter2" // must be seen by nobody
+	innerText   = "hunter2" // must not be in any reply
 )
 
 func refuse(next router.Decider) router.Decider {
@@ -61,9 +60,9 @@ func newGateway(t *testing.T) *gateway {
 	require.NoError(t, err)
 	rt, err := router.New(router.Config{
 		Catalog:        g.catalog(t),
-		UserKey:        []byte("for tests"), // else no user goes upstream
+		UserKey:        []byte("for tests"), // without it no user is sent upstream
 		Interceptors:   []router.Interceptor{ks.Intercept, saved.Intercept, refuse},
-		AttemptTimeout: 3 * time.Second, // as long as the hanging upstream is waited for
+		AttemptTimeout: 3 * time.Second, // for the upstream that hangs
 	})
 	require.NoError(t, err)
 	api, err := httpapi.New(httpapi.Config{Router: rt, Keys: ks, Brand: "openrouter", Presets: saved})
@@ -77,7 +76,7 @@ func newGateway(t *testing.T) *gateway {
 	return g
 }
 
-// oneWorkspace is the workspace of a program that has one.
+// oneWorkspace implements the Workspace functions for a program with one workspace.
 func oneWorkspace(_ context.Context, _, id string) (string, error) {
 	if id != "" && id != workspaceID {
 		return "", presets.ErrNotFound
@@ -130,7 +129,7 @@ func (g *gateway) catalog(t *testing.T) *router.Catalog {
 	}
 	add("lab", "unpaid", sound)
 	add("lab", "broken", sound)
-	add("lab", "guarded", sound) // its author has not allowed distillation
+	add("lab", "guarded", sound) // its author does not allow distillation
 	add("closed", "off", router.Endpoint{Off: true})
 	cheap := router.Endpoint{Pricing: router.Pricing{Prompt: router.Dollars("0.5")}, CollectsData: true}
 	add("careless", "answer", cheap)

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// fullGuardrail has every member that a service may hold, but data regions.
+// fullGuardrail returns a guardrail with every supported member.
 func fullGuardrail(workspace string) object {
 	return object{
 		"name": "full", "description": "Everything.", "workspaceId": workspace, "allowedModels": []string{"lab/answer"}, "ignoredModels": []string{"lab/half"},
@@ -51,7 +51,7 @@ func TestOpenRouterGuardrails(t *testing.T) {
 	)
 	full := one(t, got["create"])
 	for member, want := range fullGuardrail(lab) {
-		if member != "contentFilterBuiltins" { // labels and scopes are filled in
+		if member != "contentFilterBuiltins" { // whose labels and scopes the service fills in
 			same(t, object{member: want}, object{member: full[member]})
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// keyAs is a key as the SDK must hand it over.
+// keyAs returns a key as the SDK must return it.
 func keyAs(t *testing.T, r keys.Record) object {
 	t.Helper()
 	o := currentAs(t, r)
@@ -27,7 +27,7 @@ func keyAs(t *testing.T, r keys.Record) object {
 	return o
 }
 
-// currentAs is what every description of a key has.
+// currentAs returns the members that every description of a key has.
 func currentAs(t *testing.T, r keys.Record) object {
 	t.Helper()
 	credit := func(i router.Interval) any { return dollars(t, &r.Usage[i].Credit) }

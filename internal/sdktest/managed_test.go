@@ -18,8 +18,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// managed is a whole service with every part that can be managed, in front of
-// the scripted upstreams, for pages of the origins given. Its clock is set by hand.
+// managed is a whole service in front of the scripted upstreams, for pages of the given
+// origins. Its clock is set by hand.
 type managed struct {
 	*signalbox.Service
 	seeded demo.Seeded
@@ -46,7 +46,7 @@ func newManaged(t *testing.T, origins ...string) *managed {
 	return m
 }
 
-// call is one with the management key.
+// call returns a call with the management key.
 func (m *managed) call(name, method string, request object) call {
 	return call{Name: name, Key: string(m.seeded.Management), Call: method, Request: request}
 }
@@ -56,7 +56,7 @@ func (m *managed) run(t *testing.T, calls ...call) map[string]outcome {
 	return run(t, "openrouter.mjs", m.url, calls)
 }
 
-// refused expects that the SDK made these refusals of calls.
+// refused requires that the SDK returned these errors.
 func refused(t *testing.T, got map[string]outcome, classes map[string]string) {
 	t.Helper()
 	for name, want := range classes {
@@ -67,7 +67,7 @@ func refused(t *testing.T, got map[string]outcome, classes map[string]string) {
 	}
 }
 
-// same expects that the SDK made exactly this of a reply: every member, no more.
+// same requires that the SDK returned exactly these members.
 func same(t *testing.T, want object, got any) {
 	t.Helper()
 	text, err := json.Marshal(want)
@@ -77,23 +77,23 @@ func same(t *testing.T, want object, got any) {
 	assert.JSONEq(t, string(text), string(parsed))
 }
 
-// one is a reply of a single object.
+// one returns the object of a reply.
 func one(t *testing.T, got outcome) object {
 	t.Helper()
 	return parsed[struct{ Data object }](t, got).Data
 }
 
-// page is a reply of a list.
+// page is the reply of a list.
 type page struct {
 	Data       []object
 	TotalCount int
 }
 
-// iso is an instant that the SDK made a Date of; others stay as the reply has
-// them.
+// iso formats a time as a Date prints it. The SDK turns some times into Dates, and
+// leaves the others as they are in the reply.
 func iso(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// dollars is an amount as the SDK hands it over.
+// dollars returns an amount as the SDK returns it.
 func dollars(t *testing.T, v *router.USD) any {
 	t.Helper()
 	if v == nil {
@@ -106,8 +106,8 @@ func dollars(t *testing.T, v *router.USD) any {
 
 const unknownID = "0190f5a0-0000-7000-8000-00000000dead"
 
-// What the SDK makes of a refusal: its class and its status. Where it does not
-// list a status for a method, the class is a common one.
+// Errors of the SDK, by class and status. If the SDK does not list a status for a
+// method, the class is a general one.
 const (
 	bad          = "BadRequestResponseError 400"
 	unknown      = "UnauthorizedResponseError 401"

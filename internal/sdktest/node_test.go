@@ -21,7 +21,7 @@ type call struct {
 	Retry   map[string]any    `json:"retry,omitempty"`
 }
 
-// outcome is what an SDK made of it.
+// outcome is what an SDK returned for a call.
 type outcome struct {
 	Name      string          `json:"name"`
 	Value     json.RawMessage `json:"value"`
@@ -56,7 +56,7 @@ type problem struct {
 	Metadata map[string]any `json:"metadata"`
 }
 
-// run hands calls to a script and returns what came of them, by name.
+// run passes calls to a script and returns their outcomes by name.
 func run(t *testing.T, script, baseURL string, calls []call) map[string]outcome {
 	t.Helper()
 	node := ready(t, script)
@@ -64,8 +64,8 @@ func run(t *testing.T, script, baseURL string, calls []call) map[string]outcome 
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), node, script)
 	cmd.Stdin = bytes.NewReader(input)
-	// The SDKs take settings from variables of their own; nothing but what a
-	// program needs to start may reach them.
+	// The SDKs read settings from the environment, so they get only what a program
+	// needs to start.
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -82,8 +82,9 @@ func run(t *testing.T, script, baseURL string, calls []call) map[string]outcome 
 	return byName
 }
 
-// ready gives Node's path, or skips the test for want of Node or its packages.
-// It reads what the child process will read, so that the test cache knows it.
+// ready returns the path of Node, or skips the test if Node or the packages are
+// missing. It reads the files that the child process reads, so that the test cache
+// knows them.
 func ready(t *testing.T, script string) string {
 	t.Helper()
 	for _, name := range []string{script, "package-lock.json"} {

@@ -13,7 +13,8 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// questions has every type, with guidance of every form that the SDK can send.
+// questions returns questions of every type, with guidance in every form that the SDK
+// can send.
 func questions() object {
 	return object{
 		"urgent": object{"type": "noul", "instructions": object{"ask": "Is it urgent?"}, "criteria": object{"true": "soon", "false": []string{"whenever"}}},
@@ -22,14 +23,14 @@ func questions() object {
 	}
 }
 
-// decision is a request of the OpenRouter SDK for a model, with more members.
+// decision returns a request of the OpenRouter SDK for a model, with more members.
 func decision(model string, more object) object {
 	request := object{"model": model, "state": object{"text": "a parcel"}, "questions": questions()}
 	maps.Copy(request, more)
 	return object{"decisionsRequest": request}
 }
 
-// decided is the reply as the SDK hands it over.
+// decided is the reply as the SDK returns it.
 type decided struct {
 	ID       string `json:"id"`
 	Model    string `json:"model"`
@@ -84,8 +85,8 @@ func TestOpenRouterAnswers(t *testing.T) {
 	assert.NotContains(t, upstream[0].header.Get("User-Agent"), "speakeasy")
 }
 
-// TestOpenRouterPreferences shows that each preference acts: the careless
-// provider is the cheaper one, so that it comes first until something excludes it.
+// TestOpenRouterPreferences: each preference takes effect. The careless provider is the
+// cheaper one, so it comes first unless a preference excludes it.
 func TestOpenRouterPreferences(t *testing.T) {
 	t.Parallel()
 	const lab, careless = "Scripted Lab", "Careless"
@@ -134,8 +135,8 @@ func TestOpenRouterPreferences(t *testing.T) {
 	}
 }
 
-// TestOpenRouterErrors provokes each documented status and looks at the typed
-// error that the SDK makes of it.
+// TestOpenRouterErrors provokes each documented status and checks the SDK's typed
+// error.
 func TestOpenRouterErrors(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
@@ -199,15 +200,14 @@ func TestOpenRouterErrors(t *testing.T) {
 	assert.Equal(t, "7", limited.RetryAfter)
 	assert.Equal(t, "Scripted Lab", limited.Error.Metadata["provider_name"])
 	assert.Equal(t, "user-1", limited.UserID)
-	// The brand option makes router_metadata the member that this SDK knows.
+	// The brand option renames router_metadata to the member that this SDK knows.
 	assert.Equal(t, "lab/limited", limited.Metadata["requested"])
 	assert.Contains(t, limited.Metadata, "attempts")
 	assert.Contains(t, got["400 no question"].Error.Error.Metadata, "issues")
 	assert.Contains(t, got["404"].Error.Error.Metadata, "excluded_by")
 }
 
-// TestOpenRouterRetries lets the SDK retry as it does by itself: its second
-// request is the one that is answered.
+// TestOpenRouterRetries: the SDK retries by itself, and its second request is answered.
 func TestOpenRouterRetries(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
@@ -222,7 +222,7 @@ func TestOpenRouterRetries(t *testing.T) {
 	assert.InDelta(t, 10, waited.Seconds(), 9.05, "a Retry-After of one second was not honoured")
 }
 
-// metadata is the router metadata as the SDK's schema hands it over.
+// metadata is the router metadata as the SDK's schema returns it.
 type metadata struct {
 	Attempt   int    `json:"attempt"`
 	Requested string `json:"requested"`
@@ -237,8 +237,8 @@ type metadata struct {
 	} `json:"attempts"`
 }
 
-// TestOpenRouterMetadata parses the metadata of a success, which the SDK's own
-// call drops, with the SDK's schema.
+// TestOpenRouterMetadata parses the metadata of a success with the SDK's schema,
+// because the SDK's own call drops it.
 func TestOpenRouterMetadata(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
@@ -267,8 +267,8 @@ func TestOpenRouterMetadata(t *testing.T) {
 	assert.Equal(t, 200, m.Attempts[1].Status)
 }
 
-// TestOpenRouterListings parses the listings with the SDK's schemas, of which
-// nearly every member is required.
+// TestOpenRouterListings parses the listings with the SDK's schemas, in which nearly
+// every member is required.
 func TestOpenRouterListings(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
@@ -323,7 +323,7 @@ func TestOpenRouterListings(t *testing.T) {
 	assert.Contains(t, providers.Data, provider{"Scripted Lab", "lab", "https://lab.example/privacy"})
 }
 
-// TestOpenRouterEndpoints looks at the endpoints of a model as the SDK sees them.
+// TestOpenRouterEndpoints checks the endpoints of a model as the SDK returns them.
 func TestOpenRouterEndpoints(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// savedPreset is a preset as the SDK hands it over.
+// savedPreset is a preset as the SDK returns it.
 type savedPreset struct {
 	ID                  string       `json:"id"`
 	Slug                string       `json:"slug"`
@@ -35,8 +35,8 @@ type savedVersion struct {
 	CreatorID    string  `json:"creatorId"`
 }
 
-// fullChat has every member of a chat that the SDK can send and that is no
-// variant of another.
+// fullChat returns a chat with every member that the SDK can send, except variants of
+// other members.
 func fullChat() object {
 	return object{
 		"model": "lab/answer", "models": []string{"lab/second"}, "temperature": 0.5, "topP": 0.5, "topK": 3, "minP": 0.1, "topA": 0.2,
@@ -54,7 +54,7 @@ func fullChat() object {
 	}
 }
 
-// kept are the members of fullChat that a preset keeps, by their own names.
+// kept lists the members of fullChat that a preset stores, by the names in the reply.
 func kept() []string {
 	return []string{
 		"model", "models", "temperature", "top_p", "top_k", "min_p", "top_a", "repetition_penalty", "frequency_penalty", "presence_penalty",
@@ -64,7 +64,7 @@ func kept() []string {
 	}
 }
 
-// parsed reads a value of a sound outcome.
+// parsed decodes the value of a successful outcome.
 func parsed[T any](t *testing.T, got outcome) T {
 	t.Helper()
 	require.Nil(t, got.Error, "%+v", got.Error)

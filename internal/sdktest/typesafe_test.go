@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// made is a question as the SDK's helpers make it: the kind, then the
-// arguments of the helper.
+// made is a call of one of the SDK's helpers for questions: the kind, then the
+// arguments.
 type made = []any
 
-// asked is a request of the TypeSafe SDK for a model.
+// asked returns a request of the TypeSafe SDK for a model.
 func asked(model string) object {
 	return object{"model": model, "state": "a parcel", "questions": object{
 		"urgent": made{"noul", "Is it urgent?"},
@@ -21,7 +21,7 @@ func asked(model string) object {
 	}}
 }
 
-// told is the reply as the SDK hands it over: unchanged.
+// told is the reply, which the SDK returns unchanged.
 type told struct {
 	Model   string          `json:"model"`
 	Usage   object          `json:"usage"`
@@ -70,8 +70,8 @@ func TestTypeSafeNulls(t *testing.T) {
 	assert.Equal(t, `{"glad":null,"sad":null}`, string(sent.Questions["tone"].Criteria))
 }
 
-// TestTypeSafeErrors looks at the class, the message and the dual body of each
-// error that clients of the native dialect know.
+// TestTypeSafeErrors checks the class, the message and the dual body of each error that
+// clients of the native dialect know.
 func TestTypeSafeErrors(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
@@ -119,8 +119,8 @@ func TestTypeSafeErrors(t *testing.T) {
 	assert.InDelta(t, 7000, limited.RetryAfterMS, 0)
 }
 
-// TestTypeSafeRetries lets the SDK retry as it does by itself, after the wait
-// that the upstream asked for and Signalbox passed on.
+// TestTypeSafeRetries: the SDK retries by itself, after the delay that the upstream
+// requested and Signalbox passed on.
 func TestTypeSafeRetries(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// upstream is a System One service that does what its script has for the
-// model, and remembers what it was sent.
+// upstream is a System One service that answers by a script for each model, and records
+// what it received.
 type upstream struct {
 	url    string
 	script script
@@ -48,7 +48,7 @@ var labScript = script{
 	"full-once":    once(http.StatusServiceUnavailable),
 }
 
-// carelessScript answers where the lab does not.
+// carelessScript answers for models for which the lab does not.
 var carelessScript = script{
 	"answer": reply(http.StatusOK, answers),
 	"half":   reply(http.StatusOK, answers),
@@ -115,7 +115,8 @@ func reply(status int, body string) func(http.ResponseWriter, *http.Request, int
 	}
 }
 
-// once asks the first caller to come back in a second, and answers the next.
+// once replies to the first request with a status and Retry-After, and answers the
+// next.
 func once(status int) func(http.ResponseWriter, *http.Request, int) {
 	return func(w http.ResponseWriter, r *http.Request, n int) {
 		if n > 0 {
@@ -127,7 +128,7 @@ func once(status int) func(http.ResponseWriter, *http.Request, int) {
 	}
 }
 
-// hang answers nothing for as long as the client waits.
+// hang sends no reply until the client hangs up.
 func hang(_ http.ResponseWriter, r *http.Request, _ int) {
 	<-r.Context().Done()
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// orNull is a text, null where there is none.
+// orNull returns a text, or nil for "".
 func orNull(s string) any {
 	if s == "" {
 		return nil
@@ -20,7 +20,7 @@ func orNull(s string) any {
 	return s
 }
 
-// workspaceAs is a workspace as the SDK must hand it over.
+// workspaceAs returns a workspace as the SDK must return it.
 func workspaceAs(w organization.Workspace) object {
 	return object{
 		"id": w.ID, "name": w.Name, "slug": w.Slug, "description": w.Description, "createdAt": w.CreatedAt.UTC(), "updatedAt": w.UpdatedAt.UTC(),

@@ -12,8 +12,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// parseBase checks the address of an upstream, up to and including its version.
-// Its errors never repeat the address: one that is wrong may hold a secret.
+// parseBase checks the address of an upstream, up to and including its version. Its
+// errors never quote the address, because a wrong address may contain a secret.
 func parseBase(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -50,7 +50,7 @@ func validPort(port string) bool {
 	return err == nil && n > 0
 }
 
-// plainPath reports whether two parsers cannot disagree on a path.
+// plainPath reports whether all parsers read a path equally.
 func plainPath(path string) bool {
 	for i := range len(path) {
 		if !plainByte(path[i]) {
@@ -69,18 +69,18 @@ func plainByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("/@._~:-", c) >= 0
 }
 
-// Auth is how a credential is shown to an upstream.
+// Auth says how a credential is sent to an upstream.
 type Auth string
 
-// The ways to show a credential.
+// Every value of Auth.
 const (
 	AuthBearer Auth = "bearer" // Authorization: Bearer KEY
 	AuthHeader Auth = "header" // the key alone, in a header of its own
-	AuthBasic  Auth = "basic"  // Authorization: Basic, of user:password or of what is encoded already
+	AuthBasic  Auth = "basic"  // Authorization: Basic; the key is user:password or its base64 form
 	AuthNone   Auth = "none"   // no credential at all
 )
 
-// credential returns the header that shows key, and "" for none.
+// credential returns the header that carries key, or "" for none.
 func credential(auth Auth, header string, key router.Secret, optional bool) (name, value string, err error) {
 	text := string(key)
 	switch {
@@ -102,8 +102,8 @@ func credential(auth Auth, header string, key router.Secret, optional bool) (nam
 		}
 		return header, text, nil
 	case AuthBasic:
-		// A colon separates user and password and is no base64 digit, so it
-		// tells a plain pair from one that is encoded already.
+		// A colon separates user and password and is no base64 digit, so a text
+		// with one is not encoded yet.
 		if strings.Contains(text, ":") {
 			text = base64.StdEncoding.EncodeToString([]byte(text))
 		}
@@ -113,8 +113,8 @@ func credential(auth Auth, header string, key router.Secret, optional bool) (nam
 	}
 }
 
-// plainHeader reports whether a header may carry a value of ours: it has a name
-// that can be sent, and says nothing about the message or its connection.
+// plainHeader reports whether a header may carry one of our values: its name can be
+// sent, and it controls neither the message nor the connection.
 func plainHeader(name string) bool {
 	if strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune(tokenRunes, r) }) {
 		return false
@@ -126,7 +126,7 @@ func plainHeader(name string) bool {
 	return true
 }
 
-// tokenRunes are what the name of a header is made of.
+// tokenRunes are the characters of a header's name.
 const tokenRunes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-!#$%&'*+.^_`|~"
 
 func configError(what string) error {

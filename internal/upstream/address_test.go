@@ -126,7 +126,7 @@ func post(t *testing.T, c *upstream.Client, body string) upstream.Reply {
 	return reply
 }
 
-// A caller's own credential is shown as the operator's would be.
+// A caller's own credential is sent in the same way as the operator's.
 func TestOwnCredential(t *testing.T) {
 	for _, c := range []struct {
 		name         string

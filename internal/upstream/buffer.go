@@ -9,21 +9,21 @@ import (
 
 const (
 	firstBytes  = 4 << 10  // of a fresh buffer
-	pooledBytes = 1 << 20  // larger buffers are left to the garbage collector,
-	pooledShare = 64       // and those that are more than this part of the limit
+	pooledBytes = 1 << 20  // larger buffers are not pooled,
+	pooledShare = 64       // nor are those of more than 1/64 of the limit
 	stepBytes   = 1 << 20  // a buffer never grows by more at once
-	besideState = 16 << 10 // what mostly stands in a request beside its state
+	besideState = 16 << 10 // the typical size of a request without its state
 )
 
-// Buffer is a body: for a request append to B, then hand it to [Client.Post].
+// Buffer holds a body. For a request append to B, then pass it to [Client.Post].
 type Buffer struct {
 	B    []byte
-	kept bool  // is never lent again
+	kept bool  // must not be pooled again
 	held int64 // bytes counted as in flight
 	from *pool
 }
 
-// pool lends buffers and bounds the bytes that are in flight together.
+// pool lends buffers and bounds the total bytes in flight.
 type pool struct {
 	buffers sync.Pool
 	flying  atomic.Int64
@@ -38,31 +38,32 @@ func (p *pool) lend() *Buffer {
 	return &Buffer{B: make([]byte, 0, firstBytes), from: p}
 }
 
-// Grow makes room for the body of a request whose state has so many bytes. Appending a
-// large state would otherwise allocate twice, the second time with a quarter to
-// spare, which counts as in flight.
+// Grow makes room for the body of a request whose state has that many bytes.
+// Appending a large state would otherwise allocate twice, the second time with a
+// quarter to spare, which counts as in flight.
 func (b *Buffer) Grow(state int) {
 	if state > besideState {
 		b.B = slices.Grow(b.B, state+besideState)
 	}
 }
 
-// keep makes sure that the buffer is never lent again, because an http.Transport may
-// read a request body even after its RoundTrip has returned. A reader that knew when
-// it is closed would not do: the transport sends head and body in one write only for
-// readers of the standard library.
+// keep makes sure that the buffer is never lent again, because an http.Transport
+// may read a request body even after its RoundTrip has returned. A reader that
+// detects its Close is no alternative: the transport writes head and body at once
+// only for readers of the standard library.
 func (b *Buffer) keep() { b.kept = true }
 
-// hold counts the buffer's bytes as in flight; false when that is too many.
+// hold counts the buffer's bytes as in flight. It returns false when the limit is
+// exceeded.
 func (b *Buffer) hold() bool {
 	more := int64(cap(b.B)) - b.held
 	b.held += more
 	return b.from.flying.Add(more) <= b.from.limit
 }
 
-// done ends the buffer's use: its bytes no longer count as in flight. A buffer that is
-// large for the limit is not lent again, because its next user would hold all of it
-// from the first byte, and be refused for the size of an earlier body.
+// done ends the buffer's use: its bytes no longer count as in flight. A buffer that
+// is large for the limit is not pooled. Its next user would count all of it from
+// the first byte, and be refused for the size of an earlier body.
 func (b *Buffer) done() {
 	b.from.flying.Add(-b.held)
 	b.held = 0
@@ -72,7 +73,7 @@ func (b *Buffer) done() {
 	}
 }
 
-// readAll appends everything r gives, up to limit bytes.
+// readAll appends everything from r, up to limit bytes.
 func (b *Buffer) readAll(r io.Reader, limit int64) error {
 	for {
 		if len(b.B) == cap(b.B) {

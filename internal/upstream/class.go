@@ -12,13 +12,13 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Not in net/http.
+// Statuses that are not in net/http.
 const (
 	statusEdgeTimeout = 524
 	statusOverloaded  = 529
 )
 
-// Class returns the class of a failed attempt that ended with an HTTP status.
+// Class returns the class of a failed attempt with an HTTP status.
 func Class(status int) router.Class {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
@@ -38,8 +38,8 @@ func Class(status int) router.Class {
 	}
 }
 
-// What is wrong with a reply, or with the way to it. The texts are for the
-// operator's log and hold nothing of the upstream's.
+// Problems of an attempt. The texts are for the operator's log and contain nothing
+// of the upstream's.
 var (
 	errCredential = errors.New("the caller's own credential cannot be shown to this upstream")
 	errRequestID  = errors.New("the request id cannot stand in a header")
@@ -55,21 +55,21 @@ var (
 	errConnection = errors.New("connection failed")
 )
 
-// BadReply reports a 200 that cannot be trusted. The error must hold nothing
-// of the upstream's text.
+// BadReply returns the failure for a 200 that cannot be trusted. err must contain
+// nothing of the upstream's text.
 func BadReply(err error) *router.UpstreamError {
 	return &router.UpstreamError{Status: http.StatusOK, Class: router.ProviderUnavailable, BadReply: true, Err: err}
 }
 
-// BadAnswer is a [BadReply] that could be read, and whose answers are wrong.
+// BadAnswer is a [BadReply] that could be read, but whose answers are wrong.
 func BadAnswer(err error) *router.UpstreamError {
 	bad := BadReply(err)
 	bad.Checked = true
 	return bad
 }
 
-// failure reports an attempt that got no reply. The text of err is not kept:
-// the transport quotes malformed replies in its errors.
+// failure returns the failure of an attempt without a reply. It drops the text of
+// err, because the transport quotes malformed replies in its errors.
 func failure(ctx context.Context, err error) *router.UpstreamError {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
@@ -88,7 +88,7 @@ func timedOut(err error) bool {
 	return ok && t.Timeout()
 }
 
-// cause names what went wrong below HTTP in words of our own.
+// cause names what failed below HTTP in our own words.
 func cause(err error) error {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return fmt.Errorf("%w: %w", errConnection, errno)

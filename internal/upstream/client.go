@@ -27,27 +27,27 @@ const (
 	DefaultMaxInFlightBytes = 256 << 20
 )
 
-// How much of an error body is read, to class it, and for how long.
+// How much of an error body is read to find its class, and for how long.
 const (
 	errorBytes = 16 << 10
 	errorTime  = time.Second
 )
 
-// Config says how to reach one upstream.
+// Config configures a [Client]. BaseURL and, unless KeyOptional, Key are required.
 type Config struct {
 	BaseURL string // required; up to and including its version
-	// Auth is how Key is shown; "" is AuthBearer. KeyHeader is for AuthHeader.
+	// Auth says how Key is sent; "" is AuthBearer. KeyHeader is for AuthHeader.
 	Auth        Auth
 	KeyHeader   string
 	Key         router.Secret
-	KeyOptional bool // no Key is no mistake: nothing is shown then
-	// RequestIDHeader carries the request id; "" sends none.
+	KeyOptional bool // Key may be empty; then no credential is sent
+	// RequestIDHeader is the header for the request id; "" sends none.
 	RequestIDHeader string
-	// HTTP gives its Transport and its Timeout; redirects are never followed and
-	// cookies never kept, whatever it says. Nil, and a nil Transport, is
-	// NewTransport(), and for small requests by HTTP/1.1 a smaller client with the
-	// same bounds that reuses connections. Every connection of HTTP/1 that a
-	// Transport makes carries one request; those of HTTP/2 are shared.
+	// HTTP provides the Transport and the Timeout; redirects are never followed and
+	// cookies never stored, whatever it says. Nil or a nil Transport is
+	// NewTransport(); small HTTP/1.1 requests then use a smaller client with the
+	// same limits, which reuses connections. Every HTTP/1 connection of a Transport
+	// carries one request; those of HTTP/2 are shared.
 	HTTP             *http.Client
 	MaxReplyBytes    int64 // default DefaultMaxReplyBytes
 	MaxInFlightBytes int64 // request and reply bodies together; default DefaultMaxInFlightBytes
@@ -56,17 +56,17 @@ type Config struct {
 }
 
 // Client posts bodies to one upstream. It is safe for concurrent use, starts no
-// goroutine, and never retries.
+// goroutine and never retries.
 type Client struct {
 	base      *url.URL
 	header    http.Header // shared by all requests, never changed
-	fields    string      // of header, without the credential, as they go over the wire
-	shown     string      // the field of the credential; may be empty
+	fields    string      // the fields of header without the credential, as sent
+	shown     string      // the credential's field, as sent; may be empty
 	auth      Auth
 	keyHeader string
 	requestID string
 	transport http.RoundTripper
-	shared    bool  // all that transport opens is HTTP/2 without TLS
+	shared    bool  // transport uses only HTTP/2 without TLS
 	kept      *kept // for small bodies in place of transport; may be nil
 	timeout   time.Duration
 	maxReply  int64
@@ -78,11 +78,11 @@ type Client struct {
 // Target is an address below a client's base URL.
 type Target struct {
 	url  *url.URL
-	head string // of a request: its first line and its Host
+	head string // the first line and the Host of a request
 }
 
-// New checks cfg and makes a client. Its errors wrap [router.ErrConfig] and
-// hold neither the address nor the key.
+// New checks cfg and returns a client. Its errors wrap [router.ErrConfig] and
+// contain neither the address nor the key.
 func New(cfg Config) (*Client, error) {
 	base, err := parseBase(cfg.BaseURL)
 	if err != nil {
@@ -141,7 +141,7 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Target returns the address of path, which begins with a slash.
+// Target returns the address of path, which must begin with a slash.
 func (c *Client) Target(path string) (Target, error) {
 	if !strings.HasPrefix(path, "/") || !plainPath(path) {
 		return Target{}, configError("path of the upstream is unusual")
@@ -154,7 +154,7 @@ func (c *Client) Target(path string) (Target, error) {
 // Buffer returns an empty buffer for a request body.
 func (c *Client) Buffer() *Buffer { return c.pool.lend() }
 
-// Reply is the body of a 200. Its bytes are lent: nothing may keep them after
+// Reply is the body of a 200. Its bytes are lent: nothing may use them after
 // Release.
 type Reply struct {
 	Header http.Header
@@ -165,12 +165,12 @@ type Reply struct {
 // Release gives the reply's bytes back.
 func (r Reply) Release() { r.buf.done() }
 
-// Post sends body, which it takes over, and returns the body of a 200. It shows
-// the attempt's credential and request id. Every other outcome is an
-// [*router.UpstreamError]; with too many bytes in flight it sends nothing and
-// says so by [router.ErrNotSent]. A credential of the caller's that cannot be
-// shown, and a request id that cannot, is a failure of this side, and nothing is
-// sent either: never is the credential replaced with the operator's.
+// Post sends body, which it takes over, and returns the body of a 200. It sends the
+// attempt's credential and request id. Every other outcome is an
+// [*router.UpstreamError]. With too many bytes in flight nothing is sent and the
+// error wraps [router.ErrNotSent]. A caller's credential or a request id that
+// cannot be sent is a local failure, and nothing is sent; the operator's credential
+// is never used instead.
 func (c *Client) Post(ctx context.Context, to Target, a *router.Attempt, body *Buffer) (Reply, error) {
 	own, err := c.own(a)
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *Client) Post(ctx context.Context, to Target, a *router.Attempt, body *B
 	return c.reply(ctx, resp)
 }
 
-// send posts body, over a kept connection if it is small. It gives the body back as
+// send posts body, over a kept connection if it is small. It releases the body as
 // soon as it is written, so a call that waits for a slow upstream holds no copy.
 func (c *Client) send(ctx context.Context, to Target, own own, body *Buffer) (*http.Response, error) {
 	if c.kept != nil && len(body.B) <= keptBytes && !c.kept.multiplexed.Load() {
@@ -217,12 +217,12 @@ func (c *Client) send(ctx context.Context, to Target, own own, body *Buffer) (*h
 	return c.postAlone(ctx, to, c.headerOf(own), body.B)
 }
 
-// own is what the header of one attempt has besides the client's fields: a request
-// ID, and a credential in place of the client's. An empty text is absent.
+// own holds the header fields of one attempt beyond the client's: a request ID, and
+// a credential in place of the client's. An empty text is absent.
 type own struct{ requestID, credential, value string }
 
-// own returns the attempt's own fields, or an error where one of them cannot stand in a
-// header.
+// own returns the attempt's own fields, or an error if a header cannot carry one of
+// them.
 func (c *Client) own(a *router.Attempt) (own own, err error) {
 	if c.requestID != "" {
 		own.requestID = a.RequestID
@@ -238,8 +238,8 @@ func (c *Client) own(a *router.Attempt) (own own, err error) {
 	return own, nil
 }
 
-// headerOf returns the header of an attempt: the client's, which must not be changed,
-// where the attempt has no fields of its own.
+// headerOf returns the header of an attempt. Without fields of its own it is the
+// client's, which must not be changed.
 func (c *Client) headerOf(own own) http.Header {
 	if own.requestID == "" && own.credential == "" {
 		return c.header
@@ -254,8 +254,7 @@ func (c *Client) headerOf(own own) http.Header {
 	return header
 }
 
-// message returns a whole request as it goes over the wire, with the same fields as
-// headerOf.
+// message returns a whole request as sent, with the same fields as headerOf.
 func (c *Client) message(to Target, own own, body *Buffer) *Buffer {
 	m := c.pool.lend()
 	m.B = append(append(m.B, to.head...), c.fields...)
@@ -274,12 +273,12 @@ func (c *Client) message(to Target, own own, body *Buffer) *Buffer {
 	return m
 }
 
-// field returns a field of a header as it goes over the wire.
+// field returns a header field as sent.
 func field(name, value string) string { return name + ": " + value + "\r\n" }
 
-// request builds what http.NewRequest would, without parsing the address
-// again. The transport may call GetBody when it finds that a kept connection
-// was closed before a single byte had been written: that is no retry.
+// request builds what http.NewRequest would, without parsing the address again. The
+// transport may call GetBody when it finds that a kept connection was closed before
+// a byte was written, which is no retry.
 func request(ctx context.Context, to Target, header http.Header, data []byte) *http.Request {
 	r := &http.Request{
 		Method:        http.MethodPost,
@@ -321,7 +320,7 @@ func (c *Client) reply(ctx context.Context, resp *http.Response) (Reply, error) 
 	}
 }
 
-// refusal classes a reply that is not a 200.
+// refusal returns the failure for a reply that is not a 200.
 func (c *Client) refusal(resp *http.Response) *router.UpstreamError {
 	out := &router.UpstreamError{Status: resp.StatusCode, Class: Class(resp.StatusCode), Err: errStatus}
 	if resp.StatusCode < http.StatusBadRequest {
@@ -332,10 +331,11 @@ func (c *Client) refusal(resp *http.Response) *router.UpstreamError {
 	out.RetryAfter = RetryAfter(resp.Header, c.now())
 	buf := c.pool.lend()
 	defer buf.done()
-	// The next candidate waits for this: a body that drips is given up. The body
-	// may be that of the embedding program's own transport.
+	// Reading ends after errorTime, because the next candidate waits for it. The
+	// body may be that of the embedding program's transport, so its Close may
+	// panic.
 	defer time.AfterFunc(errorTime, func() { _ = panics.Catch(resp.Body.Close) }).Stop()
-	// Whatever goes wrong here, the status is known and enough.
+	// If the body cannot be read, the class of the status is enough.
 	if buf.readAll(resp.Body, errorBytes) == nil {
 		if class, ok := Match(c.rules, resp.StatusCode, buf.B); ok {
 			out.Class = class

@@ -58,9 +58,8 @@ func failed(t *testing.T, err error) *router.UpstreamError {
 	return e
 }
 
-// TestReplayOfUnsentRequest: a transport that finds a kept connection closed
-// before it wrote anything may take the body once more, also after it closed
-// the first one.
+// TestReplayOfUnsentRequest: a transport that finds a kept connection closed before
+// it wrote anything may read the body again, even after it closed the first reader.
 func TestReplayOfUnsentRequest(t *testing.T) {
 	c, to := client(t, upstream.Config{}, func(r *http.Request) (*http.Response, error) {
 		first := make([]byte, 3)
@@ -81,8 +80,8 @@ func TestReplayOfUnsentRequest(t *testing.T) {
 	got.Release()
 }
 
-// TestLateReader: a transport may go on reading a body after RoundTrip has
-// returned; its bytes must not be lent to somebody else meanwhile.
+// TestLateReader: a transport may still read a body after RoundTrip has returned,
+// so its bytes must not be lent again.
 func TestLateReader(t *testing.T) {
 	var late io.ReadCloser
 	c, to := client(t, upstream.Config{}, func(r *http.Request) (*http.Response, error) {
@@ -122,8 +121,8 @@ func TestMaxReplyBytes(t *testing.T) {
 	}
 }
 
-// TestRefusedUnread: a reply that announces too much, or that has to be
-// decompressed, is refused before a byte of it is read.
+// TestRefusedUnread: a reply that announces too many bytes, or that is compressed,
+// is refused before a byte of it is read.
 func TestRefusedUnread(t *testing.T) {
 	for name, change := range map[string]func(*http.Response){
 		"announced": func(r *http.Response) { r.ContentLength = 101 },
@@ -142,7 +141,7 @@ func TestRefusedUnread(t *testing.T) {
 	}
 }
 
-// TestMaxInFlightBytes: bodies count until they are given back, and no longer.
+// TestMaxInFlightBytes: bodies count until they are released, and no longer.
 func TestMaxInFlightBytes(t *testing.T) {
 	c, to := client(t, upstream.Config{MaxInFlightBytes: 64 << 10}, func(*http.Request) (*http.Response, error) {
 		return reply(http.StatusOK, strings.Repeat("x", 10_000)), nil
@@ -193,7 +192,7 @@ func TestTimeoutOfTheGivenClient(t *testing.T) {
 	})
 }
 
-// drip is a body that gives a byte now and then, until it is closed.
+// drip is a body that yields a byte now and then, until it is closed.
 type drip chan struct{}
 
 func (d drip) Read(p []byte) (int, error) {
@@ -214,7 +213,7 @@ func (d drip) Close() error {
 	return nil
 }
 
-// TestDrippingErrorBody: the class of a failure is worth no more than a second.
+// TestDrippingErrorBody: reading the body of a failure takes at most a second.
 func TestDrippingErrorBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, to := client(t, upstream.Config{}, func(*http.Request) (*http.Response, error) {
@@ -258,7 +257,7 @@ func TestTransport(t *testing.T) {
 	assert.NotSame(t, tr, upstream.NewTransport())
 }
 
-// TestEnvironmentProxy: a proxy of the environment gets neither key nor body.
+// TestEnvironmentProxy: a proxy of the environment is not used.
 func TestEnvironmentProxy(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
@@ -296,8 +295,8 @@ func TestKeptConnections(t *testing.T) {
 	assert.Len(t, connections, 1)
 }
 
-// TestLargeBuffersAreForgotten: after a body that was too much, one that is not
-// is as welcome as before.
+// TestLargeBuffersAreForgotten: after a body that was too large, a normal one is
+// accepted as before.
 func TestLargeBuffersAreForgotten(t *testing.T) {
 	size := 10
 	c, to := client(t, upstream.Config{MaxInFlightBytes: 64 << 10}, func(*http.Request) (*http.Response, error) {
@@ -316,8 +315,8 @@ func TestLargeBuffersAreForgotten(t *testing.T) {
 	}
 }
 
-// TestHeaderNames: a header that cannot be sent, or that says how a request is
-// framed, carries neither keys nor ids.
+// TestHeaderNames: a header that cannot be sent, or that controls the framing of a
+// request, is refused for keys and ids.
 func TestHeaderNames(t *testing.T) {
 	for _, name := range []string{"X Key", "X-Key:", "X\r\nKey", "X-K\u00e9y", "X/Key", "host", "Content-Length", "transfer-encoding", "Trailer", "Connection", "expect"} {
 		_, err := upstream.New(upstream.Config{BaseURL: "http://127.0.0.1:1", Auth: upstream.AuthHeader, KeyHeader: name, Key: "sk-1"})

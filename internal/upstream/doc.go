@@ -1,13 +1,12 @@
-// Package upstream is the floor that the HTTP clients of upstream services
-// share: how an upstream is reached, how much of it is read, and how its
-// failures are classed.
+// Package upstream is the common part of the HTTP clients of upstream services. It
+// sends requests, limits how much of a reply is read, and gives failures their
+// classes.
 //
-// The one thing to know first: an upstream is hostile input. Its address is
-// fixed when a client is made and nothing of a request can change it, redirects
-// are never followed, every body is read up to a cap, and no text of an
-// upstream ever stands in an error.
+// The one thing to know first: an upstream is hostile input. Its address is fixed
+// when a client is made and no request can change it. Redirects are never followed,
+// every body is read up to a limit, and no error contains an upstream's text.
 //
-// Addresses come from the operator, so plain http and loopback are allowed and
-// there is no guard against private addresses: whoever may write the
-// configuration may already reach them.
+// Addresses come from the operator, so plain http and loopback are allowed. There
+// is no guard against private addresses, because the author of the configuration
+// can already reach them.
 package upstream

@@ -7,11 +7,11 @@ import (
 	"github.com/signalbox/signalbox/internal/jsontext"
 )
 
-// The functions below take JSON apart without building anything; package jsontext says
-// what they rely on.
+// The functions below read JSON without building values; package jsontext documents what
+// they require.
 
-// Trim cuts the white space around a value; "null" stands for nothing at all,
-// so that the first byte can be looked at.
+// Trim removes the white space around a value. It returns "null" for an empty text,
+// so that a first byte always exists.
 func Trim(value []byte) []byte {
 	if value = jsontext.Trim(value); len(value) > 0 {
 		return value
@@ -19,8 +19,8 @@ func Trim(value []byte) []byte {
 	return []byte("null")
 }
 
-// Members walks an object: names without escapes, and values. Anything but an object has
-// no members.
+// Members iterates over an object: names without escapes, and values. Anything but
+// an object has no members.
 func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		object = Trim(object)
@@ -35,7 +35,7 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Elements walks an array. Anything but an array has no elements.
+// Elements iterates over an array. Anything but an array has no elements.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		array = Trim(array)
@@ -50,7 +50,7 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// Member returns the value of a member, nil where there is none or it is null.
+// Member returns the value of a member, or nil where it is absent or null.
 func Member(object []byte, name string) []byte {
 	for n, value := range Members(object) {
 		if string(n) == name {
@@ -67,13 +67,13 @@ func notNull(value []byte) []byte {
 	return value
 }
 
-// String returns the text of a string value, "" of anything else.
+// String returns the text of a string value, or "" for anything else.
 func String(value []byte) string {
 	s, _ := jsontext.Text(value)
 	return s
 }
 
-// Number returns the number that a value is.
+// Number returns the value of a number, and whether value is one.
 func Number(value []byte) (float64, bool) {
 	if len(value) == 0 || len(value) > 64 || value[0] != '-' && (value[0] < '0' || value[0] > '9') {
 		return 0, false

@@ -15,8 +15,8 @@ import (
 )
 
 // keptBytes is the largest body that is sent over a [kept] connection, in bytes.
-// Every socket buffer takes so much at once, so a write never waits for an upstream
-// that reads nothing, or that refuses before it has read.
+// Every socket buffer takes that much at once, so a write never waits for an
+// upstream that does not read.
 const keptBytes = 16 << 10
 
 // errMultiplexed says that nothing was sent because the upstream speaks HTTP/2.
@@ -45,11 +45,11 @@ type kept struct {
 	sweeping bool        // sweep will be called
 }
 
-// newKept returns what posts small bodies to base, or nil where that is for an
-// http.Transport.
+// newKept returns the pool that posts small bodies to base, or nil where an
+// http.Transport must be used.
 func newKept(base *url.URL) *kept {
 	host, port := base.Hostname(), base.Port()
-	// A name beyond ASCII and a zone are written otherwise in a Host header.
+	// A Host header spells a name beyond ASCII or with a zone differently.
 	plain := !strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == '%' || r > '~' })
 	if !plain || !canLook {
 		return nil
@@ -64,8 +64,8 @@ func newKept(base *url.URL) *kept {
 	return k
 }
 
-// take returns a connection that is ready for a request: an idle one, or a new one.
-// The caller must post a request on it.
+// take returns a connection that is ready for a request, idle or new. The caller
+// must post a request on it.
 func (k *kept) take(ctx context.Context) (*keptConn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -97,8 +97,8 @@ func (k *kept) dial(ctx context.Context) (*keptConn, error) {
 	return newKeptConn(k, conn, look), nil
 }
 
-// secure begins TLS on a connection. The look that it returns also sees what TLS has
-// read from the connection and not yet returned.
+// secure starts TLS on a connection. The returned look also detects bytes that TLS
+// has read from the connection but not yet returned.
 func (k *kept) secure(ctx context.Context, conn net.Conn, look func() error) (net.Conn, func() error, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
@@ -138,8 +138,8 @@ func (k *kept) pop() *keptConn {
 	return c
 }
 
-// put keeps a connection for the next request, or closes it where
-// idleConnsPerHost connections are idle already.
+// put keeps a connection for the next request, or closes it if idleConnsPerHost
+// connections are idle already.
 func (k *kept) put(c *keptConn) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -156,8 +156,8 @@ func (k *kept) put(c *keptConn) {
 }
 
 // sweep closes the connections that were not used since the last sweep. So no
-// connection is idle for longer than two intervals between sweeps, and no request
-// sets a timer for it.
+// connection is idle for longer than two intervals, and requests need no timer for
+// it.
 func (k *kept) sweep() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

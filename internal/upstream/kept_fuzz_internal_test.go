@@ -51,7 +51,7 @@ func (c *canned) Close() error {
 	return nil
 }
 
-// look is what looker's would say, were there no end.
+// look is what looker would report without the end of the connection.
 func (c *canned) look() error {
 	select {
 	case <-c.asked:
@@ -69,12 +69,12 @@ func (*canned) SetDeadline(time.Time) error      { return nil }
 func (*canned) SetReadDeadline(time.Time) error  { return nil }
 func (*canned) SetWriteDeadline(time.Time) error { return nil }
 
-// taken is what a client makes of the bytes of an upstream.
+// taken is what a client reads from the bytes of an upstream.
 type taken struct {
 	status int
 	header http.Header
 	body   string
-	whole  bool // the reply has come to its end
+	whole  bool // the reply was read to its end
 }
 
 func take(resp *http.Response, err error) taken {
@@ -84,15 +84,15 @@ func take(resp *http.Response, err error) taken {
 	defer resp.Body.Close() //nolint:errcheck // nothing to learn
 	got := taken{status: resp.StatusCode, header: resp.Header}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
-		return got // what follows is no body, and nobody reads it
+		return got // what follows is no body and is not read
 	}
 	body, err := io.ReadAll(resp.Body)
 	got.body, got.whole = string(body), err == nil
 	return got
 }
 
-// reusable says by the book whether a connection that gave these bytes, which
-// are a reply that was read to its end, may carry another request.
+// reusable says by the specification whether a connection with these bytes, a reply
+// that was read to its end, may carry another request.
 func reusable(t *testing.T, data []byte) bool {
 	t.Helper()
 	in := bytes.NewReader(data)
@@ -108,9 +108,8 @@ func reusable(t *testing.T, data []byte) bool {
 		len(resp.Trailer) == 0 && r.Buffered()+in.Len() == 0
 }
 
-// FuzzKept: of whatever bytes, a kept takes the very reply that an
-// http.Transport takes, and uses the connection again only where nothing can be
-// left on it.
+// FuzzKept: for any bytes, a kept reads the same reply as an http.Transport, and
+// reuses the connection only where nothing can be left on it.
 func FuzzKept(f *testing.F) {
 	for _, s := range []string{
 		reply("body"), reply("") + reply("stray"),

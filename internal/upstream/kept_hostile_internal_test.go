@@ -25,12 +25,12 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// host is an upstream that says text to the first request, and hears no more on
-// that connection if it is to end it; every other request has its reply.
+// host is an upstream that sends text to the first request. If it is to end that
+// connection, it reads nothing more from it. Every other request gets its reply.
 type host struct {
 	base   string
 	asked  atomic.Int64
-	served sync.WaitGroup // connections that nobody has ended
+	served sync.WaitGroup // connections that are still served
 }
 
 func hostile(t *testing.T, text string, end func(net.Conn)) *host {
@@ -83,14 +83,14 @@ func reset(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// discardLog is for what an http.Transport says when it hears something unasked.
+// discardLog discards what an http.Transport logs about unasked bytes.
 func discardLog(t testing.TB) {
 	t.Helper()
 	log.SetOutput(io.Discard)
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
 }
 
-// outcome is what a caller can see of an attempt.
+// outcome is what a caller sees of an attempt.
 type outcome struct {
 	data      string
 	class     router.Class
@@ -109,8 +109,8 @@ func outcomeOf(data string, err error) outcome {
 	return outcome{data: data}
 }
 
-// hostiles are replies that are broken, odd, or lead astray; the next request
-// on their connection must not get what is left of them.
+// hostiles are broken, odd or misleading replies. The next request on their
+// connection must not get what is left of them.
 func hostiles() map[string]string {
 	const ok, chunks = "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
 	stray := reply("stray")
@@ -150,9 +150,9 @@ func hostiles() map[string]string {
 	}
 }
 
-// TestHostileReplies: whatever an upstream says, asking by a kept connection
-// and by an http.Transport have the same outcome, the next request over a kept
-// has its own reply, and no connection is left open but one that is kept.
+// TestHostileReplies: for any reply, a kept connection and an http.Transport have
+// the same outcome. The next request over a kept has its own reply, and no
+// connection stays open except a pooled one.
 func TestHostileReplies(t *testing.T) {
 	discardLog(t)
 	for name, text := range hostiles() {
@@ -171,7 +171,7 @@ func TestHostileReplies(t *testing.T) {
 				outcomes = append(outcomes, outcomeOf(got, err))
 				require.NotErrorIs(t, err, context.DeadlineExceeded)
 				assert.Equal(t, int64(1), h.asked.Load(), "nothing is sent twice")
-				if own { // an http.Transport may look at what is left only after it has asked again
+				if own { // an http.Transport may detect what is left only after the next request
 					got, err = ask(ctx, c, "{}")
 					require.NoError(t, err)
 					assert.Equal(t, "next", got)
@@ -188,9 +188,9 @@ func TestHostileReplies(t *testing.T) {
 	}
 }
 
-// TestEndedConnections: an upstream that ends a connection is asked no second
-// time for what it may have read, on a fresh connection and on one that was
-// used before; where it ended before, the request is not lost.
+// TestEndedConnections: a request that an upstream may have read before it closed
+// the connection is not sent again, on a new and on a reused connection. Where the
+// upstream closed it before, the request is not lost.
 func TestEndedConnections(t *testing.T) {
 	for name, end := range map[string]func(net.Conn){"closed": fin, "reset": reset} {
 		for at, text := range map[string]string{
@@ -230,8 +230,8 @@ func TestEndedConnections(t *testing.T) {
 	})
 }
 
-// TestContextEndsAnywhere: wherever an exchange stands, the end of its context
-// ends it at once, with its connection.
+// TestContextEndsAnywhere: the end of a context ends an exchange at every stage,
+// with its connection.
 func TestContextEndsAnywhere(t *testing.T) {
 	for name, far := range map[string]func(net.Conn){
 		"nothing is read": func(net.Conn) {},
@@ -283,7 +283,7 @@ func say(conn net.Conn, text string) {
 	_, _ = io.WriteString(conn, text)
 }
 
-// TestSameRequest: both ways say the same to an upstream.
+// TestSameRequest: both ways send the same request.
 func TestSameRequest(t *testing.T) {
 	type asked struct {
 		host, uri, body  string

@@ -25,7 +25,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// script serves connections by hand: talk n is what is done with the n-th.
+// script serves connections by hand: the n-th talk serves the n-th connection.
 func script(t *testing.T, talk ...func(conn net.Conn, r *bufio.Reader)) (*Client, *kept) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -102,8 +102,8 @@ func count(k *kept) int {
 	return len(k.idle)
 }
 
-// idle waits until something has come over the only idle connection, and takes
-// a byte of it.
+// idle waits until something has arrived on the only idle connection, and looks at
+// it.
 func idle(t *testing.T, k *kept) error {
 	t.Helper()
 	k.mu.Lock()
@@ -113,7 +113,7 @@ func idle(t *testing.T, k *kept) error {
 	return err
 }
 
-// TestClosedWhileIdle: a connection that the upstream closed meanwhile costs no
+// TestClosedWhileIdle: a connection that the upstream closed while idle fails no
 // request.
 func TestClosedWhileIdle(t *testing.T) {
 	once := func(text string) func(net.Conn, *bufio.Reader) {
@@ -128,7 +128,7 @@ func TestClosedWhileIdle(t *testing.T) {
 	}
 }
 
-// TestUnaskedBytes: what comes while nothing is asked, or behind a reply, is no
+// TestUnaskedBytes: bytes that arrive without a request, or after a reply, are no
 // reply to the next request.
 func TestUnaskedBytes(t *testing.T) {
 	stray := "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray"
@@ -162,7 +162,7 @@ func TestUnaskedBytes(t *testing.T) {
 }
 
 // TestReplies: every form of a reply is read as net/http reads it, and the
-// connection is used again exactly where it may be.
+// connection is reused exactly where that is safe.
 func TestReplies(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
@@ -199,8 +199,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// TestBrokenReplies: nothing broken is taken for a reply, and its connection
-// never for a sound one.
+// TestBrokenReplies: a broken reply is an error, and its connection is not reused.
 func TestBrokenReplies(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":         "",
@@ -216,7 +215,7 @@ func TestBrokenReplies(t *testing.T) {
 			c, k := script(t, func(conn net.Conn, r *bufio.Reader) {
 				if q, err := http.ReadRequest(r); err == nil {
 					_, _ = io.Copy(io.Discard, q.Body)
-					_, _ = io.WriteString(conn, text) // it may be hung up on
+					_, _ = io.WriteString(conn, text) // the client may have closed the connection
 				}
 			})
 			_, err := ask(t.Context(), c, "{}")
@@ -228,8 +227,8 @@ func TestBrokenReplies(t *testing.T) {
 	}
 }
 
-// TestRefusedBeforeRead: an upstream may refuse a large body without reading
-// it, and without closing.
+// TestRefusedBeforeRead: an upstream may refuse a large body without reading it and
+// without closing the connection.
 func TestRefusedBeforeRead(t *testing.T) {
 	over := make(chan struct{})
 	c, _ := script(t, func(conn net.Conn, r *bufio.Reader) {
@@ -259,8 +258,8 @@ func postOn(ctx context.Context, k *kept, to Target, body string) (*http.Respons
 	return c.post(ctx, message)
 }
 
-// TestNoBodyWaitsForTheReply: a body that was sent is given back before the reply
-// comes, so that calls that wait hold no copy of it.
+// TestNoBodyWaitsForTheReply: a sent body is released before the reply arrives, so
+// that waiting calls hold no copy of it.
 func TestNoBodyWaitsForTheReply(t *testing.T) {
 	var c *Client
 	held := int64(-1)
@@ -275,9 +274,9 @@ func TestNoBodyWaitsForTheReply(t *testing.T) {
 	assert.Zero(t, held)
 }
 
-// TestEndedContextCondemns: a connection is not used again once the context of
-// its request has ended, even if the reply was read to its end: whoever closes
-// it for the context might do so later.
+// TestEndedContextCondemns: a connection is not reused once the context of its
+// request has ended, even if the reply was read to its end. The goroutine that
+// closes it for the context may do so later.
 func TestEndedContextCondemns(t *testing.T) {
 	for name, end := range map[string]bool{"ended": true, "not ended": false} {
 		c, k := script(t, func(conn net.Conn, r *bufio.Reader) { answer(t, conn, r, reply("body")) })
@@ -289,7 +288,7 @@ func TestEndedContextCondemns(t *testing.T) {
 		if end {
 			cancel()
 		}
-		text, err := io.ReadAll(resp.Body) // it is in the buffer already
+		text, err := io.ReadAll(resp.Body) // the body is in the buffer already
 		require.NoError(t, err)
 		assert.Equal(t, "body", string(text))
 		require.NoError(t, resp.Body.Close())
@@ -298,7 +297,7 @@ func TestEndedContextCondemns(t *testing.T) {
 	}
 }
 
-// pipe returns a connection in memory, which a bubble can wait for.
+// pipe returns an in-memory connection, which synctest can wait for.
 func pipe(k *kept) (near *keptConn, far net.Conn) {
 	a, b := net.Pipe()
 	near = &keptConn{Conn: a, home: k, look: func() error { return nil }}
@@ -306,8 +305,8 @@ func pipe(k *kept) (near *keptConn, far net.Conn) {
 	return near, b
 }
 
-// TestIdleTime: an idle connection is closed in time, one that is used is not,
-// and nothing is left behind.
+// TestIdleTime: an idle connection is closed in time, one in use is not, and no
+// timer is left behind.
 func TestIdleTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kept{}
@@ -350,8 +349,7 @@ func TestIdleCount(t *testing.T) {
 	})
 }
 
-// TestNoDeadline: without a deadline of the caller's, a head is waited for only
-// so long.
+// TestNoDeadline: without a caller's deadline, the wait for a head is bounded.
 func TestNoDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kept{}
@@ -366,7 +364,7 @@ func TestNoDeadline(t *testing.T) {
 	})
 }
 
-// TestManyAtOnce: whatever ends early, nobody gets another one's reply.
+// TestManyAtOnce: whatever ends early, no call gets another one's reply.
 func TestManyAtOnce(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -400,7 +398,7 @@ func TestManyAtOnce(t *testing.T) {
 	assert.LessOrEqual(t, count(k), 16)
 }
 
-// TestRequestIDInHead: what could end a header line is never sent.
+// TestRequestIDInHead: a text that could end a header line is never sent.
 func TestRequestIDInHead(t *testing.T) {
 	asked := false
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
@@ -418,8 +416,8 @@ func TestRequestIDInHead(t *testing.T) {
 	assert.False(t, asked)
 }
 
-// TestHeadInTime: a deadline of the caller's that is far off does not make a
-// head take longer than the client allows.
+// TestHeadInTime: a caller's distant deadline does not extend the client's limit
+// for a head.
 func TestHeadInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kept{}

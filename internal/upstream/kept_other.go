@@ -4,7 +4,7 @@ package upstream
 
 import "net"
 
-// canLook says that looker works here.
+// canLook says whether looker works on this system.
 const canLook = false
 
 func looker(net.Conn) (func() error, error) { return nil, errConnection }

@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// canLook says that looker works here.
+// canLook says whether looker works on this system.
 const canLook = true
 
-// looker returns a function that says, without waiting, whether a connection is
-// open and nothing has come over it. What has come is lost.
+// looker returns a function that reports, without waiting, whether a connection is
+// open and has received nothing. Received bytes are lost.
 func looker(conn net.Conn) (func() error, error) {
 	c, ok := conn.(syscall.Conn)
 	if !ok {

@@ -28,8 +28,8 @@ type keptConn struct {
 	look  func() error // returns nil if the connection is open and silent
 	in    *bufio.Reader
 	timer *time.Timer // ends the wait for a head; nil before the first request
-	head  int64       // bytes that a reply may still have before its body
-	plain bool        // the latest reply came first, and says once where it ends
+	head  int64       // how many more bytes a reply may have before its body
+	plain bool        // the last reply had no interim reply, and states its end once
 	swept bool        // was idle at the last sweep; guarded by home.mu
 }
 
@@ -40,10 +40,10 @@ func newKeptConn(home *kept, conn net.Conn, look func() error) *keptConn {
 }
 
 // quiet reports whether the connection can carry a request. It cannot if the
-// upstream has closed it, or has sent something unasked.
+// upstream has closed it or has sent something unasked.
 func (c *keptConn) quiet() bool { return c.look() == nil }
 
-// Read is for c.in. It limits the bytes before a body to c.head.
+// Read is called by c.in. It limits the bytes before a body to c.head.
 func (c *keptConn) Read(p []byte) (int, error) {
 	if c.head <= 0 {
 		return 0, errHead
@@ -53,9 +53,9 @@ func (c *keptConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// post sends a request, gives its bytes back and returns the head of the reply.
-// The body of the reply gives the connection back, or closes it. When ctx ends,
-// the connection is closed under whatever waits for it.
+// post sends a request, releases its bytes and returns the head of the reply. The
+// body of the reply returns the connection to the pool or closes it. When ctx ends,
+// the connection is closed, which ends any read or write on it.
 func (c *keptConn) post(ctx context.Context, message *Buffer) (*http.Response, error) {
 	stop := context.AfterFunc(ctx, c.hangUp)
 	resp, err := c.ask(message)
@@ -70,8 +70,8 @@ func (c *keptConn) post(ctx context.Context, message *Buffer) (*http.Response, e
 
 func (c *keptConn) hangUp() { _ = c.Close() }
 
-// ask writes a request at once and reads the head of its reply, which has its
-// own time, however far off the end of a context is.
+// ask writes a request at once and reads the head of its reply. The head has a time
+// limit of its own, beside that of the context.
 func (c *keptConn) ask(message *Buffer) (resp *http.Response, err error) {
 	if c.timer == nil {
 		c.timer = time.AfterFunc(headerTimeout, c.hangUp)
@@ -162,14 +162,15 @@ func (b *keptBody) end(whole bool) {
 	}
 }
 
-// sound reports whether only the reply to the next request can come next. That is
-// not certain
-//   - after a reply other than 200, because a proxy that has given up on the upstream
-//     behind it may still pass on its answer;
+// sound reports whether the next reply on the connection can only be that to the
+// next request. That is not certain
+//
+//   - after a reply other than 200, because a proxy that has given up on the
+//     upstream behind it may still forward that upstream's answer;
 //   - after a reply with interim replies, with trailers, or with both a length and
 //     chunks;
 //   - after a reply of HTTP/1.0;
-//   - where anything has arrived behind the reply.
+//   - where anything has arrived after the reply.
 func (b *keptBody) sound() bool {
 	r := b.resp
 	return r.StatusCode == http.StatusOK && r.ProtoAtLeast(1, 1) && !r.Close && len(r.Trailer) == 0 &&

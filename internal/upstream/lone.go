@@ -20,13 +20,13 @@ func sharesPlain(rt http.RoundTripper, base *url.URL) bool {
 	return ok && base.Scheme == "http" && t.Protocols != nil && t.Protocols.UnencryptedHTTP2() && !t.Protocols.HTTP1()
 }
 
-// postAlone sends a request by the transport, on an HTTP/1 connection that carries no
-// other request before or after it. An http.Transport reuses a connection after a
-// reply of any status, and takes bytes that arrive unasked for the next reply. The
-// streams of HTTP/2 are numbered, so its connections are shared.
+// postAlone sends a request by the transport, on an HTTP/1 connection that carries
+// no other request. An http.Transport reuses a connection after a reply of any
+// status, and takes bytes that arrive unasked for the next reply. The streams of
+// HTTP/2 are numbered, so its connections are shared.
 //
-// A reused connection is closed before the request is written, so that the transport
-// opens another one. A reply that comes over it all the same is dropped.
+// A reused connection is closed before the request is written, so that the
+// transport opens another one. A reply that still arrives over it is dropped.
 func (c *Client) postAlone(ctx context.Context, to Target, header http.Header, body []byte) (*http.Response, error) {
 	if c.shared {
 		return c.transport.RoundTrip(request(ctx, to, header, body))

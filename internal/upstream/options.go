@@ -6,9 +6,9 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// AppendOptions appends those members of a caller's options that the upstream
-// knows, each with a comma before it, in the order of known. Options that are
-// not an object have none; a member that is null counts as absent.
+// AppendOptions appends those members of a caller's options that are in known, each
+// after a comma and in the order of known. Options that are no object have none; a
+// null member counts as absent.
 func AppendOptions(dst []byte, options json.RawMessage, known []string) []byte {
 	if len(options) == 0 || len(known) == 0 || systemone.CheckSyntax(options) != nil {
 		return dst
@@ -22,7 +22,7 @@ func AppendOptions(dst []byte, options json.RawMessage, known []string) []byte {
 	return dst
 }
 
-// AppendName begins a member that is not an object's first one.
+// AppendName begins a member that is not the first of its object.
 func AppendName(dst []byte, name string) []byte {
 	dst = append(dst, ',')
 	dst = systemone.AppendString(dst, name)

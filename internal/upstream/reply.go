@@ -23,8 +23,8 @@ func Name(text string) string {
 	return text
 }
 
-// Cost returns a cost that an upstream says it charged as a plain decimal, and
-// "", not known, when it is none.
+// Cost returns a cost that an upstream reports as a plain decimal. It is "", which
+// means unknown, for anything else.
 func Cost(n json.Number) json.Number {
 	text := string(n)
 	mantissa, exponent, scientific := strings.Cut(strings.ToLower(text), "e")
@@ -50,8 +50,8 @@ func digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// Sole reports whether a question has one possible answer: a choice of one
-// option, a score of one level. Some upstreams refuse those.
+// Sole reports whether a question has only one possible answer: a choice of one
+// option, a score of one level. Some upstreams refuse these.
 func Sole(q systemone.Question) bool {
 	return q.Kind == systemone.Choice && len(q.Options) == 1 || q.Kind == systemone.Score && len(q.Levels) == 1
 }

@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// maxRetryAfter is the longest hint that is believed.
+// maxRetryAfter is the longest hint that is accepted.
 const maxRetryAfter = time.Hour
 
-// RetryAfter returns how long an upstream asks to be left alone, 0 when it
-// gives no hint that can be understood, and never more than an hour. It reads
-// retry-after-ms before Retry-After, which may be seconds or an HTTP date
-// (RFC 9110, 10.2.3) and is then compared with now.
+// RetryAfter returns for how long an upstream asks not to be called, at most an
+// hour, and 0 without a valid hint. It reads retry-after-ms before Retry-After.
+// That is seconds or an HTTP date (RFC 9110, 10.2.3), which is compared with now.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	if d, ok := units(h.Get("Retry-After-Ms"), time.Millisecond); ok {
 		return d

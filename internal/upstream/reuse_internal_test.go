@@ -27,13 +27,13 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// echo is a whole 200 that answers the request of that id.
+// echo is a whole 200 that answers the request with that id.
 func echo(id string) string { return reply("answer to " + id) }
 
 // endings are ways to end a request's exchange after which the connection must
-// carry no other request. %s stands for a whole answer to the same request,
-// which comes before the upstream has read the next one: within the same bytes,
-// or once that has been written.
+// carry no other request. %s is a whole answer to the same request. It arrives
+// before the upstream has read the next one: in the same bytes, or after that was
+// written.
 func endings() map[string]struct{ now, late string } {
 	const ok = "HTTP/1.1 200 OK\r\n"
 	both := map[string]struct{ now, late string }{
@@ -59,8 +59,8 @@ func endings() map[string]struct{ now, late string } {
 	return both
 }
 
-// gateway serves connections on which the exchange of a request that asks for an
-// ending ends in it; every other request has its answer. It counts connections.
+// gateway serves connections. The exchange of a request that names an ending ends
+// in it; every other request gets its answer. It counts connections.
 type gateway struct {
 	base   string
 	mu     sync.Mutex
@@ -126,7 +126,7 @@ func (g *gateway) serve(conn net.Conn) {
 	}
 }
 
-// transports are both ways of a client to a plain address.
+// transports are a client's two ways to a plain address.
 func transports(t testing.TB, base string) map[string]*Client {
 	t.Helper()
 	all := map[string]*Client{}
@@ -147,8 +147,9 @@ func transports(t testing.TB, base string) map[string]*Client {
 	return all
 }
 
-// TestLateAnswer: what an upstream says after a reply that was not a plain 200, or
-// behind one, is never the answer to the next request, whichever way that takes.
+// TestLateAnswer: what an upstream sends after a reply that was not a plain 200, or
+// behind one, is never the answer to the next request, whichever way that request
+// takes.
 func TestLateAnswer(t *testing.T) {
 	discardLog(t)
 	g := newGateway(t)
@@ -157,7 +158,7 @@ func TestLateAnswer(t *testing.T) {
 			t.Run(way+", "+name, func(t *testing.T) {
 				for i := range 20 {
 					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-					_, _ = ask(ctx, c, fmt.Sprintf("first-%d %s", i, name)) // refused or answered: both may be
+					_, _ = ask(ctx, c, fmt.Sprintf("first-%d %s", i, name)) // both a refusal and an answer are valid
 					got, err := ask(ctx, c, fmt.Sprintf("next-%d", i))
 					cancel()
 					require.NoError(t, err, "a sound request is not lost")
@@ -201,7 +202,7 @@ func TestLateAnswerAmongMany(t *testing.T) {
 }
 
 // secured is an upstream behind TLS that counts connections. A request whose body
-// begins with "504" is refused so; each other one has its body for an answer.
+// begins with "504" gets that status; any other one is answered with its body.
 func secured(t *testing.T, http2 bool) (*Client, *atomic.Int64) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -241,9 +242,9 @@ func trust(c *Client, certificate *x509.Certificate) {
 	}
 }
 
-// TestTLS: what holds for a plain address holds behind TLS: sound connections of
-// HTTP/1.1 are used again, others are not, and HTTP/2 shares one, whatever the
-// statuses of its streams.
+// TestTLS: the same rules apply behind TLS. Sound connections of HTTP/1.1 are
+// reused, others are not, and HTTP/2 shares one, whatever the statuses of its
+// streams.
 func TestTLS(t *testing.T) {
 	for name, c := range map[string]struct {
 		http2        bool
@@ -277,8 +278,8 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestUnaskedBehindTLS: what comes unasked is found behind TLS as well, also where
-// TLS has read it and not handed it out.
+// TestUnaskedBehindTLS: unasked bytes are detected behind TLS as well, even where
+// TLS has read but not returned them.
 func TestUnaskedBehindTLS(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -327,7 +328,7 @@ func TestUnaskedBehindTLS(t *testing.T) {
 	serving.Wait()
 }
 
-// gathered is a connection that can put several writes into one.
+// gathered is a connection that can combine several writes into one.
 type gathered struct {
 	net.Conn
 	hold bool
@@ -347,8 +348,8 @@ func (g *gathered) release() {
 	g.hold, g.text = false, nil
 }
 
-// BenchmarkReuse is what a small request costs on a connection that is used again,
-// and what one costs that has a connection to itself.
+// BenchmarkReuse is the cost of a small request on a reused connection, and on one
+// of its own.
 func BenchmarkReuse(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(w, r.Body)

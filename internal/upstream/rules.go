@@ -8,19 +8,18 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Rule is what a client knows of its upstream's errors beyond their status: an
-// error with this status, code and message is of this class. Empty fields
-// match anything; text compares without case.
+// Rule gives an error with this status, code and message a class that differs from
+// its status's. Empty fields match anything; text is compared without case.
 type Rule struct {
 	Status  int    // 0: any
-	Code    string // whole, of a member code, type, error_type or status
-	Message string // a part, of a member message or msg, or of an error that is a mere string
+	Code    string // the whole value of a member code, type, error_type or status
+	Message string // a substring of a member message or msg, or of an error that is a string
 	Class   router.Class
 }
 
-// CommonRules are errors that mean the same wherever they appear: a model that
-// the upstream does not know, which is the operator's mistake and not the
-// caller's, and a request that is too large for it.
+// CommonRules returns the rules for errors that mean the same at every upstream: a
+// model that the upstream does not know, which is the operator's mistake, or a
+// request that is too large.
 func CommonRules() []Rule {
 	return []Rule{
 		{Code: "model_not_found", Class: router.ProviderUnavailable},
@@ -35,8 +34,8 @@ func CommonRules() []Rule {
 	}
 }
 
-// Match returns the class of the first rule that fits an error body. A body
-// that is not JSON, or is damaged, fits none.
+// Match returns the class of the first rule that fits an error body. A body that is
+// not valid JSON fits none.
 func Match(rules []Rule, status int, data []byte) (router.Class, bool) {
 	if len(rules) == 0 || systemone.CheckSyntax(data) != nil {
 		return "", false
@@ -51,9 +50,9 @@ func Match(rules []Rule, status int, data []byte) (router.Class, bool) {
 	return "", false
 }
 
-// details are the parts of an error body that say what is wrong. What an
-// upstream repeats of the request stands elsewhere in it and is not looked at:
-// a caller must not choose the class of an error by the words of a state.
+// details are the members of an error body that describe the error. Other members,
+// in which an upstream may repeat the request, are ignored: otherwise a caller
+// could choose the class of an error by the text of a state.
 type details []detail
 
 type detail struct{ codes, messages []string }
@@ -75,8 +74,8 @@ func containsFold(s, part string) bool {
 	return strings.Contains(strings.ToLower(s), strings.ToLower(part))
 }
 
-// read collects the details of an error body: those of the object itself and
-// of its error, detail and errors members, in the forms that upstreams use.
+// read collects the details of an error body: those of the object itself and of its
+// error, detail and errors members, in the forms that upstreams use.
 func (e *details) read(value []byte, depth int) {
 	if depth > 3 {
 		return

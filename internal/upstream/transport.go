@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// What the transport of [NewTransport] allows, and a [kept] too.
+// Limits of the transport of [NewTransport] and of a [kept].
 const (
 	dialTimeout      = 5 * time.Second
 	handshakeTimeout = 5 * time.Second
 	keepAlive        = 30 * time.Second
-	headerTimeout    = 60 * time.Second // a floor under callers without a deadline
+	headerTimeout    = 60 * time.Second // for callers without a deadline
 	idleTimeout      = 90 * time.Second
 	idleConns        = 256
 	idleConnsPerHost = 64
@@ -21,10 +21,10 @@ const (
 	pingTimeout      = 5 * time.Second
 )
 
-// NewTransport returns the transport that clients use unless they are given
-// one: no proxy from the environment, TLS 1.2 or newer, a bounded pool of idle
-// connections, bounded header bytes, and no transparent decompression, so that
-// a cap on bytes is a cap on memory. Each call returns a pool of its own.
+// NewTransport returns the default transport of clients: no proxy from the
+// environment, TLS 1.2 or newer, a bounded pool of idle connections, and bounded
+// header bytes. It does not decompress, so that a limit on bytes is a limit on
+// memory. Each call returns a new pool.
 func NewTransport() *http.Transport {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}
 	return &http.Transport{

@@ -5,9 +5,9 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Counts reads the two counts of a usage object, each by the first of its names
-// that is there and not null, and says which of them it has not. It is not ok
-// where a count is no whole number, or negative.
+// Counts reads the two counts of a usage object, each under the first of its names
+// that is present and not null, and reports which are missing. ok is false where a
+// count is negative or no whole number.
 func Counts(usage []byte, input, output []string) (in, out int64, missing router.Uncounted, ok bool) {
 	in, missing.Input, ok = firstCount(usage, input)
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/signalbox/signalbox/router/ask"
 )
 
-// TestSheetAllocatesLessThanByHand: the questions are made once, so a sheet costs
-// no more than the call that it replaces. The race detector allocates on its own.
+// TestSheetAllocatesLessThanByHand: a sheet builds its questions once, so it costs
+// no more than the call that it replaces. The race detector adds allocations.
 func TestSheetAllocatesLessThanByHand(t *testing.T) {
 	d := instant()
 	sheet, err := ask.NewSheet(Verdict{})

@@ -6,20 +6,20 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Answer is what the answers of all types of question have in common. An answer
-// is a plain value: a test may build one.
+// Answer is the common part of the answers to all types of question. It is a plain
+// value, which a test may build. The zero value is no answer.
 type Answer struct {
-	// Confidence is 1 for a certain answer and 0 for equal probabilities. It is that
-	// of [systemone.ChoiceConfidence] or [systemone.ScoreConfidence]; that of a Noul is
-	// the former, over its two sides. It is 0 where the endpoint gives no
+	// Confidence is 1 for a certain answer and 0 for equal probabilities:
+	// [systemone.ChoiceConfidence] or [systemone.ScoreConfidence], and for a Noul
+	// the former over its two sides. It is 0 where the endpoint gives no
 	// probabilities, and for a default.
 	Confidence float64
 	// Probabilities are those of the options in their order, of the levels from the
-	// lowest, or of a Noul's sides, whose labels are "yes" and "no". Nil where there
-	// are none. They may be shared with the result: do not change them.
+	// lowest, or of a Noul's sides, labelled "yes" and "no". Nil where there are
+	// none. They may be shared with the result, so they must not be changed.
 	Probabilities []systemone.Probability
-	// Err says why no model has answered this question; nil where one has. It is for
-	// the operator's log, so JSON leaves it out.
+	// Err says why no model answered this question; nil where one did. It is for
+	// the operator's log, so JSON omits it.
 	Err error `json:"-"`
 	// Defaulted says that the value is the question's default. Err is not nil then.
 	Defaulted bool
@@ -28,7 +28,7 @@ type Answer struct {
 }
 
 // Margin returns by how much the most probable option, level or side leads the
-// next: 1 if there is no other, 0 without probabilities.
+// next. It is 1 where there is only one, and 0 without probabilities.
 func (a Answer) Margin() float64 {
 	first, second := 0.0, 0.0
 	for _, p := range a.Probabilities {
@@ -50,22 +50,22 @@ func (a Answer) of(label string) float64 {
 	return 0
 }
 
-// sure reports whether a model answered with this confidence.
+// sure reports whether a model answered with at least this confidence.
 func (a Answer) sure(threshold float64) bool {
 	return a.Err == nil && a.Confidence >= threshold
 }
 
 func (a Answer) built() *Question { return a.question }
 
-// Choice is a question with named options, and its answer: one of them. T is the
-// type of their names. The zero value is an answer that says nothing.
+// Choice is a question with named options, and its answer, one of these. T is the
+// type of the options' names. The zero value is no answer.
 type Choice[T ~string] struct {
 	Value T // the most probable option, or the default
 	Answer
 }
 
-// NewChoice returns a question with options that are known at run time only, for
-// a template of [NewSheet], which checks it.
+// NewChoice returns a question whose options are known only at run time, for a
+// template of [NewSheet], which checks it.
 func NewChoice[T ~string](q Question) Choice[T] {
 	return Choice[T]{Answer: Answer{question: &q}}
 }
@@ -85,8 +85,8 @@ func (c Choice[T]) Else(threshold float64, fallback T) T {
 
 func (Choice[T]) kind() systemone.Kind { return systemone.Choice }
 
-// Noul is a question for yes or no, and its answer. The zero value is an answer
-// that says no, without a probability.
+// Noul is a yes-or-no question and its answer. The zero value is no without a
+// probability.
 type Noul struct {
 	Value bool // whether yes is more probable than no, or the default
 	Answer
@@ -95,8 +95,7 @@ type Noul struct {
 // NewNoul returns a question for a template of [NewSheet], which checks it.
 func NewNoul(q Question) Noul { return Noul{Answer: Answer{question: &q}} }
 
-// P returns the probability of yes, or that of no. It is 0 where no model has
-// answered.
+// P returns the probability of yes, or of no. It is 0 where no model answered.
 func (n Noul) P(yes bool) float64 {
 	if yes {
 		return n.of(yesLabel)
@@ -117,19 +116,19 @@ func (n Noul) Else(threshold float64, fallback bool) bool {
 func (Noul) kind() systemone.Kind { return systemone.Noul }
 
 // Score is a question for a position on a scale of named levels, and its answer.
-// The zero value is an answer that says nothing.
+// The zero value is no answer.
 type Score struct {
 	// Value is the mean of the levels' indices, from 0 to the number of levels less
-	// one, or the index of the default. It need not be near a level that is probable:
-	// one half calm and one half furious of three levels is a mean of 1.
+	// one, or the index of the default. No level near it need be probable: of three
+	// levels, one half calm and one half furious has a mean of 1.
 	Value float64
-	// Level is the name of the most probable level, the lowest of several; without
-	// probabilities that of the level nearest to Value.
+	// Level is the name of the most probable level, the lowest of several. Without
+	// probabilities it is the level nearest to Value.
 	Level string
 	Answer
 }
 
-// NewScore returns a question with levels that are known at run time only, for a
+// NewScore returns a question whose levels are known only at run time, for a
 // template of [NewSheet], which checks it.
 func NewScore(q Question) Score { return Score{Answer: Answer{question: &q}} }
 
@@ -154,8 +153,8 @@ type question interface {
 	built() *Question
 }
 
-// questionKind returns the kind of question that t is, "" for any other type,
-// also for one that embeds a question and so has its methods.
+// questionKind returns the kind of question of t. It is "" for any other type,
+// including one that embeds a question and so has its methods.
 func questionKind(t reflect.Type) systemone.Kind {
 	if q, ok := asQuestion(reflect.Zero(t)); ok {
 		return q.kind()

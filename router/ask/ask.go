@@ -15,18 +15,18 @@ import (
 )
 
 // ErrUnanswered is the Err of an answer whose question is missing in the reply, or
-// answered in a way that does not fit it.
+// whose reply does not fit the question.
 var ErrUnanswered = errors.New("ask: the question is not answered")
 
-// Decider decides a call: a [router.Router], a Service of the root package, or what
-// a test puts in its place.
+// Decider decides a call, such as a [router.Router] or a Service of the root package.
+// Tests may use their own.
 type Decider interface {
 	Decide(ctx context.Context, c *router.Call) (*router.Result, error)
 }
 
 // Ask asks model the questions of T about a state and returns the answers. It is
-// [Sheet.Ask] with a sheet of the zero T, which it makes anew for each call: a
-// program that asks often makes its sheet once, with [NewSheet].
+// [Sheet.Ask] with a sheet of the zero T, which is built anew for each call. A
+// program that asks often should build its sheet once, with [NewSheet].
 func Ask[T any](ctx context.Context, d Decider, model string, state any, set ...func(*router.Call)) (T, *router.Result, error) {
 	var zero T
 	s, err := NewSheet(zero)
@@ -38,23 +38,27 @@ func Ask[T any](ctx context.Context, d Decider, model string, state any, set ...
 
 // Ask asks model the questions of the sheet about a state, a string or any value
 // that [systemone.JSON] takes, and returns the answers. Each set may change the
-// call before it is decided: its principal, its idempotency key, and in its
-// request preferences, session and user. It may keep the call, to read its report
-// afterwards. A nil set is skipped.
+// call before it is decided: its principal, its idempotency key, and its request's
+// preferences, session and user. It may keep the call, to read its report
+// afterwards. A nil set is skipped. Ask is safe for concurrent use.
 //
-// Where d fails, or the reply lacks an answer, the questions concerned have their
-// default as value. If each of them has one the error is nil; the answers say that
+// Where d fails or the reply lacks an answer, the questions concerned get their
+// default. If each of them has one, the error is nil. The answers then say that
 // they are defaults, and why (Defaulted, Err), and the result is empty if d
-// returned none. If one has no default the error is that of d, and the result nil,
-// or [ErrUnanswered] with the field. The T has the other answers and defaults all
-// the same.
+// returned none. If one has no default, the result is nil and the error is that of
+// d, or [ErrUnanswered] with the field. The returned T has the other answers and
+// defaults even then.
 //
-// Defaults hide no mistake. These are errors whatever the defaults: a state that
-// cannot be sent, a request that the router itself refuses ([router.InvalidRequest],
-// for an unknown model, say), and any failure of d after ctx was cancelled. A
-// deadline that has passed is no mistake, nor is a state that an upstream refuses.
+// Defaults hide no mistake. These failures are errors whatever the defaults:
 //
-// Of a dry run, which has no answers, the error is nil, and Err of each answer is
+//   - a state that cannot be sent
+//   - a request that the router itself refuses ([router.InvalidRequest], as for an
+//     unknown model)
+//   - any failure of d after ctx was cancelled
+//
+// A deadline that passed and a state that an upstream refuses are not among them.
+//
+// A dry run has no answers: its error is nil, and Err of each answer is
 // [ErrUnanswered].
 func (s *Sheet[T]) Ask(ctx context.Context, d Decider, model string, state any, set ...func(*router.Call)) (T, *router.Result, error) {
 	var v T
@@ -89,8 +93,8 @@ func (s *Sheet[T]) Ask(ctx context.Context, d Decider, model string, state any, 
 	return v, res, err
 }
 
-// refused reports whether the router itself refused the request. It would refuse
-// the next one of the same sheet and model too.
+// refused reports whether the router itself refused the request. It would also
+// refuse every later request of the same sheet and model.
 func refused(err error) bool {
 	if _, upstream := errors.AsType[*router.UpstreamError](err); upstream {
 		return false
@@ -99,7 +103,7 @@ func refused(err error) bool {
 	return ok && e.Class == router.InvalidRequest || errors.Is(err, systemone.ErrInvalid)
 }
 
-// fill puts answers and defaults into v. The error names the questions that have
+// fill sets answers and defaults in v. The error names the questions that have
 // neither.
 func (s *Sheet[T]) fill(v reflect.Value, answers systemone.Answers, failed error) error {
 	var missing []error
@@ -124,7 +128,7 @@ func (s *Sheet[T]) fill(v reflect.Value, answers systemone.Answers, failed error
 	return errors.Join(missing...)
 }
 
-// find returns the answer to a question, which is expected at index i.
+// find returns the answer to a question, whose expected index is i.
 func find(answers systemone.Answers, i int, name string) *systemone.Answer {
 	if i < len(answers) && answers[i].Name == name {
 		return &answers[i]
@@ -137,8 +141,8 @@ func find(answers systemone.Answers, i int, name string) *systemone.Answer {
 	return nil
 }
 
-// fits reports whether an answer is one to this question. A router has checked
-// that; another decider may not have.
+// fits reports whether an answer fits this question. A router has checked that;
+// another decider may not have.
 func (s *spec) fits(a *systemone.Answer) bool {
 	if a.Kind != s.wire.Kind {
 		return false
@@ -160,7 +164,7 @@ func (s *spec) fits(a *systemone.Answer) bool {
 	return slices.Contains(s.labels, a.Choice)
 }
 
-func isProbability(p float64) bool { return p >= 0 && p <= 1 } // NaN is none
+func isProbability(p float64) bool { return p >= 0 && p <= 1 } // false for NaN
 
 // wireLabel is the label of an option or level in a reply.
 func (s *spec) wireLabel(i int) string {
@@ -170,18 +174,18 @@ func (s *spec) wireLabel(i int) string {
 	return s.labels[i]
 }
 
-// target is the Choice, Noul or Score that an answer is put into.
+// target is the Choice, Noul or Score that receives an answer.
 type target struct{ reflect.Value }
 
-// setCommon sets the part that all three have, their last field.
+// setCommon sets the part common to all three types, which is their last field.
 func (t target) setCommon(a Answer) {
 	if to, ok := reflect.TypeAssert[*Answer](t.Field(t.NumField() - 1).Addr()); ok {
 		*to = a
 	}
 }
 
-// answer sets what a model answered. Probabilities that are not the reply's own
-// are appended to room, which is returned.
+// answer sets a model's answer. Probabilities that are not the reply's own are
+// appended to room, which is returned.
 func (t target) answer(s *spec, a *systemone.Answer, room []systemone.Probability) []systemone.Probability {
 	from := len(room)
 	to := Answer{Confidence: a.Confidence, Probabilities: a.Probabilities}

@@ -36,7 +36,7 @@ type Careful struct {
 	Heat   ask.Score        `ask:"heat" q:"How upset?" levels:"calm|annoyed|furious" default:"annoyed"`
 }
 
-// decider is a scripted one.
+// decider is a Decider by a function.
 type decider func(c *router.Call) (*router.Result, error)
 
 func (d decider) Decide(_ context.Context, c *router.Call) (*router.Result, error) { return d(c) }
@@ -123,7 +123,7 @@ func TestAnswersOfEachKind(t *testing.T) {
 	}
 }
 
-// TestOneHalfIsNotYes: a noul that says nothing is no yes.
+// TestOneHalfIsNotYes: a noul of one half is not yes.
 func TestOneHalfIsNotYes(t *testing.T) {
 	v, _, err := ask.Ask[Careful](t.Context(), replies(refundAnswer(0.5)), "m", "x")
 	require.NoError(t, err)
@@ -139,8 +139,8 @@ func TestAnswersInAnotherOrder(t *testing.T) {
 	assert.Equal(t, "furious", v.Heat.Level)
 }
 
-// TestWithoutProbabilities: an endpoint that gives none has given an answer, of
-// which nothing is known.
+// TestWithoutProbabilities: an answer without probabilities is an answer with
+// unknown confidence.
 func TestWithoutProbabilities(t *testing.T) {
 	desk, heat := deskAnswer(), heatAnswer()
 	desk.Probabilities, heat.Probabilities = nil, nil
@@ -187,7 +187,7 @@ func TestDefaultsStandInForAnswers(t *testing.T) {
 	assert.Equal(t, Billing, v.Desk.Else(0, Billing), "a default is not an answer")
 }
 
-// TestOneDefaultMissingIsAnError: what has a default has it all the same.
+// TestOneDefaultMissingIsAnError: the questions that have a default still get it.
 func TestOneDefaultMissingIsAnError(t *testing.T) {
 	away := errors.New("away")
 	type mixed struct {
@@ -200,8 +200,8 @@ func TestOneDefaultMissingIsAnError(t *testing.T) {
 	assert.False(t, v.Honest.Defaulted)
 }
 
-// TestPartialReply: what was answered stands; the rest is an error with the field,
-// or its default.
+// TestPartialReply: answers are kept; each other question has its default or is
+// named in the error.
 func TestPartialReply(t *testing.T) {
 	v, res, err := ask.Ask[Verdict](t.Context(), replies(refundAnswer(1)), "m", "x")
 	require.ErrorIs(t, err, ask.ErrUnanswered)

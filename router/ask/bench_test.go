@@ -12,7 +12,7 @@ import (
 
 const ticket = "I was charged twice for May. Please send one payment back."
 
-// byHand is what a program writes without this package.
+// byHand is the code of a program without this package.
 func byHand(t testing.TB, d ask.Decider) (desk Desk, refund bool, heat float64) {
 	t.Helper()
 	res, err := d.Decide(t.Context(), &router.Call{Request: &systemone.Request{

@@ -12,20 +12,20 @@
 // [Ask] takes anything that has a Decide method, such as a [router.Router]. It
 // returns the struct with its answers: v.Desk.Value is a Desk, v.Desk.P("billing") a
 // probability, and v.Desk.Else(0.6, "technical") the value if the model is sure
-// enough. [Sheet.Ask] says what happens where no model answers.
+// enough. [Sheet.Ask] documents what happens where no model answers.
 //
 // # Tags
 //
 //   - ask is the name of the question, q its instructions. Both are required.
 //   - options are those of a [Choice], as name=guidance|name=guidance, levels those
-//     of a [Score] from the lowest, in the same form: two or more. The guidance can
-//     be left out, and space around either does not count.
+//     of a [Score] from the lowest, in the same form: two or more. The guidance is
+//     optional, and space around names and guidance is ignored.
 //   - yes and no describe the sides of a [Noul], both or neither.
 //   - default is the value where no model answers: the name of an option or level, or
 //     yes or no.
 //
-// In options and levels a backslash before |, = or \ takes away their meaning;
-// within a tag, which is a string in quotes, it is written twice: options:"a\\|b".
+// In options and levels a backslash before |, = or \ makes it an ordinary character.
+// A tag is a string in quotes, so the backslash is written twice: options:"a\\|b".
 // An = after the first is an ordinary character. Tags of other packages are ignored.
 //
 // Questions with options that are known only at run time, with structured guidance

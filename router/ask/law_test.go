@@ -50,8 +50,7 @@ func drawSheet(t *rapid.T) sheet {
 	return sheet{Desk: ask.NewChoice[string](desk), Refund: ask.NewNoul(refund), Heat: ask.NewScore(heat)}
 }
 
-// drawAnswers answers a request with any distributions, as a router passes them
-// on.
+// drawAnswers draws answers to a request, in the form that a router returns.
 func drawAnswers(t *rapid.T, r *systemone.Request) systemone.Answers {
 	distribution := func(n int) []float64 {
 		p := rapid.SliceOfN(rapid.Float64Range(0, 1), n, n).Draw(t, "p")
@@ -85,8 +84,8 @@ func drawAnswers(t *rapid.T, r *systemone.Request) systemone.Answers {
 	return repaired
 }
 
-// TestSheetRequestRoundTrips: what a sheet sends is a valid request that can be
-// written and read again.
+// TestSheetRequestRoundTrips: a sheet's request is valid, and can be written and
+// read again.
 func TestSheetRequestRoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, err := ask.NewSheet(drawSheet(t))
@@ -103,7 +102,7 @@ func TestSheetRequestRoundTrips(t *testing.T) {
 	})
 }
 
-// TestAnswerLaws: probabilities sum to one, are found by their names, and decide
+// TestAnswerLaws: probabilities sum to one, are found by their names, and determine
 // the value, the margin and what Else returns.
 func TestAnswerLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -29,7 +29,7 @@ func TestNilSetIsSkipped(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestSheetThatNewSheetDidNotMake: it would ask nothing and answer zero values.
+// TestSheetThatNewSheetDidNotMake: it would ask nothing and return zero values.
 func TestSheetThatNewSheetDidNotMake(t *testing.T) {
 	for _, s := range []*ask.Sheet[Verdict]{nil, {}} {
 		_, _, err := s.Ask(t.Context(), replies(), "m", "x")
@@ -38,7 +38,7 @@ func TestSheetThatNewSheetDidNotMake(t *testing.T) {
 	}
 }
 
-// TestDefaultsHideNoMistake: what the router refuses without asking anybody would be
+// TestDefaultsHideNoMistake: a request that the router refuses itself would be
 // refused each time.
 func TestDefaultsHideNoMistake(t *testing.T) {
 	catalog, err := routertest.Catalog(&routertest.Script{})
@@ -67,7 +67,7 @@ func TestDefaultsHideNoMistake(t *testing.T) {
 	}
 }
 
-// TestUpstreamRefusalHasDefaults: another state may be answered.
+// TestUpstreamRefusalHasDefaults: the upstream may answer another state.
 func TestUpstreamRefusalHasDefaults(t *testing.T) {
 	catalog, err := routertest.Catalog(routertest.NewScript(t, routertest.Step{Err: routertest.Fail(400, 0)}))
 	require.NoError(t, err)
@@ -79,8 +79,8 @@ func TestUpstreamRefusalHasDefaults(t *testing.T) {
 	require.ErrorContains(t, v.Desk.Err, "invalid_request")
 }
 
-// TestCancelledCallIsAnError: a program that is stopping must not file defaults. A
-// deadline is what defaults are for.
+// TestCancelledCallIsAnError: a program that is stopping must not store defaults.
+// After a deadline defaults apply.
 func TestCancelledCallIsAnError(t *testing.T) {
 	ends := decider(func(*router.Call) (*router.Result, error) { return nil, errors.New("ended") })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -97,8 +97,8 @@ func TestCancelledCallIsAnError(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestNumbersThatAreNoProbabilities: Else must not take an infinite confidence for
-// certainty, and an answer that is kept can be written as JSON.
+// TestNumbersThatAreNoProbabilities: Else does not take an infinite confidence for
+// certainty, and every answer can be written as JSON.
 func TestNumbersThatAreNoProbabilities(t *testing.T) {
 	for _, wrong := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -0.5, 1.5} {
 		for name, change := range map[string]func(desk, refund, heat *systemone.Answer){
@@ -119,7 +119,8 @@ func TestNumbersThatAreNoProbabilities(t *testing.T) {
 	}
 }
 
-// TestConfidenceCountsOnlyWithProbabilities: systemone gives it no meaning without.
+// TestConfidenceCountsOnlyWithProbabilities: in systemone it has no meaning
+// without.
 func TestConfidenceCountsOnlyWithProbabilities(t *testing.T) {
 	desk := deskAnswer()
 	desk.Probabilities, desk.Confidence = nil, math.NaN()
@@ -128,7 +129,7 @@ func TestConfidenceCountsOnlyWithProbabilities(t *testing.T) {
 	assert.Zero(t, v.Desk.Confidence)
 }
 
-// TestErrorsBesideAnswers: an error of Decide counts, whatever comes with it.
+// TestErrorsBesideAnswers: an error of Decide counts, whatever is returned with it.
 func TestErrorsBesideAnswers(t *testing.T) {
 	away := errors.New("away")
 	both := decider(func(*router.Call) (*router.Result, error) {

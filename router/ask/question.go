@@ -20,14 +20,16 @@ type Question struct {
 	Yes, No      any      // of a Noul, both or neither; the tags yes and no
 	Levels       []Option // of a Score, required, lowest first; the tag levels
 	// Default is the answer where no model gives one: an option's name, a level's
-	// name, or yes or no. Without a default that is an error. The tag default.
+	// name, or yes or no. Without a default that is an error. It is the tag
+	// default.
 	Default string
 }
 
 // Option is one option of a [Choice] or one level of a [Score].
 //
-// The wire has no names for levels. A level is sent as its name, as
-// "name: guidance" if its guidance is a string, and else as its guidance alone.
+// Requests have no names for levels. A level is sent as its name, or as "name:
+// guidance" if its guidance is a string. Other guidance is sent in place of the
+// name.
 type Option struct {
 	Name     string // required; differs from the others of the question
 	Guidance any    // nil for none
@@ -82,7 +84,7 @@ func (q *Question) check(kind systemone.Kind) (*spec, error) {
 	return s, nil
 }
 
-// misplaced returns an error for what questions of this kind do not have.
+// misplaced returns an error for members that questions of this kind do not have.
 func (q *Question) misplaced(kind systemone.Kind) error {
 	switch {
 	case kind == systemone.Score && len(q.Options) > 0:
@@ -132,7 +134,7 @@ func (s *spec) levels(list []Option) error {
 	return nil
 }
 
-// label notes the name of an option or level, which is not among names, and
+// label adds the name of an option or level, which must not be in names, and
 // returns its guidance.
 func (s *spec) label(what string, o Option, names map[string]bool) (guidance []byte, err error) {
 	switch {

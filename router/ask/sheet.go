@@ -10,19 +10,20 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// ErrSheet is what every mistake in a sheet of questions is.
+// ErrSheet is wrapped by every error about a mistake in a sheet of questions.
 var ErrSheet = errors.New("ask: invalid questions")
 
-// Sheet is a checked sheet of questions whose answers are a T. It is immutable
-// and safe for concurrent use.
+// Sheet is a checked sheet of questions whose answers are a T. [NewSheet] makes
+// one; the zero value asks nothing and its Ask is an error. It is immutable and
+// safe for concurrent use.
 type Sheet[T any] struct {
 	template  T
 	entries   []entry
 	questions []systemone.Question // those of the entries, as they are sent
-	room      int                  // probabilities that the answers need
+	room      int                  // how many probabilities the answers need
 }
 
-// entry is one question of a sheet and where its answer stands in T.
+// entry is one question of a sheet and the position of its answer in T.
 type entry struct {
 	*spec
 
@@ -30,14 +31,14 @@ type entry struct {
 	index []int  // for [reflect.Value.FieldByIndex]
 }
 
-// NewSheet checks a sheet of questions: a struct whose fields are a [Choice], a
-// [Noul] or a [Score] with tags, or one of these by itself. A field without tags
-// has the question that [NewChoice], [NewNoul] or [NewScore] has put into the
-// template. Structs within the struct are part of the sheet; the names of
-// questions differ in all of it. Other fields are left alone: every T that is
-// returned begins as a shallow copy of the template.
+// NewSheet checks a sheet of questions. T is a struct whose fields are a [Choice],
+// a [Noul] or a [Score] with tags, or one of these by itself. A field without tags
+// has the question that [NewChoice], [NewNoul] or [NewScore] put into the template.
+// Nested structs are part of the sheet, and the names of questions must differ in
+// all of it. Other fields are ignored: every T that is returned starts as a shallow
+// copy of the template.
 //
-// The error is [ErrSheet] and lists every mistake with its field.
+// The error wraps [ErrSheet] and lists every mistake with its field.
 func NewSheet[T any](template T) (*Sheet[T], error) {
 	v := reflect.ValueOf(&template).Elem()
 	c := compiler{}
@@ -47,7 +48,7 @@ func NewSheet[T any](template T) (*Sheet[T], error) {
 	}
 	s := &Sheet[T]{template: template, entries: c.entries, questions: make([]systemone.Question, len(c.entries))}
 	for i, e := range c.entries {
-		s.questions[i] = e.wire // with no room behind, because calls share the array
+		s.questions[i] = e.wire // with no spare capacity, because calls share the array
 		if e.wire.Kind != systemone.Choice {
 			s.room += len(e.labels)
 		}
@@ -71,7 +72,7 @@ func (c *compiler) mistake(field string, err error) {
 	c.mistakes = append(c.mistakes, fmt.Errorf("%w: %s: %w", ErrSheet, field, err))
 }
 
-// value takes the question of v, or those of its fields.
+// value adds the question of v, or those of its fields.
 func (c *compiler) value(v reflect.Value, field string, index []int, tag reflect.StructTag) {
 	t := v.Type()
 	switch _, tagged := tag.Lookup("ask"); {
@@ -101,8 +102,8 @@ func (c *compiler) fields(v reflect.Value, parent string, index []int) {
 	}
 }
 
-// holdsQuestions reports whether a question can be reached from type t by types
-// that are not in seen, to which it adds them.
+// holdsQuestions reports whether t contains a question, directly or through types
+// that are not in seen. It adds the types that it visits to seen.
 func holdsQuestions(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if seen[t] {
 		return false
@@ -160,14 +161,14 @@ func (c *compiler) question(v reflect.Value, field string, index []int, tag stri
 	c.entries = append(c.entries, entry{spec: s, field: field, index: index})
 }
 
-// validate holds questions to the rules of a request. How many there may be is for
-// the router to say.
+// validate checks questions by the rules of a request, except for their number,
+// which the router's limits bound.
 func validate(questions []systemone.Question) error {
 	r := systemone.Request{Model: "any", State: systemone.Text(""), Questions: questions}
 	return r.Validate(systemone.Limits{Questions: math.MaxInt, Options: math.MaxInt, Levels: math.MaxInt})
 }
 
-// blame notes the field of each question that is not valid.
+// blame adds a mistake for each field whose question is invalid.
 func (c *compiler) blame() {
 	for _, e := range c.entries {
 		if err := validate([]systemone.Question{e.wire}); err != nil {
@@ -187,7 +188,7 @@ func kindName(t reflect.Type) string {
 	}
 }
 
-// typeName is the name of t without its package, as errors show it.
+// typeName returns the name of t without its package, for errors.
 func typeName(t reflect.Type) string {
 	switch {
 	case questionKind(t) != "":

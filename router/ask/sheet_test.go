@@ -77,7 +77,7 @@ func TestBuiltQuestions(t *testing.T) {
 	assert.Equal(t, "fixed", questions[3].Name)
 }
 
-// TestOneQuestionIsASheet: it needs no struct.
+// TestOneQuestionIsASheet: a single question needs no struct.
 func TestOneQuestionIsASheet(t *testing.T) {
 	sheet, err := ask.NewSheet(ask.NewChoice[string](ask.Question{
 		Name: "desk", Instructions: "Which team?", Options: []ask.Option{{Name: "billing"}, {Name: "technical"}},
@@ -103,8 +103,8 @@ type Shared struct {
 	Heat ask.Score `ask:"heat" q:"How upset?" levels:"calm|furious"`
 }
 
-// TestStructsWithinTheStruct: embedded or named, they belong to the sheet. What is
-// no question is left alone.
+// TestStructsWithinTheStruct: embedded or named, they belong to the sheet. Other
+// fields are ignored.
 func TestStructsWithinTheStruct(t *testing.T) {
 	type sheet struct {
 		common
@@ -283,12 +283,14 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	require.ErrorIs(t, err, ask.ErrSheet)
 }
 
-// wide has two ways to each level below it, so 2¹⁶ paths lead through sixteen levels.
+// wide has two paths to each level below it, so 2¹⁶ paths lead through sixteen
+// levels.
 type wide[T any] struct{ L, R *T }
 
 type wide4[T any] = wide[wide[wide[wide[T]]]]
 
-// TestTypesWithManyPaths: each type is looked at once, however many fields lead to it.
+// TestTypesWithManyPaths: each type is visited once, however many fields lead to
+// it.
 func TestTypesWithManyPaths(t *testing.T) {
 	type sheet struct {
 		Other *wide4[wide4[wide4[wide4[wide4[wide4[int]]]]]]
@@ -301,7 +303,8 @@ func TestTypesWithManyPaths(t *testing.T) {
 	require.ErrorContains(t, mistake(hidden{}), "hidden.Other: questions must be fields of a struct")
 }
 
-// TestMoreOptionsThanTheUsual: how many a router takes is for its limits to say.
+// TestMoreOptionsThanTheUsual: the router's limits bound the number of options, not
+// the sheet.
 func TestMoreOptionsThanTheUsual(t *testing.T) {
 	q := ask.Question{Name: "desk", Instructions: "Which team?"}
 	for i := range 10_000 {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// parseTag reads the tags of a question. Keys of other packages are left alone.
-// Unlike [reflect.StructTag.Lookup] it reports a malformed tag instead of
-// ignoring the rest of it.
+// parseTag reads the tags of a question and ignores keys of other packages. Unlike
+// [reflect.StructTag.Lookup] it reports a malformed tag instead of ignoring the
+// rest of it.
 func parseTag(tag string) (Question, error) {
 	var q Question
 	var seen []string
@@ -36,7 +36,7 @@ func parseTag(tag string) (Question, error) {
 	return q, nil
 }
 
-// set takes over one tag and reports whether it belongs to this package.
+// set stores one tag and reports whether it belongs to this package.
 func (q *Question) set(key, value string) (known bool, err error) {
 	switch key {
 	case "ask":
@@ -61,8 +61,8 @@ func (q *Question) set(key, value string) (known bool, err error) {
 	return true, err
 }
 
-// parseList reads the options or levels of a tag. One alone is a mistake, such as
-// commas in place of |, because a model could only be certain of it.
+// parseList reads the options or levels of a tag. A single entry is a mistake, such
+// as commas in place of |: with one option every answer would be certain.
 func parseList(text string) ([]Option, error) {
 	list, err := parseOptions(text)
 	if len(list) == 1 && text != "" {
@@ -71,10 +71,9 @@ func parseList(text string) ([]Option, error) {
 	return list, err
 }
 
-// parseOptions reads name=guidance|name=guidance, where =guidance can be left
-// out. Space around names and guidance does not count. The characters | and =
-// are escaped by a backslash, and so is the backslash; = is an ordinary
-// character of guidance.
+// parseOptions reads name=guidance|name=guidance, where =guidance is optional.
+// Space around names and guidance is ignored. The characters | and = are escaped by
+// a backslash, and so is the backslash; = is an ordinary character of guidance.
 func parseOptions(text string) ([]Option, error) {
 	var list []Option
 	for {
@@ -99,9 +98,9 @@ func parseOptions(text string) ([]Option, error) {
 	}
 }
 
-// scan reads text up to the first of the marks that has no backslash before it.
-// It returns what it read, without escapes and the space around it, and where
-// it stopped.
+// scan reads text up to the first of the marks that has no backslash before it. It
+// returns the text without escapes and without the space around it, and the
+// position where it stopped.
 func scan(text, marks string) (value string, end int, err error) {
 	for ; end < len(text) && !strings.ContainsRune(marks, rune(text[end])); end++ {
 		if text[end] == '\\' {

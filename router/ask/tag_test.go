@@ -84,8 +84,8 @@ func TestParseTagIsStrict(t *testing.T) {
 	assert.Equal(t, Question{Name: "a", Instructions: "b"}, q)
 }
 
-// FuzzParseTag: what parseTag accepts, reflect reads in the same way, and the
-// options that it reads can be written and read again.
+// FuzzParseTag: what parseTag accepts, reflect reads equally, and the options can
+// be written and read again.
 func FuzzParseTag(f *testing.F) {
 	f.Add(`ask:"desk" q:"Which?" options:"billing=charges|technical" default:"billing"`)
 	f.Add(`ask:"heat" q:"How?" levels:"a\\|b|c\\=d=e=f"`)

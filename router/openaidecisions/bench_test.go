@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/router/openaidecisions"
 )
 
-// BenchmarkDecide is the client's own work for three questions; the transport
-// in memory is in it.
+// BenchmarkDecide is the client's work for three questions, including an in-memory
+// transport.
 func BenchmarkDecide(b *testing.B) {
 	data, err := os.ReadFile("testdata/answer.http")
 	require.NoError(b, err)

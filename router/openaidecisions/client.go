@@ -11,25 +11,25 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Config says which upstream a [Client] asks.
+// Config configures a [Client]. BaseURL and, unless KeyOptional, APIKey are
+// required.
 type Config struct {
 	// BaseURL is the address up to and including its version, e.g.
-	// https://api.openai.com/v1; required. It has neither credentials nor a
+	// https://api.openai.com/v1; required. It must have neither credentials nor a
 	// query. Plain http and loopback are allowed.
 	BaseURL string
-	// APIKey goes to that scheme, host and port only, as a Bearer token.
-	// Required unless KeyOptional.
+	// APIKey is sent as a Bearer token, to the scheme, host and port of BaseURL
+	// only. Required unless KeyOptional.
 	APIKey      router.Secret
 	KeyOptional bool
-	// HTTP gives its Transport and its Timeout; redirects are never followed
-	// and cookies never kept. Nil is a transport of the client's own: no proxy
-	// from the environment, TLS 1.2 or newer, a bounded pool.
+	// HTTP provides the Transport and the Timeout; redirects are never followed and
+	// cookies never stored. Nil uses a transport of the client's own: no proxy from
+	// the environment, TLS 1.2 or newer, a bounded pool.
 	HTTP *http.Client
 	// MaxReplyBytes is the largest reply that is read; default 32 MiB.
 	MaxReplyBytes int64
-	// MaxInFlightBytes bounds the bodies of all attempts that are under way
-	// together; default 256 MiB. An attempt beyond it is not sent
-	// ([router.ErrNotSent]).
+	// MaxInFlightBytes bounds the bodies of all attempts in flight together;
+	// default 256 MiB. An attempt beyond it is not sent ([router.ErrNotSent]).
 	MaxInFlightBytes int64
 	// Now is the clock for Retry-After dates; default time.Now.
 	Now func() time.Time
@@ -44,7 +44,8 @@ type Client struct {
 
 var _ router.Provider = (*Client)(nil)
 
-// New checks cfg. Its errors wrap [router.ErrConfig] and hold no secret.
+// New checks cfg and returns a client. Its errors wrap [router.ErrConfig] and
+// contain no secret.
 func New(cfg Config) (*Client, error) {
 	h, err := upstream.New(upstream.Config{
 		BaseURL:          cfg.BaseURL,
@@ -67,11 +68,12 @@ func New(cfg Config) (*Client, error) {
 	return &Client{http: h, target: target}, nil
 }
 
-// Endpoint describes this upstream for a catalog in which its provider has the
-// slug: it serves the catalog's model under its own name upstreamModel, "" for the
-// same. Limits, tolerance and parameters are those of the dialect: its answers have
-// two decimals. What the client cannot know is for the caller to set: the price, the
-// context length, the quantization, and what becomes of the data.
+// Endpoint returns an endpoint of this upstream for a catalog. It serves the
+// catalog's model at the provider with the slug; upstreamModel is the upstream's
+// name of the model, "" for the same. Limits, tolerance and parameters are those of
+// the dialect, whose answers have two decimals. The caller must set what the client
+// cannot know: the price, the context length, the quantization and how the upstream
+// handles data.
 func (*Client) Endpoint(slug, model, upstreamModel string) router.Endpoint {
 	return router.Endpoint{
 		Provider:      slug,
@@ -83,7 +85,7 @@ func (*Client) Endpoint(slug, model, upstreamModel string) router.Endpoint {
 	}
 }
 
-// Decide asks the upstream once.
+// Decide sends one request to the upstream.
 func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {
 	asked, sole := split(a.Request.Questions)
 	if len(asked) == 0 {
@@ -106,7 +108,7 @@ func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 	return reply, nil
 }
 
-// split sets the questions aside that have one possible answer.
+// split separates the questions with only one possible answer, and answers them.
 func split(questions []systemone.Question) (asked []systemone.Question, sole systemone.Answers) {
 	for i, q := range questions {
 		if !upstream.Sole(q) {

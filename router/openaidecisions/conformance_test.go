@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestConformance holds the client to the public suite, with connections of its
-// own and with the http.Transport that encrypted upstreams are asked by.
+// TestConformance runs the public suite, with the client's own connections and with
+// the http.Transport that it uses for encrypted upstreams.
 func TestConformance(t *testing.T) {
 	for name, transport := range map[string]func() http.RoundTripper{
 		"own connections": func() http.RoundTripper { return nil },
@@ -38,7 +38,7 @@ func TestConformance(t *testing.T) {
 				Tolerance: twoDecimals(),
 				Refusals:  true,
 				TooLarge:  2 << 20,
-				// Names are the caller's business: nothing of the dialect needs them.
+				// Names are private to the caller, and the dialect does not need them.
 				Forbidden: []string{"refund\"", "heat\"", "desk\""},
 			})
 		})
@@ -51,8 +51,8 @@ type wireProbability struct {
 	Probability float64 `json:"probability"`
 }
 
-// encode plays the upstream: an answer for each question in its order, then
-// those that nobody asked for.
+// encode plays the upstream: it writes an answer for each question in its order,
+// then those that were not asked for.
 func encode(a router.Attempt, want router.Reply) []byte {
 	answers := []any{}
 	left := slices.Clone(want.Answers)

@@ -15,7 +15,7 @@ import (
 )
 
 // TestWrongAnswersLowerTheQuality: an endpoint whose wrong answers the client
-// finds goes behind one that has always been right, however cheap it is.
+// detects is ordered behind one that was always right, however cheap it is.
 func TestWrongAnswersLowerTheQuality(t *testing.T) {
 	const bad = `{"model":"m","answers":[{"type":"predicate","probability":0.9}]}`
 	good := replay(t, "testdata/answer.http").answer
@@ -57,6 +57,6 @@ func TestWrongAnswersLowerTheQuality(t *testing.T) {
 	for range 20 {
 		require.Equal(t, []string{"ant", "bee"}, asked(systemone.SortPrice))
 	}
-	rt.SetCatalog(catalog) // reads the statistics anew
+	rt.SetCatalog(catalog) // computes the statistics again
 	assert.Equal(t, []string{"bee"}, asked(systemone.SortExacto))
 }

@@ -43,8 +43,8 @@ func ExampleNew() {
 	// refund 0.97 <nil>
 }
 
-// A catalog of one upstream: the client states what its endpoint can take and how
-// exact it is, the program what it costs.
+// A catalog of one upstream: the client states the endpoint's limits and tolerance,
+// and the program its price.
 func ExampleClient_Endpoint() {
 	client, err := openaidecisions.New(openaidecisions.Config{BaseURL: "https://api.openai.com/v1", APIKey: "sk-1"})
 	if err != nil {

@@ -5,16 +5,16 @@ import (
 	"github.com/signalbox/signalbox/internal/upstream"
 )
 
-// What an input_json part holds, as published.
+// The published limits of an input_json part.
 const (
 	maxJSONDepth  = 32
 	maxJSONValues = 10_000
 	maxJSONBytes  = 256 << 10 // of compact JSON
 )
 
-// fitsInputJSON reports whether a value is one that input_json takes: an object
-// or a filled array of objects, within its limits. Escapes are counted as they
-// are written, so a text that compact JSON could shorten may be refused.
+// fitsInputJSON reports whether input_json takes a value: an object or a non-empty
+// array of objects, within its limits. Escapes are counted as written, so a text
+// that compact JSON would shorten may be refused.
 func fitsInputJSON(value []byte) bool {
 	value = upstream.Trim(value)
 	switch value[0] {

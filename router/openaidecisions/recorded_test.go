@@ -56,7 +56,7 @@ func client(t *testing.T, trip http.RoundTripper) *openaidecisions.Client {
 	return c
 }
 
-// request is what every recorded reply answers.
+// request is the request that every recorded reply answers.
 func request() *systemone.Request {
 	return &systemone.Request{
 		State: systemone.Text("Paid twice for May, please reverse one charge"),
@@ -109,8 +109,8 @@ func TestRecordedRefusal(t *testing.T) {
 	assert.Equal(t, "heat", got.Answers[1].Name)
 }
 
-// TestRecordedBadReplies: whatever is wrong with a reply is found, and nothing
-// of it stands in the error.
+// TestRecordedBadReplies: every problem of a reply is detected, and the error
+// contains nothing of it.
 func TestRecordedBadReplies(t *testing.T) {
 	files, err := filepath.Glob("testdata/bad-*.http")
 	require.NoError(t, err)
@@ -150,8 +150,8 @@ func TestRecordedErrors(t *testing.T) {
 	}
 }
 
-// FuzzReply: whatever an upstream writes, there is no panic, every failure is
-// classed, and every question is answered, refused or the reply is bad.
+// FuzzReply: for any reply the client does not panic and every failure has a class.
+// Every question is answered or refused, or the reply is bad.
 func FuzzReply(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.http")
 	require.NoError(f, err)

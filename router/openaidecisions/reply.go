@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// What is wrong with a reply; nothing of the upstream's text.
+// Problems of a reply. The texts contain nothing of the upstream's.
 var (
 	errSyntax  = errors.New("reply is not valid JSON")
 	errForm    = errors.New("reply is not in the Decisions form")
@@ -19,12 +19,12 @@ var (
 	errAnswer  = errors.New("an answer lacks a member, or one has the wrong type")
 	errValue   = errors.New("a distribution does not have each value once")
 	errLabel   = errors.New("a level has another label than was sent")
-	errUsage   = errors.New("reply counts tokens by what is no whole number, or negative")
+	errUsage   = errors.New("a token count of the reply is negative or no whole number")
 	errRefusal = errors.New("a refusal has an answer")
 )
 
-// distrust reports a reply that decode refuses: whether it was in the dialect
-// at all, or its answers are wrong.
+// distrust returns the failure for a reply that decode refuses: a bad answer if the
+// reply was in the dialect, else a bad reply.
 func distrust(err error) *router.UpstreamError {
 	if errors.Is(err, errSyntax) || errors.Is(err, errForm) || errors.Is(err, errUsage) {
 		return upstream.BadReply(err)
@@ -32,7 +32,7 @@ func distrust(err error) *router.UpstreamError {
 	return upstream.BadAnswer(err)
 }
 
-// decode reads a reply to these questions. Its errors may be logged.
+// decode reads a reply to these questions. Its errors are safe to log.
 func decode(data []byte, questions []systemone.Question) (router.Reply, error) {
 	if systemone.CheckSyntax(data) != nil {
 		return router.Reply{}, errSyntax
@@ -61,7 +61,7 @@ func decode(data []byte, questions []systemone.Question) (router.Reply, error) {
 	return reply, decodeUsage(&reply, upstream.Member(data, "usage"))
 }
 
-// wireAnswer are the members of one answer, nil where they are null or absent.
+// wireAnswer holds the members of one answer, nil where they are null or absent.
 type wireAnswer struct {
 	name, kind, probability, choice, score, confidence, probabilities []byte
 }
@@ -109,7 +109,7 @@ func decodeAnswer(reply *router.Reply, q *systemone.Question, value []byte) erro
 	var err error
 	switch q.Kind {
 	case systemone.Choice:
-		// A boolean is another value than the string of the same text.
+		// The boolean true is not the option "true".
 		ok = len(w.choice) > 0 && w.choice[0] == '"'
 		a.Choice = upstream.String(w.choice)
 		a.Probabilities, err = decodeOptions(w.probabilities, q)

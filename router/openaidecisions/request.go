@@ -34,8 +34,8 @@ func appendRequest(dst []byte, a router.Attempt, questions []systemone.Question)
 	return append(upstream.AppendOptions(dst, a.Options, knownOptions()), '}')
 }
 
-// appendInput writes the state: text as it is, what input_json takes as that,
-// anything else as its JSON text.
+// appendInput writes the state: text unchanged, other values as input_json where
+// they fit, else as JSON text.
 func appendInput(dst []byte, state json.RawMessage) []byte {
 	if !fitsInputJSON(state) {
 		return appendText(dst, state)
@@ -62,8 +62,8 @@ func appendQuestion(dst []byte, q *systemone.Question) []byte {
 	}
 }
 
-// appendInstructions writes the instructions of a question, with the criteria
-// of a noul behind them.
+// appendInstructions writes the instructions of a question, followed by the
+// criteria of a noul.
 func appendInstructions(dst []byte, q *systemone.Question, general string) []byte {
 	instructions := q.Instructions
 	if instructions == nil {
@@ -85,8 +85,7 @@ func appendInstructions(dst []byte, q *systemone.Question, general string) []byt
 	return append(dst, '"')
 }
 
-// appendCriteria writes the criteria of a noul into a JSON string, the first
-// one behind a gap.
+// appendCriteria writes the criteria of a noul into a JSON string, after gap.
 func appendCriteria(dst []byte, q *systemone.Question, gap string) []byte {
 	if q.True != nil {
 		dst = append(append(dst, gap...), `Criteria for true:\n`...)
@@ -127,8 +126,8 @@ func appendLevels(dst []byte, levels []json.RawMessage) []byte {
 	return append(dst, `]}`...)
 }
 
-// appendDescription ends a choice or level. No guidance, and an empty text,
-// is no description.
+// appendDescription ends a choice or level. Absent guidance and an empty text give
+// no description.
 func appendDescription(dst []byte, guidance json.RawMessage) []byte {
 	if guidance != nil && string(guidance) != `""` {
 		dst = append(dst, `,"description":`...)
@@ -137,7 +136,7 @@ func appendDescription(dst []byte, guidance json.RawMessage) []byte {
 	return append(dst, '}')
 }
 
-// appendText writes a value as a JSON string: a string is itself, anything else
+// appendText writes a value as a JSON string: a string unchanged, anything else as
 // its JSON text.
 func appendText(dst []byte, value json.RawMessage) []byte {
 	dst = append(dst, '"')
@@ -145,8 +144,8 @@ func appendText(dst []byte, value json.RawMessage) []byte {
 	return append(dst, '"')
 }
 
-// appendInner writes what appendText puts between the quotes. The escapes of a
-// string stay as they are.
+// appendInner writes what appendText writes between the quotes. The escapes of a
+// string are kept.
 func appendInner(dst []byte, value json.RawMessage) []byte {
 	value = upstream.Trim(value)
 	if value[0] == '"' && len(value) > 1 {

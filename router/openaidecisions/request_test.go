@@ -15,7 +15,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// sent returns the body that an attempt becomes.
+// sent returns the request body of an attempt.
 func sent(t *testing.T, a router.Attempt) string {
 	t.Helper()
 	trip := &tripper{answer: func(*http.Request) (*http.Response, error) { return nil, errors.New("enough") }}
@@ -45,8 +45,8 @@ func TestRequest(t *testing.T) {
 	assert.Equal(t, "req-1", trip.last.Header.Get("X-Client-Request-Id"))
 }
 
-// TestState: text is itself, objects and arrays of objects are input_json,
-// anything else is JSON text.
+// TestState: text is sent unchanged, objects and arrays of objects as input_json,
+// anything else as JSON text.
 func TestState(t *testing.T) {
 	asJSON := func(s string) string {
 		return `[{"role":"user","content":[{"type":"input_json","data":` + s + `}]}]`
@@ -129,7 +129,8 @@ func TestUserThatIsTooLong(t *testing.T) {
 	}
 }
 
-// TestSoleOption: what has one possible answer is not asked, wherever it stands.
+// TestSoleOption: a question with one possible answer is not sent, wherever it
+// stands.
 func TestSoleOption(t *testing.T) {
 	r := request()
 	r.Questions[1].Options = r.Questions[1].Options[:1]
@@ -174,7 +175,7 @@ func twoDecimals() systemone.Tolerance {
 	return new(openaidecisions.Client).Endpoint("openai", "openai/luna", "").Tolerance
 }
 
-// TestEndpoint: what the dialect takes is in its endpoints.
+// TestEndpoint: endpoints have the limits of the dialect.
 func TestEndpoint(t *testing.T) {
 	c, err := openaidecisions.New(openaidecisions.Config{BaseURL: "https://api.openai.com/v1", APIKey: "sk-1"})
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestUsage: a count that is not there is told from one that is 0.
+// TestUsage: a missing count is distinguished from 0.
 func TestUsage(t *testing.T) {
 	both := router.Uncounted{Input: true, Output: true}
 	ask := func(usage string) (router.Reply, error) {

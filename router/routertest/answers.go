@@ -9,10 +9,9 @@ import (
 )
 
 // Answers returns an answer to every question of a request, in its order, that
-// passes [systemone.Check] at full precision. The same request gets the same
-// answers: a noul is 0.75, and of a choice or a score the first option or level
-// is the most probable one, each further one half as probable as the one before
-// it.
+// passes [systemone.Check] at full precision. Equal requests get equal answers. A
+// noul is 0.75. Of a choice or a score the first option or level is the most
+// probable, and each further one half as probable as the one before.
 func Answers(r *systemone.Request) systemone.Answers {
 	answers := make(systemone.Answers, 0, len(r.Questions))
 	for _, q := range r.Questions {
@@ -36,8 +35,7 @@ func answer(q systemone.Question) systemone.Answer {
 	}
 }
 
-// halving returns n probabilities that sum to 1, each one half of the one
-// before it.
+// halving returns n probabilities that sum to 1, each one half of the one before.
 func halving(n int) []float64 {
 	p := make([]float64, n)
 	for i := range p {

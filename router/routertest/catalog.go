@@ -2,14 +2,14 @@ package routertest
 
 import "github.com/signalbox/signalbox/router"
 
-// Model and Provider are the names in the catalogs of [Catalog].
+// Model and Provider are the names in the catalogs that [Catalog] returns.
 const (
 	Model    = "acme/judge"
 	Provider = "acme"
 )
 
-// Catalog returns a catalog with one model, acme/judge, served by provider,
-// which is called acme and charges nothing.
+// Catalog returns a catalog with one model, acme/judge, served by provider, which
+// has the slug acme and no prices.
 func Catalog(provider router.Provider) (*router.Catalog, error) {
 	return router.NewCatalog(
 		[]router.Model{{ID: Model, Permaslug: Model + "-20260901"}},

@@ -13,9 +13,9 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// failure requires an error in the form that a provider must give it: an
-// [*router.UpstreamError] of a class that attempts have, and with neither
-// secrets nor foreign text in it.
+// failure requires an error in the form that a provider must return: an
+// [*router.UpstreamError] of a class that attempts have, with neither secrets nor
+// foreign text.
 func failure(t *testing.T, err error) *router.UpstreamError {
 	t.Helper()
 	require.Error(t, err, "a failed attempt, and one whose context has ended, returns an error")
@@ -30,7 +30,7 @@ func failure(t *testing.T, err error) *router.UpstreamError {
 	return failed
 }
 
-// keepsSecrets looks at every way in which an error can be printed.
+// keepsSecrets checks every way in which an error can be printed.
 func keepsSecrets(t *testing.T, err error) {
 	t.Helper()
 	for ; err != nil; err = errors.Unwrap(err) {
@@ -42,7 +42,7 @@ func keepsSecrets(t *testing.T, err error) {
 	}
 }
 
-// unavailable is the class of everything that has none of its own.
+// unavailable requires the class of failures that have no class of their own.
 func unavailable(t *testing.T, failed *router.UpstreamError) {
 	t.Helper()
 	if failed.Class != "" {
@@ -51,7 +51,7 @@ func unavailable(t *testing.T, failed *router.UpstreamError) {
 }
 
 // acceptable reports whether a reply would pass the router: every question is
-// answered, or refused where that is possible, and the answers pass the check.
+// answered or refused, and the answers pass the check.
 func acceptable(r *systemone.Request, reply router.Reply, t systemone.Tolerance) error {
 	refused := make(map[string]bool, len(reply.Refused))
 	for _, name := range reply.Refused {
@@ -65,7 +65,7 @@ func acceptable(r *systemone.Request, reply router.Reply, t systemone.Tolerance)
 		}
 	}
 	if len(asked.Questions)+len(refused) != len(r.Questions) {
-		return errors.New("routertest: a question was refused that nobody asked")
+		return errors.New("routertest: a question was refused that was not asked")
 	}
 	return systemone.Check(&asked, reply.Answers, t)
 }

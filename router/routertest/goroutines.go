@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// leavesNoGoroutine runs a test and requires that every goroutine that it
-// started has ended when its servers are closed.
+// leavesNoGoroutine runs a test and requires that every goroutine started by it has
+// ended when its servers are closed.
 func leavesNoGoroutine(t *testing.T, test func()) {
 	t.Helper()
 	before := goroutines()
-	t.Cleanup(func() { // runs last: cleanups that the test adds come before
+	t.Cleanup(func() { // runs last, after the cleanups that the test adds
 		var left []string
 		for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(time.Millisecond) {
 			left = left[:0]
@@ -33,8 +33,7 @@ func leavesNoGoroutine(t *testing.T, test func()) {
 	test()
 }
 
-// goroutines returns the stacks of all goroutines but the calling one, by
-// their ids.
+// goroutines returns the stacks of all goroutines except the current one, by id.
 func goroutines() map[string]string {
 	buf := make([]byte, 1<<20)
 	buf = buf[:runtime.Stack(buf, true)]

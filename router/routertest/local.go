@@ -14,24 +14,24 @@ import (
 
 // Local describes a provider that computes its answers itself.
 type Local struct {
-	// New makes the provider under test; required. It is called once for each
-	// test. What has to be closed is closed by t.Cleanup.
+	// New makes the provider under test; required. It is called once for each test.
+	// Release resources by t.Cleanup.
 	New func(t *testing.T) router.Provider
 	// Model is the name in Attempt.Model; default judge-1.
 	Model string
-	// Tolerance is the one that the provider's endpoints declare.
+	// Tolerance is that of the provider's endpoints.
 	Tolerance systemone.Tolerance
 	// NoNulls says that no null guidance can be sent.
 	NoNulls bool
 	// Deterministic says that the same attempt always gets the same answers.
 	Deterministic bool
-	// Rounds is how often each of the eight goroutines asks that ask side by
-	// side; default 25. Fewer make the suite faster for a slow provider.
+	// Rounds is how often each of eight concurrent goroutines asks; default 25.
+	// Fewer make the suite faster for a slow provider.
 	Rounds int
 }
 
-// RunLocal holds a provider that reaches no upstream to those promises of
-// router.Provider that concern it. It must not run beside parallel tests.
+// RunLocal tests the promises of router.Provider that concern a provider without an
+// upstream. It must not run beside parallel tests.
 func RunLocal(t *testing.T, l Local) {
 	t.Helper()
 	require.NotNil(t, l.New, "Local.New is required")
@@ -60,7 +60,7 @@ func (l Local) attempt(r *systemone.Request) router.Attempt {
 }
 
 // localAnswers: every kind and shape gets answers that pass the check, and the
-// attempt is left as it was.
+// attempt is not changed.
 func localAnswers(t *testing.T, l Local) {
 	t.Helper()
 	p := l.New(t)
@@ -84,7 +84,7 @@ func localAnswers(t *testing.T, l Local) {
 	}
 }
 
-// localContext: nothing is computed for a context that is over.
+// localContext: nothing is computed for a context that has ended.
 func localContext(t *testing.T, l Local) {
 	t.Helper()
 	p := l.New(t)
@@ -102,8 +102,8 @@ func localContext(t *testing.T, l Local) {
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-// localConcurrency: attempts side by side do not mix. A provider may say that
-// it is full; it may not answer wrongly.
+// localConcurrency: concurrent attempts do not mix. A provider may report that it
+// is full, but must not answer wrongly.
 func localConcurrency(t *testing.T, l Local) {
 	t.Helper()
 	p := l.New(t)

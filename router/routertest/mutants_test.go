@@ -29,14 +29,14 @@ func (d decider) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 	return d(ctx, a)
 }
 
-// mutant is a provider with one fault, and the group of the suite that must
-// find it.
+// mutant is a provider with one fault, and the group of the suite that must detect
+// it.
 type mutant struct {
 	group string
 	make  func(base string, good router.Provider) router.Provider
 }
 
-// on changes what a good provider does.
+// on changes the behaviour of a good provider.
 func on(change func(ctx context.Context, good router.Provider, a router.Attempt) (router.Reply, error)) func(string, router.Provider) router.Provider {
 	return func(_ string, good router.Provider) router.Provider {
 		return decider(func(ctx context.Context, a router.Attempt) (router.Reply, error) { return change(ctx, good, a) })
@@ -167,7 +167,7 @@ func mutants() map[string]mutant {
 	}
 }
 
-// mixing gives the answers of one attempt to the next.
+// mixing returns the answers of one attempt for the next.
 func mixing(_ string, good router.Provider) router.Provider {
 	var mu sync.Mutex
 	var last *router.Reply
@@ -183,7 +183,7 @@ func mixing(_ string, good router.Provider) router.Provider {
 	})
 }
 
-// keeping shows one caller's credential for the next.
+// keeping sends one caller's credential for the next.
 func keeping(_ string, good router.Provider) router.Provider {
 	var mu sync.Mutex
 	var last router.Secret
@@ -198,7 +198,7 @@ func keeping(_ string, good router.Provider) router.Provider {
 	})
 }
 
-// naive is a client as one writes it in a hurry.
+// naive is a client without any care.
 func naive(base string) router.Provider {
 	client := &http.Client{Transport: &http.Transport{}}
 	return decider(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
@@ -244,8 +244,8 @@ func TestSuiteFindsMutants(t *testing.T) {
 	}
 }
 
-// TestMutant is what TestSuiteFindsMutants starts; without a mutant it holds
-// the suite to pass a good provider.
+// TestMutant is started by TestSuiteFindsMutants. Without a mutant it checks that a
+// good provider passes the suite.
 func TestMutant(t *testing.T) {
 	m, isMutant := mutants()[os.Getenv(mutantVariable)]
 	routertest.Run(t, routertest.Wire{

@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// shape is a request that every provider must be able to take.
+// shape is a request that every provider must take.
 type shape struct {
 	name    string
 	request *systemone.Request
@@ -72,7 +72,7 @@ func rate(name string, levels ...string) systemone.Question {
 	return q
 }
 
-// mixed asks one question of each kind, in an order that no sorting gives.
+// mixed asks one question of each kind, in an order that no sorting would give.
 func mixed() *systemone.Request {
 	return ask(raw(`{"ticket":"Paid twice for May, please reverse one charge"}`),
 		noul("refund"), choose("desk", "tech", "billing", "other"), rate("heat", "calm", "annoyed", "furious"))

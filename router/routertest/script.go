@@ -14,20 +14,20 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Script is a [router.Provider] that answers from a script: each attempt takes
-// the next step, and when none is left it gets Default. The zero value answers
-// everything, with [Answers]. It is safe for concurrent use; its fields are set
-// before that.
+// Script is a [router.Provider] that answers from a script: each attempt takes the
+// next step, and when none is left it gets Default. The zero value answers
+// everything, with [Answers]. It is safe for concurrent use once its fields are
+// set.
 //
-// The answers of a step are held to the laws of [systemone.Check]. A script that
-// breaks them is a mistake in the test: it fails TB with the reason, and the call
-// ends with an error of class InvalidRequest, so that no other endpoint hides it.
-// What an upstream answers wrongly on purpose is scripted by [Step.Do].
+// The answers of a step must pass [systemone.Check]. Other answers are a mistake in
+// the test: the Script fails TB with the reason. The call then ends with an error
+// of class InvalidRequest, so that no other endpoint hides the mistake. Use
+// [Step.Do] to script wrong answers of an upstream.
 type Script struct {
-	// TB is the test that a broken script fails; [NewScript] sets it. Where it is nil
-	// the call's error is the only report.
+	// TB is the test that a broken script fails; [NewScript] sets it. Where it is
+	// nil, only the call's error reports the mistake.
 	TB testing.TB
-	// Tolerance is what the endpoint declares that the script stands for.
+	// Tolerance is that of the endpoint that the script serves.
 	Tolerance systemone.Tolerance
 	// Default answers when no step is left. The zero Step answers with
 	// [Answers] and a usage of one token each way.
@@ -38,14 +38,14 @@ type Script struct {
 	attempts []router.Attempt
 }
 
-// Step is what happens to one attempt: Delay passes, then the first of Do, Err
-// and Reply that is set counts. The context ends a delay.
+// Step is the outcome of one attempt: after Delay, the first of Do, Err and Reply
+// that is set counts. The end of the context ends a delay.
 type Step struct {
 	Delay time.Duration
-	Do    func(ctx context.Context, a router.Attempt) (router.Reply, error) // not checked
+	Do    func(ctx context.Context, a router.Attempt) (router.Reply, error) // its answers are not checked
 	Err   error
-	// Reply is answered; nil is one with a usage of one token each way. One that
-	// neither answers nor refuses a question gets the answers of [Answers].
+	// Reply is the reply; nil is one with a usage of one token each way. A Reply
+	// that neither answers nor refuses a question gets the answers of [Answers].
 	Reply *router.Reply
 	// Answers replace the reply's own answers to their questions.
 	Answers []Answer
@@ -53,27 +53,28 @@ type Step struct {
 
 var _ router.Provider = (*Script)(nil)
 
-// NewScript returns a Script with these steps to begin with, for the test t.
+// NewScript returns a Script with these steps, which fails the test t if it is
+// broken.
 func NewScript(t testing.TB, steps ...Step) *Script {
 	t.Helper()
 	return &Script{TB: t, steps: steps}
 }
 
-// Add puts steps behind those that are left.
+// Add appends steps. It is safe for concurrent use.
 func (s *Script) Add(steps ...Step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.steps = append(s.steps, steps...)
 }
 
-// Left returns how many steps no attempt has taken yet.
+// Left returns how many steps are still to be taken.
 func (s *Script) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.steps)
 }
 
-// Attempts returns the attempts so far, in the order in which they began.
+// Attempts returns the attempts so far, in the order in which they started.
 func (s *Script) Attempts() []router.Attempt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,8 +129,8 @@ func (step Step) reply(a router.Attempt) (router.Reply, error) {
 	return r, nil
 }
 
-// broken fails the test and ends the call: an invalid request is asked nowhere
-// else.
+// broken fails the test and ends the call, because an invalid request is sent to no
+// other endpoint.
 func (s *Script) broken(err error) error {
 	err = fmt.Errorf("routertest: the script is broken: %w", err)
 	if s.TB != nil {
@@ -151,7 +152,7 @@ func (s *Script) next(a router.Attempt) Step {
 	return step
 }
 
-// wait reports the end of ctx as a client of a real upstream does.
+// wait waits for d and returns the end of ctx like a client of a real upstream.
 func wait(ctx context.Context, d time.Duration) error {
 	if d > 0 && ctx.Err() == nil {
 		timer := time.NewTimer(d)
@@ -187,8 +188,8 @@ func Fail(status int, retryAfter time.Duration) error {
 	return &router.UpstreamError{Status: status, Class: class(status), RetryAfter: retryAfter}
 }
 
-// class repeats the table of the interface rather than ask the clients' own:
-// the suite is to find a mistake there.
+// class repeats the table of the interface instead of calling the clients' own, so
+// that the suite detects a mistake there.
 func class(status int) router.Class {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:

@@ -109,8 +109,8 @@ func TestScriptSideBySide(t *testing.T) {
 	assert.Len(t, s.Attempts(), 50)
 }
 
-// TestAnswersPass: the default answers pass the check at full precision and
-// need no repair, whatever is asked.
+// TestAnswersPass: the default answers pass the check at full precision and need no
+// repair, for any request.
 func TestAnswersPass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := &systemone.Request{State: systemone.Text("x")}

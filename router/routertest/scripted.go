@@ -7,8 +7,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Answer is a scripted answer to one question, for [Step.Answers]. It is made by
-// [Choose], [Yes] or [Rate].
+// Answer is a scripted answer to one question, for [Step.Answers]. [Choose], [Yes]
+// and [Rate] make one.
 type Answer struct {
 	question string
 	kind     systemone.Kind
@@ -34,7 +34,7 @@ func Rate(question string, level int, p float64) Answer {
 	return Answer{question: question, kind: systemone.Score, level: level, p: p}
 }
 
-// to returns the answer to its question in a request. The laws are not checked.
+// to returns the answer to its question in a request, unchecked.
 func (s Answer) to(r *systemone.Request) (systemone.Answer, error) {
 	at := slices.IndexFunc(r.Questions, func(q systemone.Question) bool { return q.Name == s.question })
 	if at < 0 {
@@ -67,8 +67,7 @@ func (s Answer) to(r *systemone.Request) (systemone.Answer, error) {
 	}
 }
 
-// share returns n probabilities: p at one index, and the rest evenly at the
-// others.
+// share returns n probabilities: p at one index, the rest evenly at the others.
 func (s Answer) share(at, n int) []float64 {
 	p := make([]float64, n)
 	for i := range p {

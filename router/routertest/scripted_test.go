@@ -30,7 +30,7 @@ func ticket() *systemone.Request {
 	}}
 }
 
-// recorder is a test that notes what fails it.
+// recorder is a testing.TB that notes its failures.
 type recorder struct {
 	testing.TB
 
@@ -64,7 +64,7 @@ func TestScriptedAnswers(t *testing.T) {
 	assert.InDelta(t, 0.125, refund.P("true"), 0)
 }
 
-// TestScriptedAnswersAreLawful: whatever p says, as long as the option leads.
+// TestScriptedAnswersAreLawful: for every p with which the option leads.
 func TestScriptedAnswersAreLawful(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := routertest.NewScript(t, routertest.Step{Answers: []routertest.Answer{
@@ -77,8 +77,7 @@ func TestScriptedAnswersAreLawful(t *testing.T) {
 	})
 }
 
-// TestBrokenScriptFailsItsTest: it fails the test that scripted it, with the reason,
-// and no other endpoint is asked.
+// TestBrokenScriptFailsItsTest: with the reason, and no other endpoint is asked.
 func TestBrokenScriptFailsItsTest(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -118,8 +117,8 @@ func TestBrokenScriptFailsItsTest(t *testing.T) {
 
 func answers(list ...routertest.Answer) routertest.Step { return routertest.Step{Answers: list} }
 
-// TestWhatIsNotHeldToTheLaws: refusals, what Do answers, and what the endpoint
-// declares as its rounding.
+// TestWhatIsNotHeldToTheLaws: refusals, the replies of Do, and rounding within the
+// endpoint's tolerance.
 func TestWhatIsNotHeldToTheLaws(t *testing.T) {
 	rounded := routertest.Answers(ticket())
 	rounded[0].Probabilities = []systemone.Probability{{Label: "billing", P: 0.33}, {Label: "technical", P: 0.33}, {Label: "sales", P: 0.33}}

@@ -18,17 +18,17 @@ import (
 
 // Wire describes a provider that reaches its upstream by HTTP.
 type Wire struct {
-	// New makes the provider under test, for the upstream at base, an address
-	// without a trailing slash that the suite serves, and the credential key;
-	// required. It is called once for each test.
+	// New makes the provider under test; required. base is the address of an
+	// upstream that the suite serves, without a trailing slash, and key the
+	// operator's credential. It is called once for each test.
 	New func(t *testing.T, base string, key router.Secret) router.Provider
-	// Encode writes the body of the 200 with which the upstream would answer a
-	// with want; required. It writes what it is given also where that is wrong:
-	// answers too many or too few, labels that nobody asked for.
+	// Encode writes the body of the 200 with which the upstream would answer a with
+	// want; required. It must also write wrong answers: too many or too few, and
+	// labels that were not asked for.
 	Encode func(a router.Attempt, want router.Reply) []byte
 	// Model is the upstream's name of a model; default judge-1.
 	Model string
-	// Tolerance is the one that the upstream's endpoints declare.
+	// Tolerance is that of the upstream's endpoints.
 	Tolerance systemone.Tolerance
 	// NoNulls says that no null guidance can be sent.
 	NoNulls bool
@@ -39,27 +39,27 @@ type Wire struct {
 	// TooLarge is the size in bytes of a reply that must be refused; default
 	// 64 MiB. A smaller one makes the suite faster.
 	TooLarge int
-	// Forbidden are words that must not be found in any request, beyond those
-	// of the suite.
+	// Forbidden are words that no request may contain, in addition to the suite's
+	// own.
 	Forbidden []string
 }
 
-// What must never appear in an error, and where it is planted.
+// Texts that must never appear in an error, with the place where the suite plants them.
 const (
 	secretKey     = "sk-canary-5f1d0c9b7a"  // in the operator's credential
 	secretOwn     = "sk-canary-own-91c3e7"  // in a caller's own
-	secretState   = "canary-of-the-state"   // in what is asked
+	secretState   = "canary-of-the-state"   // in the state and the questions
 	secretReply   = "canary-of-the-reply"   // in every broken or failed reply
 	secretOptions = "canary-of-the-options" // in options that no upstream knows
 	requestID     = "req-0123456789abcdef"  // in every attempt
-	patience      = 5 * time.Second         // for what must happen soon
-	shortly       = 50 * time.Millisecond   // for what must not happen at all
+	patience      = 5 * time.Second         // for events that must happen soon
+	shortly       = 50 * time.Millisecond   // for events that must not happen
 	overloaded    = 529                     // not in net/http
 	edgeTimeout   = 524                     // not in net/http
 )
 
-// Run holds a provider to the promises of router.Provider. It must not run
-// beside parallel tests.
+// Run tests the promises of router.Provider on a provider. It must not run beside
+// parallel tests.
 func Run(t *testing.T, w Wire) {
 	t.Helper()
 	require.NotNil(t, w.New, "Wire.New is required")
@@ -135,7 +135,7 @@ func (b *bench) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	serve(rw, r)
 }
 
-// answer makes the upstream reply to everything in one way.
+// answer makes the upstream answer every request in one way.
 func (b *bench) answer(serve http.HandlerFunc) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -158,8 +158,8 @@ func (b *bench) seen() []call {
 	return b.calls
 }
 
-// fails asks once, requires an [*router.UpstreamError] that tells nothing it
-// should not, and that the upstream was asked once.
+// fails asks once. It requires an [*router.UpstreamError] without secrets, and that
+// the upstream was asked once.
 func (b *bench) fails(t *testing.T, a router.Attempt) *router.UpstreamError {
 	t.Helper()
 	_, err := b.provider.Decide(t.Context(), a)
@@ -168,10 +168,10 @@ func (b *bench) fails(t *testing.T, a router.Attempt) *router.UpstreamError {
 	return failed
 }
 
-// once is what a provider broke that did not ask once.
+// once is the message for a provider that did not send exactly one request.
 const once = "one request: the router retries, a provider never does, and follows no redirect"
 
-// askedOnce requires one request. It tells their number, not their bytes.
+// askedOnce requires one request. It prints their number, not their bytes.
 func (b *bench) askedOnce(t *testing.T) {
 	t.Helper()
 	n := len(b.seen())

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// testAnswers: what the upstream answers arrives, for every kind and shape.
+// testAnswers: the upstream's answers are returned, for every kind and shape.
 func testAnswers(t *testing.T, w Wire) {
 	t.Helper()
 	b := newBench(t, w)
@@ -41,8 +41,7 @@ func testAnswers(t *testing.T, w Wire) {
 	testUncounted(t, w)
 }
 
-// testUncounted: an upstream that does not say what was used has not said that
-// nothing was.
+// testUncounted: a missing usage is not a usage of 0.
 func testUncounted(t *testing.T, w Wire) {
 	t.Helper()
 	b := newBench(t, w)
@@ -67,8 +66,8 @@ func testUncounted(t *testing.T, w Wire) {
 	}
 }
 
-// replaceUsage sets the member usage of an object, or of one within it, and says
-// whether there was one.
+// replaceUsage replaces the member usage of an object or of one nested in it, and
+// reports whether there was one.
 func replaceUsage(value, usage any) (found bool) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -84,8 +83,8 @@ func replaceUsage(value, usage any) (found bool) {
 	return found
 }
 
-// sameAnswers requires answers that pass the router's check and say what the
-// wanted ones say.
+// sameAnswers requires answers that pass the router's check and equal the wanted
+// ones.
 func sameAnswers(t *testing.T, r *systemone.Request, want, got systemone.Answers, tolerance systemone.Tolerance) {
 	t.Helper()
 	require.NoError(t, systemone.Check(r, got, tolerance))
@@ -110,7 +109,7 @@ func sameAnswers(t *testing.T, r *systemone.Request, want, got systemone.Answers
 	}
 }
 
-// lie is a way for an upstream to answer what nobody asked.
+// lie is a way in which an upstream answers wrongly.
 type lie struct {
 	name string
 	tell func(systemone.Answers) systemone.Answers
@@ -167,8 +166,8 @@ func scale(by float64) func(*systemone.Answer) {
 	}
 }
 
-// testWrongAnswers: what is wrong is reported as a bad reply, or as it came, so
-// that the router's check finds it; it is never made to look right.
+// testWrongAnswers: wrong answers are reported as a bad reply or returned
+// unchanged, so that the router's check detects them. They are never corrected.
 func testWrongAnswers(t *testing.T, w Wire) {
 	t.Helper()
 	b := newBench(t, w)
@@ -180,7 +179,7 @@ func testWrongAnswers(t *testing.T, w Wire) {
 			want.Answers = l.tell(want.Answers)
 			b.body(http.StatusOK, nil, w.Encode(a, want))
 			checked := b.distrusts(t, a)
-			// Where names are members, one given twice makes no readable object.
+			// Where names are members, a duplicate name makes the object unreadable.
 			assert.True(t, checked || strings.HasSuffix(l.name, " twice"), "the reply could be read: its answers are wrong")
 		})
 	}
@@ -203,8 +202,8 @@ func testWrongAnswers(t *testing.T, w Wire) {
 	})
 }
 
-// distrusts asks and requires a reply that the router will not pass on. It
-// returns whether its answers count as checked, by the provider or the router.
+// distrusts asks and requires a reply that the router refuses. It returns whether
+// its answers count as checked, by the provider or the router.
 func (b *bench) distrusts(t *testing.T, a router.Attempt) (checked bool) {
 	t.Helper()
 	got, err := b.provider.Decide(t.Context(), a)
@@ -219,11 +218,11 @@ func (b *bench) distrusts(t *testing.T, a router.Attempt) (checked bool) {
 	return failed.Checked
 }
 
-// testRefusals: a refused question is named, the others are answered.
+// testRefusals: a refused question is named, and the others are answered.
 func testRefusals(t *testing.T, w Wire) {
 	t.Helper()
 	if !w.Refusals {
-		return // the dialect cannot refuse; nothing to hold it to
+		return // the dialect has no refusals to test
 	}
 	b := newBench(t, w)
 	for refused := range 3 {
@@ -247,7 +246,8 @@ func testRefusals(t *testing.T, w Wire) {
 	})
 }
 
-// finite is for providers that compute: no answer may hold what JSON cannot.
+// finite requires answers that JSON can represent, of a provider that computes
+// them.
 func finite(t *testing.T, answers systemone.Answers) {
 	t.Helper()
 	for _, a := range answers {

@@ -16,7 +16,7 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// testBrokenBodies: a 200 that is no answer is a bad reply.
+// testBrokenBodies: a 200 without a valid answer is a bad reply.
 func testBrokenBodies(t *testing.T, w Wire) {
 	t.Helper()
 	b := newBench(t, w)
@@ -86,20 +86,20 @@ func (b *bench) bad(t *testing.T, a router.Attempt) (checked bool) {
 	return failed.Checked
 }
 
-// flood writes a body of so many bytes without announcing its size.
+// flood writes a body of size bytes without a Content-Length.
 func flood(size int) http.HandlerFunc {
 	return func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
 		block := bytes.Repeat([]byte(" "), 64<<10)
 		for sent := 0; sent < size; sent += len(block) {
 			if _, err := rw.Write(block); err != nil {
-				return // the provider has hung up, as it should
+				return // the provider has closed the connection, as it must
 			}
 		}
 	}
 }
 
-// bomb returns a few bytes that become many.
+// bomb returns a small compressed body that expands to size bytes.
 func bomb(t *testing.T, size int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -110,8 +110,7 @@ func bomb(t *testing.T, size int) []byte {
 	return out.Bytes()
 }
 
-// testConnections: what goes wrong below HTTP is unavailability without a
-// status.
+// testConnections: failures below HTTP are unavailability without a status.
 func testConnections(t *testing.T, w Wire) {
 	t.Helper()
 	t.Run("refused", func(t *testing.T) {
@@ -184,7 +183,7 @@ func hijack(raw string) http.HandlerFunc {
 		}
 		_, _ = conn.Write([]byte(raw))
 		if tcp, ok := conn.(*net.TCPConn); ok && raw == "" {
-			_ = tcp.SetLinger(0) // a reset, not a polite end
+			_ = tcp.SetLinger(0) // reset the connection instead of closing it in order
 		}
 		_ = conn.Close()
 	}

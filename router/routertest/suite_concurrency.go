@@ -14,14 +14,14 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// How many goroutines ask how often.
+// The number of goroutines, and of requests of each.
 const (
 	askers = 8
 	rounds = 25
 )
 
-// numbered asks for the answer number n of count; answers and requests differ
-// in every byte that matters, so that a shared buffer shows.
+// numbered is request number n of count. Answers and requests differ in every
+// relevant byte, so that a shared buffer is detected.
 func numbered(n int) *systemone.Request {
 	options := make([]string, 2+n%7)
 	for i := range options {
@@ -32,7 +32,7 @@ func numbered(n int) *systemone.Request {
 
 func marker(n int) string { return fmt.Sprintf("<marker-%d>", n) }
 
-// testConcurrency: attempts side by side do not mix.
+// testConcurrency: concurrent attempts do not mix.
 func testConcurrency(t *testing.T, w Wire) {
 	t.Helper()
 	b := newBench(t, w)

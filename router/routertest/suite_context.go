@@ -17,8 +17,8 @@ import (
 
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
-// testContext: an attempt ends when its context does, wherever it is, and the
-// upstream sees that it has ended.
+// testContext: an attempt ends with its context, at every stage, and the upstream
+// sees the end.
 func testContext(t *testing.T, w Wire) {
 	t.Helper()
 	head := func(rw http.ResponseWriter) {
@@ -78,8 +78,8 @@ func testContext(t *testing.T, w Wire) {
 	})
 }
 
-// stall makes the upstream begin a reply and never end it. The channels tell
-// when it was reached and when it noticed that the provider had gone.
+// stall makes the upstream begin a reply and never end it. The channels report that
+// it was reached, and that it saw the provider hang up.
 func (b *bench) stall(begin func(http.ResponseWriter)) (reached, gone chan error) {
 	reached, gone = make(chan error, 1), make(chan error, 1)
 	b.answer(func(rw http.ResponseWriter, r *http.Request) {
@@ -95,8 +95,8 @@ func (b *bench) stall(begin func(http.ResponseWriter)) (reached, gone chan error
 	return reached, gone
 }
 
-// tell reports the first time only: a provider that asks again must fail the
-// suite, not hang it.
+// tell reports only the first event: a provider that asks again must fail the
+// suite, not block it.
 func tell(c chan<- error, err error) {
 	select {
 	case c <- err:
@@ -104,7 +104,7 @@ func tell(c chan<- error, err error) {
 	}
 }
 
-// soon waits for what must happen, and passes on its error.
+// soon waits for an event that must happen and returns its error.
 func soon(t *testing.T, c <-chan error, what string) error {
 	t.Helper()
 	select {

@@ -13,8 +13,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// testCredentials: a caller's own credential takes the place of the operator's
-// for one attempt, and is seen nowhere else.
+// testCredentials: a caller's own credential replaces the operator's for one
+// attempt, and appears nowhere else.
 func testCredentials(t *testing.T, w Wire) {
 	t.Helper()
 	t.Run("is the caller's own where one is given", func(t *testing.T) {
@@ -70,7 +70,7 @@ func (b *bench) own() router.Attempt {
 	return a
 }
 
-// shows reports whether a header holds a secret.
+// shows reports whether a header contains a secret.
 func shows(h http.Header, secret string) bool {
 	for _, values := range h {
 		if strings.Contains(strings.Join(values, "\n"), secret) {

@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// testRequest: what goes upstream is the attempt and nothing else.
+// testRequest: only the attempt goes upstream.
 func testRequest(t *testing.T, w Wire) {
 	t.Helper()
 	t.Run("is the same for the same attempt", func(t *testing.T) {
@@ -94,8 +94,8 @@ func testRequest(t *testing.T, w Wire) {
 	})
 }
 
-// hostileOptions try to set what only the request sets, in every dialect, and
-// to name an address.
+// hostileOptions try to set members that only the request sets, in every dialect,
+// and to name an address.
 func hostileOptions() json.RawMessage {
 	members := []string{
 		"model", "models", "state", "questions", "input", "document", "user", "safety_identifier", "session_id",

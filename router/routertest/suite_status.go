@@ -22,8 +22,8 @@ func statuses() []int {
 	}
 }
 
-// bodies are error bodies as upstreams write them; none says more than its
-// status.
+// bodies are error bodies in the forms of real upstreams; none changes the class of
+// its status.
 func bodies() map[string]string {
 	return map[string]string{
 		"object":     `{"error":{"code":1,"message":"` + secretReply + `"}}`,
@@ -71,7 +71,7 @@ func orUnavailable(c router.Class) router.Class {
 	return c
 }
 
-// testRetryAfter: hints are read in every form, and cut at an hour.
+// testRetryAfter: hints are read in every form, and limited to an hour.
 func testRetryAfter(t *testing.T, w Wire) {
 	t.Helper()
 	b := newBench(t, w)

@@ -33,8 +33,8 @@ func (m memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// BenchmarkDecide is the client's own work for a request of 1 KB with three
-// questions; the transport's bytes and allocations are in it.
+// BenchmarkDecide is the client's work for a request of 1 KB with three questions,
+// including the transport's bytes and allocations.
 func BenchmarkDecide(b *testing.B) {
 	r := request()
 	r.State = json.RawMessage(`{"ticket":"` + strings.Repeat("Paid twice for May. ", 40) + `"}`)
@@ -60,7 +60,7 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkTransport is what is left of BenchmarkDecide without the client.
+// BenchmarkTransport is BenchmarkDecide without the client.
 func BenchmarkTransport(b *testing.B) {
 	r := request()
 	body := systemone.AppendUpstream(nil, "judge-1", r)

@@ -14,27 +14,27 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
-// Config says which upstream a [Client] asks.
+// Config configures a [Client]. BaseURL and, unless the profile says otherwise,
+// APIKey are required.
 type Config struct {
-	// BaseURL is the address up to and including its version, and including
-	// what names an account, e.g. https://api.typesafe.ai/v1; required. It has
-	// neither credentials nor a query. Plain http and loopback are allowed.
+	// BaseURL is the address up to and including its version and any account name,
+	// e.g. https://api.typesafe.ai/v1; required. It must have neither credentials
+	// nor a query. Plain http and loopback are allowed.
 	BaseURL string
-	// APIKey goes to that scheme, host and port only. Required unless the
-	// profile says otherwise.
+	// APIKey is sent to the scheme, host and port of BaseURL only. Required unless
+	// the profile says otherwise.
 	APIKey router.Secret
-	// Profile says what is special about the upstream. The zero value is
-	// [Canonical] with a key that is required.
+	// Profile describes how the upstream differs from others. The zero value is
+	// [Canonical] with a required key.
 	Profile Profile
-	// HTTP gives its Transport and its Timeout; redirects are never followed
-	// and cookies never kept. Nil is a transport of the client's own: no proxy
-	// from the environment, TLS 1.2 or newer, a bounded pool.
+	// HTTP provides the Transport and the Timeout; redirects are never followed and
+	// cookies never stored. Nil uses a transport of the client's own: no proxy from
+	// the environment, TLS 1.2 or newer, a bounded pool.
 	HTTP *http.Client
 	// MaxReplyBytes is the largest reply that is read; default 32 MiB.
 	MaxReplyBytes int64
-	// MaxInFlightBytes bounds the bodies of all attempts that are under way
-	// together; default 256 MiB. An attempt beyond it is not sent
-	// ([router.ErrNotSent]).
+	// MaxInFlightBytes bounds the bodies of all attempts in flight together;
+	// default 256 MiB. An attempt beyond it is not sent ([router.ErrNotSent]).
 	MaxInFlightBytes int64
 	// Now is the clock for Retry-After dates; default time.Now.
 	Now func() time.Time
@@ -45,9 +45,9 @@ type Config struct {
 type Client struct {
 	http    *upstream.Client
 	profile Profile
-	target  upstream.Target // of a path without a model
-	inPath  bool            // the model stands in the path
-	input   []string        // names of the counts, in the order in which they are looked for
+	target  upstream.Target // the address, where the path has no model
+	inPath  bool            // the path contains the model
+	input   []string        // names of the counts, in order of preference
 	output  []string
 }
 
@@ -55,7 +55,8 @@ var _ router.Provider = (*Client)(nil)
 
 const modelInPath = "{model}"
 
-// New checks cfg. Its errors wrap [router.ErrConfig] and hold no secret.
+// New checks cfg and returns a client. Its errors wrap [router.ErrConfig] and
+// contain no secret.
 func New(cfg Config) (*Client, error) {
 	p := cfg.Profile
 	if reflect.ValueOf(p).IsZero() {
@@ -96,13 +97,13 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// ownMembers are the members of a body that only the request itself sets, and
-// those that must never go upstream.
+// ownMembers are the members of a body that only the request itself sets, and those
+// that must never go upstream.
 func ownMembers() []string {
 	return []string{"model", "models", "state", "questions", "user", "session_id", "trace", "preset"}
 }
 
-// Decide asks the upstream once.
+// Decide sends one request to the upstream.
 func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {
 	sent, sole := c.outgoing(a.Request)
 	if len(sent.Questions) == 0 {
@@ -132,19 +133,20 @@ func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 	return reply, nil
 }
 
-// Endpoint describes this upstream for a catalog in which its provider has the
-// slug: it serves the catalog's model under its own name upstreamModel, "" for the
-// same. Limits, context length, tolerance, counting and parameters are those of the
-// client's profile. What the client cannot know is for the caller to set: the price,
-// the quantization, and what becomes of the data.
+// Endpoint returns an endpoint of this upstream for a catalog. It serves the
+// catalog's model at the provider with the slug; upstreamModel is the upstream's
+// name of the model, "" for the same. Limits, context length, tolerance, counting
+// and parameters are those of the client's profile. The caller must set what the
+// client cannot know: the price, the quantization and how the upstream handles
+// data.
 func (c *Client) Endpoint(slug, model, upstreamModel string) router.Endpoint {
 	return c.profile.Endpoint(slug, model, upstreamModel)
 }
 
-// CheckModel says whether the upstream can be asked for a model of this name:
-// where the profile puts the model into the path, not every name can stand
-// there. An attempt with such a name fails, so a catalog had better not have it.
-// The error wraps [router.ErrConfig].
+// CheckModel reports whether the upstream can be asked for a model of this name:
+// where the profile puts the model into the path, some names cannot be used. Check
+// the names of a catalog, because every attempt with such a name fails. The error
+// wraps [router.ErrConfig].
 func (c *Client) CheckModel(name string) error {
 	if _, err := c.address(name); err != nil {
 		return fmt.Errorf("%w: %w", router.ErrConfig, errModelName)

@@ -15,8 +15,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestConformance holds the client to the public suite with every profile, and
-// with the http.Transport that encrypted upstreams are asked by.
+// TestConformance runs the public suite with every profile, and with the
+// http.Transport that the client uses for encrypted upstreams.
 func TestConformance(t *testing.T) {
 	for _, p := range systemonehttp.Profiles() {
 		t.Run(p.Name, func(t *testing.T) { conforms(t, p, func() http.RoundTripper { return nil }) })

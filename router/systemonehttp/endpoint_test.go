@@ -40,8 +40,8 @@ func askDesk(t *testing.T, c *systemonehttp.Client, e router.Endpoint) error {
 	return err
 }
 
-// TestEndpointsTolerateWhatTheirUpstreamRounds: nobody has to know how many decimals
-// an upstream prints, not even where no profile was chosen.
+// TestEndpointsTolerateWhatTheirUpstreamRounds: an endpoint's tolerance fits its
+// upstream without configuration, even where no profile was chosen.
 func TestEndpointsTolerateWhatTheirUpstreamRounds(t *testing.T) {
 	for name, p := range map[string]systemonehttp.Profile{"ready": systemonehttp.TypeSafe(), "zero": {}} {
 		c := client(t, p, &tripper{answer: rounded})
@@ -52,7 +52,7 @@ func TestEndpointsTolerateWhatTheirUpstreamRounds(t *testing.T) {
 	}
 }
 
-// TestEndpointHasWhatTheProfileStates of an upstream, and the names of the caller.
+// TestEndpointHasWhatTheProfileStates, and the names that the caller gave.
 func TestEndpointHasWhatTheProfileStates(t *testing.T) {
 	for _, p := range systemonehttp.Profiles() {
 		e := client(t, p, nil).Endpoint("ant", "acme/judge", "j-1")

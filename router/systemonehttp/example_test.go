@@ -72,8 +72,8 @@ func ExampleProfile() {
 	// 0.9 <nil>
 }
 
-// A catalog of one upstream: the client states what its endpoint can take and how
-// exact it is, the program what it costs.
+// A catalog of one upstream: the client states the endpoint's limits and tolerance,
+// and the program its price.
 func ExampleClient_Endpoint() {
 	client, err := systemonehttp.New(systemonehttp.Config{
 		BaseURL: "https://api.typesafe.ai/v1", APIKey: "sk-1", Profile: systemonehttp.TypeSafe(),

@@ -17,9 +17,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// FuzzReply: whatever an upstream writes, the client neither panics nor fails
-// in another way than by an UpstreamError, and what passes the check can be
-// passed on.
+// FuzzReply: for any reply the client does not panic, and every failure is an
+// UpstreamError. Answers that pass the check can be returned to a caller.
 func FuzzReply(f *testing.F) {
 	files, err := filepath.Glob("testdata/*/*.http")
 	require.NoError(f, err)

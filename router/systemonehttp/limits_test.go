@@ -14,7 +14,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// TestCatalogFacts holds every profile to what it says about its upstream.
+// TestCatalogFacts checks the facts of every profile.
 func TestCatalogFacts(t *testing.T) {
 	type facts struct {
 		limits   router.EndpointLimits
@@ -40,7 +40,8 @@ func TestCatalogFacts(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// TestNullsFindWhoTakesThem: what one upstream would refuse goes to another.
+// TestNullsFindWhoTakesThem: a request that one upstream would refuse goes to
+// another.
 func TestNullsFindWhoTakesThem(t *testing.T) {
 	local, err := similarity.New(similarity.Config{})
 	require.NoError(t, err)

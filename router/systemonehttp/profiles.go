@@ -5,35 +5,34 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Two decimals are what most upstreams print, and what is assumed of those
-// that do not say.
+// twoDecimals is the rounding of most upstreams, and is assumed of those that do
+// not state any.
 const twoDecimals = 0.01
 
-// Profiles returns the ready profiles, one for each upstream that is known,
-// and "systemone" for any other. Facts are of November 2026, from the vendors'
-// documentation and published clients, and may have moved since: all of them
-// can be set otherwise.
+// Profiles returns the ready profiles, one for each known upstream, and "systemone"
+// for any other. The facts are of November 2026, from the vendors' documentation
+// and published clients. They may have changed since; every one can be overridden.
 //
-// All of them take an option without guidance, which is common. Those that
-// refuse null instructions, null levels, a null state or half of a noul's
-// criteria, which only the native mount lets in, have Limits.OptionNullsOnly.
+// All of them take an option without guidance. Those that refuse null instructions,
+// null levels, a null state or half of a noul's criteria, which only the native
+// mount accepts, have Limits.OptionNullsOnly.
 //
-// The dialect writes texts and values as they are, and services that read a
-// request once say so (Counting.Verbatim). Servers for local models may read the
-// state once for each question.
+// The dialect writes texts and values unchanged; services that read a request once
+// have Counting.Verbatim. Servers for local models may read the state once for each
+// question.
 func Profiles() []Profile {
 	return []Profile{
 		Canonical(), TypeSafe(), OpenRouter(), Fireworks(), Perplexity(), Upstage(), Clef(), Ollama(), Signalbox(),
 	}
 }
 
-// Canonical is the published form with nothing special, for servers such as
-// llama.cpp, SGLang or colibri: a key if there is one, two decimals.
+// Canonical is the published form without differences, for servers such as
+// llama.cpp, SGLang or colibri: an optional key, two decimals.
 func Canonical() Profile {
 	return Profile{
 		Name:        "systemone",
 		KeyOptional: true,
-		// Servers for chat models have these names.
+		// Servers for chat models use these names.
 		InputTokens:  []string{"prompt_tokens"},
 		OutputTokens: []string{"completion_tokens"},
 		Tolerance:    systemone.Tolerance{Rounding: twoDecimals},

@@ -62,7 +62,7 @@ func profile(t *testing.T, name string) systemonehttp.Profile {
 	return p
 }
 
-// request is what every recorded reply answers.
+// request is the request that every recorded reply answers.
 func request() *systemone.Request {
 	return &systemone.Request{
 		State: json.RawMessage(`{"ticket":"Paid twice for May, please reverse one charge"}`),
@@ -78,8 +78,8 @@ func request() *systemone.Request {
 	}
 }
 
-// TestRecordedAnswers: the replies of every upstream are read and pass the
-// check with the tolerance of the profile.
+// TestRecordedAnswers: the replies of every upstream are read and pass the check
+// with the profile's tolerance.
 func TestRecordedAnswers(t *testing.T) {
 	for file, want := range map[string]router.Reply{
 		"typesafe/answer":        {ID: "req_0123456789abcdef0123456789abcdef", Model: "jev-1.13.0", Usage: systemone.Usage{InputTokens: 310, OutputTokens: 58}},
@@ -116,7 +116,7 @@ func TestRecordedAnswers(t *testing.T) {
 	}
 }
 
-// TestRecordedFailures: what the upstreams' errors mean.
+// TestRecordedFailures: the classes of the upstreams' errors.
 func TestRecordedFailures(t *testing.T) {
 	for file, want := range map[string]router.UpstreamError{
 		"typesafe/missing-key":             {Status: 403, Class: router.ProviderUnavailable},
@@ -172,7 +172,7 @@ func TestRecordedFailures(t *testing.T) {
 	}
 }
 
-// TestEveryRecordIsReplayed: a record that no test reads proves nothing.
+// TestEveryRecordIsReplayed: every recorded file is read by some test.
 func TestEveryRecordIsReplayed(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.http")
 	require.NoError(t, err)
@@ -184,8 +184,8 @@ func TestEveryRecordIsReplayed(t *testing.T) {
 	}
 }
 
-// TestUnusableNames: what would confuse a log or a price is left out, the
-// answers stay.
+// TestUnusableNames: names and costs that are not plain text are dropped, the
+// answers are kept.
 func TestUnusableNames(t *testing.T) {
 	got, err := client(t, profile(t, "openrouter"), replay(t, "openrouter/no-distribution")).
 		Decide(t.Context(), router.Attempt{Request: request()})

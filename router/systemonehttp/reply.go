@@ -9,13 +9,13 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// What is wrong with a reply; nothing of the upstream's text.
+// Problems of a reply. The texts contain nothing of the upstream's.
 var (
 	errSyntax   = errors.New("reply is not valid JSON")
 	errForm     = errors.New("reply is not in the System One form")
 	errEnvelope = errors.New("reply is not in its envelope")
 	errFailed   = errors.New("reply reports a failure")
-	errUsage    = errors.New("reply counts tokens by what is no whole number, or negative")
+	errUsage    = errors.New("a token count of the reply is negative or no whole number")
 )
 
 // decode reads the body of a 200.
@@ -39,7 +39,7 @@ func (c *Client) decode(raw upstream.Reply) (router.Reply, error) {
 	}
 	reply.Usage.Cost = upstream.Cost(response.Usage.Cost)
 	for i := range reply.Answers {
-		reply.Answers[i].Legend = nil // ours is made from the request
+		reply.Answers[i].Legend = nil // the router builds legends from the request
 	}
 	if reply.ID == "" {
 		reply.ID = headerID(raw.Header, c.profile.ReplyID)
@@ -47,8 +47,8 @@ func (c *Client) decode(raw upstream.Reply) (router.Reply, error) {
 	return reply, nil
 }
 
-// count reads counts of 0 again: the count may be absent, or given under the name
-// of another dialect.
+// count reads counts of 0 again, because the count may be absent or have another
+// dialect's name.
 func (c *Client) count(reply *router.Reply, data []byte) error {
 	u := &reply.Usage
 	if u.InputTokens > 0 && u.OutputTokens > 0 {
@@ -67,9 +67,9 @@ func (c *Client) count(reply *router.Reply, data []byte) error {
 	return nil
 }
 
-// distrust keeps what is wrong with a reply and drops the name that stands in
-// the error: the upstream chose it. A reply with an answer of which something
-// can be said was in the dialect.
+// distrust returns the failure for a bad reply, without the name that the upstream
+// chose for an answer. If the problem is that of one answer, the reply was in the
+// dialect and counts as a bad answer.
 func distrust(err error) *router.UpstreamError {
 	bad, ok := errors.AsType[*systemone.AnswerError](err)
 	switch {
@@ -82,7 +82,7 @@ func distrust(err error) *router.UpstreamError {
 	}
 }
 
-// unwrap takes a reply out of its envelope.
+// unwrap returns the reply inside its envelope.
 func (c *Client) unwrap(data []byte) ([]byte, error) {
 	e := c.profile.Envelope
 	if e.Result == "" {
@@ -114,10 +114,10 @@ func headerID(h http.Header, names []string) string {
 	return ""
 }
 
-// silent returns the questions that have no answer.
+// silent returns the questions without an answer.
 func silent(sent *systemone.Request, answers systemone.Answers) []string {
 	if len(answers) >= len(sent.Questions) {
-		return nil // complete, or with an answer too many, which the check finds
+		return nil // complete, or with an extra answer, which the check detects
 	}
 	answered := make(map[string]bool, len(answers))
 	for _, a := range answers {

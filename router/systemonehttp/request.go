@@ -9,8 +9,8 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// outgoing returns the request as the upstream can take it, and the answers
-// that need no upstream. Mostly that is the request itself.
+// outgoing returns the request as the upstream takes it, usually the request
+// itself, and the answers that need no upstream.
 func (c *Client) outgoing(r *systemone.Request) (*systemone.Request, systemone.Answers) {
 	rename := c.profile.PlainNames > 0 && slices.ContainsFunc(r.Questions, c.unusual)
 	split := c.profile.NoSoleOption && slices.ContainsFunc(r.Questions, upstream.Sole)
@@ -33,7 +33,7 @@ func (c *Client) outgoing(r *systemone.Request) (*systemone.Request, systemone.A
 	return &sent, sole
 }
 
-// unusual reports whether a question's name is one that the upstream refuses.
+// unusual reports whether the upstream refuses a question's name.
 func (c *Client) unusual(q systemone.Question) bool {
 	if q.Name == "" || len(q.Name) > c.profile.PlainNames {
 		return true
@@ -50,8 +50,8 @@ func (c *Client) unusual(q systemone.Question) bool {
 
 func position(i int) string { return "q" + strconv.Itoa(i) }
 
-// restore gives answers the names that their questions had before outgoing. A
-// name that was never sent stays: it is for the check to find.
+// restore gives answers the names that their questions had before outgoing. A name
+// that was not sent is kept, and the check detects it.
 func (c *Client) restore(reply *router.Reply, original, sent *systemone.Request) {
 	if c.profile.PlainNames == 0 || original == sent || !slices.ContainsFunc(original.Questions, c.unusual) {
 		return
@@ -72,8 +72,8 @@ func (c *Client) restore(reply *router.Reply, original, sent *systemone.Request)
 	}
 }
 
-// appendBody writes the canonical body and, before its closing brace, what the
-// profile knows of the caller's options and user.
+// appendBody writes the canonical body and, before its closing brace, the caller's
+// options and user as far as the profile names them.
 func (c *Client) appendBody(dst []byte, r *systemone.Request, a router.Attempt) []byte {
 	dst = systemone.AppendUpstream(dst, a.Model, r)
 	dst = dst[:len(dst)-1]

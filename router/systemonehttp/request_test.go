@@ -61,8 +61,8 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestR24c: options reach the upstream only where its profile knows them, and
-// never replace what the request says.
+// TestR24c: options reach the upstream only where its profile names them, and never
+// replace a member of the request.
 func TestR24c(t *testing.T) {
 	p := systemonehttp.Profile{Options: []string{"zzz"}}
 	trip := echo(request())
@@ -80,7 +80,7 @@ func TestR24c(t *testing.T) {
 	}
 }
 
-// TestModelInPath: a model's name cannot lead out of its place in the address.
+// TestModelInPath: a model's name cannot change any other part of the address.
 func TestModelInPath(t *testing.T) {
 	p := profile(t, "cloudflare-clef")
 	for model, ok := range map[string]bool{
@@ -101,8 +101,8 @@ func TestModelInPath(t *testing.T) {
 	}
 }
 
-// TestPlainNames: names that the upstream refuses are replaced on the way there
-// and put back on the way home, also where one looks like a replacement.
+// TestPlainNames: names that the upstream refuses are replaced in the request and
+// restored in the reply, even where one looks like a replacement.
 func TestPlainNames(t *testing.T) {
 	r := request()
 	r.Questions[0].Name = "q2"
@@ -137,7 +137,7 @@ func TestPlainNames(t *testing.T) {
 	}
 }
 
-// TestNoSoleOption: what has one possible answer is not asked.
+// TestNoSoleOption: a question with one possible answer is not sent.
 func TestNoSoleOption(t *testing.T) {
 	p := systemonehttp.Profile{NoSoleOption: true}
 	r := request()
@@ -179,8 +179,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestProfiles: names are unique, limits are sane, and nobody can change the
-// ready ones for others.
+// TestProfiles: names are unique, limits are plausible, and changing a returned
+// profile does not change the ready ones.
 func TestProfiles(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range systemonehttp.Profiles() {

@@ -29,8 +29,7 @@ func counted(t *testing.T, p systemonehttp.Profile, usage string) (router.Reply,
 	return client(t, p, memory{[]byte(body)}).Decide(t.Context(), router.Attempt{Request: r, Model: "judge-1"})
 }
 
-// TestUsage: a count that is not there is told from one that is 0, for every
-// profile.
+// TestUsage: a missing count is distinguished from 0, for every profile.
 func TestUsage(t *testing.T) {
 	both := router.Uncounted{Input: true, Output: true}
 	for usage, want := range map[string]struct {
@@ -64,7 +63,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestNamesOfCounts: the names of another dialect count where the profile says so.
+// TestNamesOfCounts: another dialect's names count where the profile lists them.
 func TestNamesOfCounts(t *testing.T) {
 	const chat = `{"prompt_tokens":7,"completion_tokens":9}`
 	got, err := counted(t, profile(t, "typesafe"), chat)
@@ -85,8 +84,8 @@ func TestNamesOfCounts(t *testing.T) {
 	assert.True(t, failed.BadReply)
 }
 
-// FuzzUsage: of whatever usage, a count is what its first name that is not null
-// says, and missing where there is none.
+// FuzzUsage: for any usage, a count is the value of its first name that is not
+// null, and missing where there is none.
 func FuzzUsage(f *testing.F) {
 	for _, s := range []string{
 		`null`, `{}`, `{"input_tokens":7,"output_tokens":9}`, `{"prompt_tokens":7.0,"completion_tokens":1e1}`, `{"input_tokens":0}`,
