@@ -158,6 +158,11 @@ func (c *Cache[K, V]) slot(key K) *atomic.Pointer[entry[K, V]] {
 func (c *Cache[K, V]) find(key K) *entry[K, V] {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
+	return c.held(key)
+}
+
+// held is find; the caller holds mu.
+func (c *Cache[K, V]) held(key K) *entry[K, V] {
 	if e := c.kept[key]; e != nil {
 		return e
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -240,6 +241,28 @@ func TestEveryWaiterGetsHowTheLoadEnded(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAValueThatIsKeptIsNotLoadedAgain has callers find nothing just before a load ends:
+// they return what it has kept.
+func TestAValueThatIsKeptIsNotLoadedAgain(t *testing.T) {
+	const keys = 2000
+	var loads atomic.Int64
+	c := cache.New(cache.Config[int, int]{
+		Load: func(_ context.Context, key int) (int, error) { loads.Add(1); return key, nil }, TTL: time.Hour, Max: keys,
+	})
+	for key := range keys {
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if got, err := c.Get(t.Context(), key); err != nil || got != key {
+					t.Errorf("got %d, %v", got, err)
+				}
+			})
+		}
+		all.Wait()
+	}
+	assert.EqualValues(t, keys, loads.Load())
 }
 
 // TestAForgottenLoadIsNotJoined forgets a key while a load of it is under way:

@@ -16,16 +16,22 @@ type load[K comparable, V any] struct {
 	entry entry[K, V]
 }
 
-// join returns the load of a key that is under way, or begins one.
+// join returns the load of a key that is under way, or begins one. A load that has
+// ended since the caller looked counts as under way.
 func (c *Cache[K, V]) join(ctx context.Context, key K) *load[K, V] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	l := c.loading[key]
-	if l == nil {
-		l = &load[K, V]{done: make(chan struct{}), entry: entry[K, V]{key: key, err: errExit}}
-		c.loading[key] = l
-		go c.run(context.WithoutCancel(ctx), l)
+	if l := c.loading[key]; l != nil {
+		return l
 	}
+	l := &load[K, V]{done: make(chan struct{}), entry: entry[K, V]{key: key, err: errExit}}
+	if e := c.held(key); e != nil && e.fresh(c.clock()) {
+		l.entry = *e
+		close(l.done)
+		return l
+	}
+	c.loading[key] = l
+	go c.run(context.WithoutCancel(ctx), l)
 	return l
 }
 
