@@ -12,25 +12,25 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// Config says which upstream a [Client] asks.
+// Config configures a [Client]. BaseURL and, unless KeyOptional, APIKey are
+// required.
 type Config struct {
 	// BaseURL is the address up to and including its version, e.g.
-	// https://generativelanguage.googleapis.com/v1beta; required. It has neither
-	// credentials nor a query. Plain http and loopback are allowed.
+	// https://generativelanguage.googleapis.com/v1beta; required. It must have
+	// neither credentials nor a query. Plain http and loopback are allowed.
 	BaseURL string
-	// APIKey goes to that scheme, host and port only, in the header
-	// X-Goog-Api-Key. Required unless KeyOptional.
+	// APIKey is sent in the header X-Goog-Api-Key, to the scheme, host and port of
+	// BaseURL only. Required unless KeyOptional.
 	APIKey      router.Secret
 	KeyOptional bool
-	// HTTP gives its Transport and its Timeout; redirects are never followed
-	// and cookies never kept. Nil is a transport of the client's own: no proxy
-	// from the environment, TLS 1.2 or newer, a bounded pool.
+	// HTTP provides the Transport and the Timeout; redirects are never followed and
+	// cookies never stored. Nil uses a transport of the client's own: no proxy from
+	// the environment, TLS 1.2 or newer, a bounded pool.
 	HTTP *http.Client
 	// MaxReplyBytes is the largest reply that is read; default 32 MiB.
 	MaxReplyBytes int64
-	// MaxInFlightBytes bounds the bodies of all attempts that are under way
-	// together; default 256 MiB. An attempt beyond it is not sent
-	// ([router.ErrNotSent]).
+	// MaxInFlightBytes bounds the bodies of all attempts in flight together;
+	// default 256 MiB. An attempt beyond it is not sent ([router.ErrNotSent]).
 	MaxInFlightBytes int64
 	// Now is the clock for Retry-After dates; default time.Now.
 	Now func() time.Time
@@ -45,7 +45,8 @@ type Client struct {
 
 var _ router.Provider = (*Client)(nil)
 
-// New checks cfg. Its errors wrap [router.ErrConfig] and hold no secret.
+// New checks cfg and returns a client. Its errors wrap [router.ErrConfig] and
+// contain no secret.
 func New(cfg Config) (*Client, error) {
 	h, err := upstream.New(upstream.Config{
 		BaseURL:          cfg.BaseURL,
