@@ -20,7 +20,7 @@ func TestNamesComeBack(t *testing.T) {
 	r.put(t, router.SourceKey, filtering(content.Email, content.Redact))
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
 	req := &systemone.Request{
-		Models: []string{modelM}, State: raw(`{"ann@example.com":{"x":1},"[EMAIL]":2,"bob@example.com":3}`),
+		Models: systemone.Texts(modelM), State: raw(`{"ann@example.com":{"x":1},"[EMAIL]":2,"bob@example.com":3}`),
 		Questions: []systemone.Question{
 			{Name: "is ann@example.com right?", Kind: systemone.Noul, Instructions: raw(`"?"`)},
 			{Name: "bob@example.com", Kind: systemone.Choice, Instructions: raw(`"?"`), Options: []systemone.Option{{Name: "c@example.com"}, {Name: "[EMAIL]"}, {Name: "d@example.com"}, {Name: "plain"}}},

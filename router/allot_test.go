@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // marked marks endpoints as last resorts.
@@ -79,7 +80,7 @@ func TestTimeOfAttempts(t *testing.T) {
 				}
 				c := &router.Call{Request: decision(byPrice), Timeout: tt.total}
 				if strings.Contains(tt.endpoints, ":N") {
-					c.Request.Models = []string{modelN}
+					c.Request.Models = systemone.Texts(modelN)
 				}
 				_, err := g.router.Decide(t.Context(), c)
 				assert.Equal(t, router.Timeout, fault(t, err).Class)
@@ -145,7 +146,7 @@ func TestLastResortIsOutsideTheLimit(t *testing.T) {
 		}
 		c := &router.Call{Request: decision(byPrice)}
 		if strings.Contains(tt.endpoints, ":N") {
-			c.Request.Models = []string{modelN}
+			c.Request.Models = systemone.Texts(modelN)
 		}
 		_, err := g.router.Decide(t.Context(), c)
 		assert.Equal(t, tt.sound == "" || tt.stopped != "", err != nil, tt.name)

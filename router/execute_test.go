@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // TestWalks is R73 to R77: several attempts, one reply.
@@ -79,7 +80,7 @@ func TestWalks(t *testing.T) {
 					g.upstreams[list[i]].will(fails(t, word))
 				}
 				c := &router.Call{Request: decision(byPrice)}
-				c.Request.Models = tt.models
+				c.Request.Models = systemone.Texts(tt.models...)
 				_, err := g.router.Decide(t.Context(), c)
 				if tt.class == "" {
 					require.NoError(t, err)
@@ -192,7 +193,7 @@ func TestWrongModelsHavePaths(t *testing.T) {
 		{"nope/x", []string{modelM, "nope/x"}, []string{"model", "models.1"}},
 	} {
 		q := decision("")
-		q.Model, q.Models = tt.model, tt.models
+		q.Model, q.Models = tt.model, systemone.Texts(tt.models...)
 		_, err := g.router.Decide(t.Context(), &router.Call{Request: q})
 		e := fault(t, err)
 		assert.Equal(t, "nope/x is not a valid model ID", e.Message)

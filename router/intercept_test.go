@@ -163,13 +163,13 @@ func TestLog(t *testing.T) {
 	})
 	t.Run("a long list of models is cut", func(t *testing.T) {
 		t.Parallel()
-		lines := logged(t, "ant", func(_ *rig, c *router.Call) { c.Request.Models = slices.Repeat([]string{modelM}, 30) })
+		lines := logged(t, "ant", func(_ *rig, c *router.Call) { c.Request.Models = slices.Repeat(systemone.Texts(modelM), 30) })
 		require.Len(t, lines, 1)
 		assert.Equal(t, strings.Repeat(modelM+", ", 30)[:200]+"…", lines[0]["requested"])
 	})
 	t.Run("a name that is no model's is not shown", func(t *testing.T) {
 		t.Parallel()
-		lines := logged(t, "ant", func(_ *rig, c *router.Call) { c.Request.Models = []string{"canary-key"} })
+		lines := logged(t, "ant", func(_ *rig, c *router.Call) { c.Request.Models = systemone.Texts("canary-key") })
 		assert.Equal(t, []map[string]any{base(map[string]any{
 			"level": "WARN", "requested": "", "attempts": 0.0, "tried": "", "duration": 0.0, "class": "invalid_request", "canceled": false,
 		})}, lines)

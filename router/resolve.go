@@ -48,8 +48,9 @@ func (c *Call) resolve() ([]ModelRef, error) {
 	if c.Request.Preset != "" {
 		return nil, &Error{Class: NotFound, Err: errPreset}
 	}
-	c.Report.Requested = strings.Join(requested(c.Request), ", ")
-	return c.world.catalog.Resolve(c.Request.Model, c.Request.Models...)
+	names := requested(c.Request)
+	c.Report.Requested = strings.Join(names, ", ")
+	return c.world.catalog.Resolve(c.Request.Model, names[len(names)-len(c.Request.Models):]...)
 }
 
 // requested lists the names of models in a request.
@@ -58,5 +59,8 @@ func requested(q *systemone.Request) []string {
 	if q.Model != "" {
 		names = append(names, q.Model)
 	}
-	return append(names, q.Models...)
+	for i := range q.Models {
+		names = append(names, q.Models[i].Model)
+	}
+	return names
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // At a hundred calls a second no call fails while one endpoint works. An endpoint
@@ -42,7 +43,7 @@ func TestRetryBudgetProtectsThoseThatSuffer(t *testing.T) {
 			further := map[string][]time.Time{}
 			for range perSecond * seconds {
 				call := &router.Call{Request: decision(tt.prefs)}
-				call.Request.Models = tt.models
+				call.Request.Models = systemone.Texts(tt.models...)
 				_, err := g.router.Decide(t.Context(), call)
 				require.NoError(t, err)
 				assert.Empty(t, call.Report.Stopped)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // session is a request of account A in session s, changed.
@@ -203,7 +204,7 @@ func TestSessionOfFallbackModel(t *testing.T) {
 	g := newRig(t, "ant:M bee:N cat:N", nil)
 	call := func() *router.Call {
 		c := session{account: "A", id: "s", preferences: `{"only":["ant","cat"]}`}.call()
-		c.Request.Models = []string{modelN}
+		c.Request.Models = systemone.Texts(modelN)
 		return c
 	}
 	g.upstreams["ant"].will(fails(t, "500"), answer)
