@@ -165,9 +165,9 @@ func (rec *AttemptRecord) judge(q *systemone.Request, reply Reply) (answers syst
 }
 
 // refusesOnly reports whether every refused question was asked.
-func refusesOnly(q *systemone.Request, refused []string) bool {
-	for _, name := range refused {
-		if !slices.ContainsFunc(q.Questions, func(a systemone.Question) bool { return a.Name == name }) {
+func refusesOnly(q *systemone.Request, refused []Refusal) bool {
+	for _, r := range refused {
+		if !slices.ContainsFunc(q.Questions, func(a systemone.Question) bool { return a.Name == r.Question }) {
 			return false
 		}
 	}

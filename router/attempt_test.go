@@ -106,7 +106,7 @@ func classCases() []classCase {
 		{"R70l negative usage", "", reply(func(r *router.Reply) { r.Usage.InputTokens = -1 }), true, true, true, unavailable, 502},
 		{"R70m absurd usage", "", reply(func(r *router.Reply) { r.Usage.OutputTokens = 1 << 60 }), true, true, true, unavailable, 502},
 		{"R70n refuses what was not asked", "", reply(func(r *router.Reply) {
-			r.Answers, r.Refused = nil, []string{"invented"}
+			r.Answers, r.Refused = nil, []router.Refusal{{Question: "invented"}}
 		}), true, true, true, unavailable, 502},
 		{"R70o a client's word for answers that fail the check", "", func(context.Context, router.Attempt) (router.Reply, error) {
 			return router.Reply{}, &router.UpstreamError{Status: 200, BadReply: true, Checked: true, Err: errUpstream}
@@ -118,7 +118,7 @@ func classCases() []classCase {
 			return router.Reply{}, &router.UpstreamError{Class: router.NoCapacity, Local: true, Err: errUpstream}
 		}, true, false, false, router.NoCapacity, 0},
 		{"R71 one question refused", "", reply(func(r *router.Reply) {
-			r.Answers, r.Refused = r.Answers[:2], []string{"urgency"}
+			r.Answers, r.Refused = r.Answers[:2], []router.Refusal{{Question: "urgency"}}
 		}), true, false, false, unavailable, 502},
 	}
 }

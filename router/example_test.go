@@ -16,7 +16,7 @@ func (p yes) Decide(_ context.Context, a router.Attempt) (router.Reply, error) {
 	var reply router.Reply
 	for _, q := range a.Request.Questions {
 		if q.Kind != systemone.Noul {
-			reply.Refused = append(reply.Refused, q.Name)
+			reply.Refused = append(reply.Refused, router.Refusal{Question: q.Name})
 			continue
 		}
 		reply.Answers = append(reply.Answers, systemone.Answer{Name: q.Name, Kind: q.Kind, Noul: float64(p)})
