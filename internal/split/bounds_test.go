@@ -65,7 +65,7 @@ func TestLawBounds(t *testing.T) {
 			}
 			require.NoError(t, s.Take(rapid.Permutation(answers).Draw(t, "order of answers")))
 			later := s.Bounds(longest)
-			require.Equal(t, len(bounds)-len(sheets), len(later), "as many sheets as foreseen")
+			require.Len(t, later, len(bounds)-len(sheets), "as many sheets as foreseen")
 			for i, sheet := range later {
 				foreseen := bounds[len(sheets)+i]
 				require.Len(t, sheet, len(foreseen))

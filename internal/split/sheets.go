@@ -191,8 +191,7 @@ func notDue(name string) error {
 }
 
 // Answers returns the answers so far, to the questions that were given to [New] and in
-// their order. They pass [systemone.Check], and [systemone.Repair] leaves those of
-// split choices as they are.
+// their order. The answer to a split choice is as [systemone.Repair] returns it.
 func (s *Sheets) Answers() systemone.Answers {
 	out := make(systemone.Answers, 0, len(s.parts))
 	for i := range s.parts {

@@ -63,10 +63,18 @@ func TestSheets(t *testing.T) {
 		{"even chunks", []systemone.Question{choiceOf("desk", 10)}, split.Limits{Options: 3}, [][]string{{"desk_1:3 desk_2:3 desk_3:2 desk_4:2"}, {"desk_5:2 desk_6:2"}, {"desk_7:2"}}},
 		{"a chunk of one is no question", []systemone.Question{choiceOf("desk", 3)}, split.Limits{Options: 2}, [][]string{{"desk_1:2"}, {"desk_2:2"}}},
 		{"a choice of one option", []systemone.Question{choiceOf("desk", 1)}, split.Limits{Options: 1}, [][]string{{"desk:1"}}},
-		{"chunks share sheets", []systemone.Question{a, choiceOf("desk", 7), b, choiceOf("team", 3), c}, split.Limits{Questions: 4, Options: 3},
-			[][]string{{"a desk_1:3 desk_2:2 desk_3:2", "b team:3 c"}, {"desk_4:3"}}},
-		{"two choices", []systemone.Question{choiceOf("desk", 4), choiceOf("team", 3)}, split.Limits{Options: 2},
-			[][]string{{"desk_1:2 desk_2:2 team_3:2"}, {"desk_4:2 team_5:2"}}},
+		{
+			"chunks share sheets",
+			[]systemone.Question{a, choiceOf("desk", 7), b, choiceOf("team", 3), c},
+			split.Limits{Questions: 4, Options: 3},
+			[][]string{{"a desk_1:3 desk_2:2 desk_3:2", "b team:3 c"}, {"desk_4:3"}},
+		},
+		{
+			"two choices",
+			[]systemone.Question{choiceOf("desk", 4), choiceOf("team", 3)},
+			split.Limits{Options: 2},
+			[][]string{{"desk_1:2 desk_2:2 team_3:2"}, {"desk_4:2 team_5:2"}},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := start(t, test.most, test.questions...)
@@ -122,7 +130,7 @@ func TestLawSheets(t *testing.T) {
 				require.Equal(t, questions[at].Name, s.Source(q.Name))
 				require.LessOrEqual(t, len(q.Options), most.Options)
 				whole := questions[at].Options
-				require.Equal(t, whole[options:options+len(q.Options)], q.Options[:len(q.Options):len(q.Options)])
+				require.Equal(t, whole[options:options+len(q.Options)], slices.Clip(q.Options))
 				options += len(q.Options)
 				if options == len(whole) || most.Options == 2 && options == len(whole)-1 {
 					at, options = at+1, 0
@@ -232,6 +240,7 @@ func TestRestart(t *testing.T) {
 	require.True(t, s.Restart(split.Limits{Options: 3, Questions: 2}))
 	assert.Equal(t, []string{"desk_4:2 desk_5:2", "team:3 b"}, shown(s.Next()))
 	require.ErrorIs(t, s.Take(systemone.Answers{wrong.answer(t, first[1])}), systemone.ErrAnswer, "a late answer of the endpoint before")
+	require.ErrorIs(t, s.Take(systemone.Answers{wrong.answer(t, first[3])}), systemone.ErrAnswer, "also where the choice is asked whole now")
 
 	u := upstream{logits: map[string]float64{"option 1": 2}}
 	assert.Equal(t, 2, u.ask(t, s))
