@@ -227,7 +227,8 @@ func total(p []float64) float64 {
 type finder struct {
 	size  int
 	name  func(int) string
-	index map[string]int // made when the order is not as expected
+	scans int            // searches for names that were not where expected
+	index map[string]int // made after pairwise scans
 }
 
 // at returns the index of name, or -1. It looks at guess first.
@@ -235,7 +236,8 @@ func (f *finder) at(guess int, name string) int {
 	if guess < f.size && f.name(guess) == name {
 		return guess
 	}
-	if f.size <= pairwise {
+	if f.size <= pairwise || f.scans < pairwise {
+		f.scans++
 		for i := range f.size {
 			if f.name(i) == name {
 				return i
