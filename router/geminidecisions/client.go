@@ -58,6 +58,7 @@ func New(cfg Config) (*Client, error) {
 		MaxReplyBytes:    cfg.MaxReplyBytes,
 		MaxInFlightBytes: cfg.MaxInFlightBytes,
 		Rules:            rules(),
+		RetryBody:        upstream.RetryInfo,
 		Now:              cfg.Now,
 	})
 	if err != nil {
