@@ -84,7 +84,7 @@ func decide(t *testing.T, file string) (router.Reply, error) {
 }
 
 func TestRecordedAnswers(t *testing.T) {
-	for _, file := range []string{"answer", "extremes", "another-order", "no-confidence", "no-usage", "feedback-without-block"} {
+	for _, file := range []string{"answer", "extremes", "another-order", "no-confidence", "no-usage", "feedback-without-block", "feedback-with-empty-reason"} {
 		t.Run(file, func(t *testing.T) {
 			got, err := decide(t, file)
 			require.NoError(t, err)
@@ -195,6 +195,7 @@ func TestRecordedBadReplies(t *testing.T) {
 func TestRecordedErrors(t *testing.T) {
 	for file, want := range map[string]router.UpstreamError{
 		"error-wrong-key":     {Status: 400, Class: router.ProviderUnavailable},
+		"error-unknown-key":   {Status: 400, Class: router.ProviderUnavailable},
 		"error-expired-key":   {Status: 400, Class: router.ProviderUnavailable},
 		"error-location":      {Status: 400, Class: router.ProviderUnavailable},
 		"error-too-long":      {Status: 400, Class: router.PayloadTooLarge},
@@ -220,7 +221,7 @@ func TestRecordedErrors(t *testing.T) {
 // 401, and an endpoint must not lose its place for the key of one caller.
 func TestACallersOwnKeyIsNotTheEndpointsFault(t *testing.T) {
 	for file, local := range map[string]bool{
-		"error-wrong-key": true, "error-expired-key": true, "error-location": true,
+		"error-wrong-key": true, "error-unknown-key": true, "error-expired-key": true, "error-location": true,
 		"error-validation": false, "error-too-long": false, "error-overloaded": false, "error-unknown-model": false,
 	} {
 		for own, want := range map[router.Secret]bool{"": false, "AIza-own": local} {

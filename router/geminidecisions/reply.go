@@ -57,7 +57,7 @@ func decode(data []byte, questions []systemone.Question) (router.Reply, error) {
 func blocked(data []byte) (router.Refusal, bool) {
 	feedback := upstream.Member(data, "prompt_feedback")
 	reason := upstream.Member(feedback, "block_reason")
-	if reason == nil {
+	if reason == nil || string(reason) == `""` {
 		return router.Refusal{}, false
 	}
 	refusal := router.Refusal{Text: upstream.Refusal(upstream.Member(feedback, "block_reason_message")), Safety: true}
