@@ -27,7 +27,7 @@ type Item struct {
 	// Workspace is a UUID; "" where items are not split by workspace.
 	Workspace string
 	// Reason is why the legs were asked; "" where items are not split by reason, and
-	// for events that have none.
+	// for events without one, such as the charge of an expired hold.
 	Reason     router.LegReason
 	Requests   int64
 	Prompt     int64 // tokens
