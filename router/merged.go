@@ -77,8 +77,8 @@ func (m *merged) decline(from Provenance, list []Refusal) {
 		m.declined = make([]declined, len(m.questions))
 	}
 	texts := make(map[string]string, len(list))
-	for _, r := range list {
-		texts[r.Question] = r.Text
+	for i := range list {
+		texts[list[i].Question] = list[i].said()
 	}
 	for i := range m.questions {
 		if text, ok := texts[m.questions[i].Name]; ok {
