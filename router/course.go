@@ -19,6 +19,7 @@ type course struct {
 	groups   []group
 	alone    bool // the request allows no fallbacks: one leg, of the first group
 	whole    bool // the request may not be asked in parts
+	barred   bool // a question was refused for safety, which ends the call
 	shape    Shape
 	stats    []Stats // that all plans are made with
 	now      time.Time
@@ -57,7 +58,7 @@ func (k *course) run(ctx context.Context) (_ *Result, err error) {
 // answers asks the groups in their order.
 func (k *course) answers(ctx context.Context) (*Result, error) {
 	next, err := k.begin(ctx)
-	for ; err == nil && next < len(k.groups) && !k.alone; next++ {
+	for ; err == nil && next < len(k.groups) && !k.alone && !k.barred; next++ {
 		err = k.escalate(ctx, next)
 	}
 	if err != nil {
@@ -98,8 +99,12 @@ func (k *course) escalate(ctx context.Context, g int) error {
 	if len(ask) == 0 {
 		return nil
 	}
+	reason := LegEscalated
+	if len(by) == 0 { // due only because an upstream refused something
+		reason = LegRefused
+	}
 	before := len(k.call.Report.Legs)
-	out := k.stage(ctx, g, ask, LegEscalated, by)
+	out := k.stage(ctx, g, ask, reason, by)
 	if out.kept == "" {
 		return nil
 	}
@@ -135,7 +140,7 @@ func (k *course) required(ctx context.Context) error {
 			continue
 		}
 		plan, _ := k.plan(ctx, g, k.shape, nil)
-		if err := plan.Err(k.names(g)); err != nil {
+		if err := plan.Err(k.names(g)); err != nil { // the group's own names: the others may be asked
 			return err
 		}
 	}
