@@ -26,6 +26,7 @@ type course struct {
 	money    reservation
 	deadline deadline
 	merged   merged
+	first    walk   // of the first leg, so that a plain call allocates no other
 	last     staged // of the group asked last that did not answer everything
 
 	mu     sync.Mutex // guards turned while legs run at once

@@ -160,7 +160,11 @@ func (p Plan) isTooLarge() bool {
 func (k *course) leg(q query, request *systemone.Request, shape Shape, plan Plan) *walk {
 	l := k.call.newLeg()
 	l.Reason, l.Group, l.Questions, l.TriggeredBy, l.Plan = q.reason, q.group, request.Questions, q.by, plan
-	return &walk{
+	w := &k.first
+	if len(k.call.Report.Legs) > 1 {
+		w = new(walk)
+	}
+	*w = walk{
 		course:     k,
 		leg:        l,
 		request:    request,
@@ -172,13 +176,14 @@ func (k *course) leg(q query, request *systemone.Request, shape Shape, plan Plan
 		behind:     q.reason == LegFirst && q.group+1 < len(k.groups) && !k.alone,
 		counted:    q.counted,
 	}
+	return w
 }
 
 // unasked returns why a plan is not walked at all: it has no candidate, or too
 // little time is left for a second opinion.
 func (k *course) unasked(q query, plan *Plan) staged {
-	if err := plan.Err(requested(k.call.Request)); err != nil {
-		return staged{err: err, kept: KeptNoEndpoint}
+	if len(plan.Candidates) == 0 {
+		return staged{err: plan.Err(requested(k.call.Request)), kept: KeptNoEndpoint}
 	}
 	if q.later && k.late(&plan.Candidates[0]) {
 		return staged{err: &Error{Class: Timeout, Err: context.DeadlineExceeded}, kept: KeptDeadline, stop: StopDeadline}
