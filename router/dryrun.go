@@ -12,8 +12,9 @@ type Bound struct {
 }
 
 // dryRun plans a leg for each group, with all questions, and notes what its
-// candidates may cost and which limits have no room for them. It asks no provider,
-// and only reads the ledger's balances.
+// candidates may cost and which limits have no room for them, each candidate by
+// itself. The first group that has an endpoint is the first stage. It asks no
+// provider, and only reads the ledger's balances.
 func (k *course) dryRun(ctx context.Context) (*Result, error) {
 	caps := k.money.hold.Caps
 	lines := make([]Line, len(caps))
@@ -31,36 +32,39 @@ func (k *course) dryRun(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	var first error
-	planned := false
+	reason := LegFirst
 	for g := range k.groups {
-		reason := LegEscalated
-		if g == 0 {
-			reason = LegFirst
-		}
 		w, out := k.leg(ctx, g, nil, reason, nil, nil)
-		if w == nil {
-			if g == 0 {
-				first = out.err
-			}
-			continue
-		}
-		planned = true
-		w.leg.Bounds = make([]Bound, len(w.candidates))
-		for i := range w.candidates {
-			by := &w.candidates[i]
-			most := priced(by.Endpoint.Pricing.Bound(w.money.size.at(by.Endpoint)), by.Credential)
-			w.leg.Bounds[i] = Bound{Max: most, Refused: k.money.without(most, balances)}
+		switch {
+		case w != nil:
+			w.bound(balances)
+			reason = LegEscalated
+		case reason == LegEscalated:
+			legs := k.call.Report.Legs
+			legs[len(legs)-1].Kept = out.kept
+		case first == nil:
+			first = out.err
 		}
 		if k.alone {
 			break
 		}
 	}
-	if !planned {
+	if reason == LegFirst { // no group has an endpoint
 		return nil, first
 	}
 	res := &Result{}
 	res.Response.ID = k.call.ID
 	return res, nil
+}
+
+// bound notes what each candidate may cost and which limit refuses it.
+func (w *walk) bound(balances []Balance) {
+	w.leg.Bounds = make([]Bound, len(w.candidates))
+	for i := range w.candidates {
+		by := &w.candidates[i]
+		most := priced(by.Endpoint.Pricing.Bound(w.money.size.at(by.Endpoint)), by.Credential)
+		w.leg.Bounds[i] = Bound{Max: most, Refused: w.course.money.without(most, balances)}
+	}
 }
 
 // without returns the first budget that has no room for an amount, or nil. A limit
