@@ -1,6 +1,11 @@
 package router
 
-import "context"
+import (
+	"cmp"
+	"context"
+
+	"github.com/signalbox/signalbox/internal/split"
+)
 
 // Bound is what a candidate of a dry run may cost.
 type Bound struct {
@@ -32,24 +37,28 @@ func (k *course) dryRun(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	var first error
-	reason := LegFirst
-	for g := range k.groups {
-		w, out := k.leg(ctx, g, nil, reason, nil, nil)
-		switch {
-		case w != nil:
-			w.bound(balances)
-			reason = LegEscalated
-		case reason == LegEscalated:
-			legs := k.call.Report.Legs
-			legs[len(legs)-1].Kept = out.kept
-		case first == nil:
-			first = out.err
+	q := query{reason: LegFirst}
+	for q.group = range k.groups {
+		plan, inParts := k.plan(ctx, q.group, k.shape, nil)
+		switch err := plan.Err(k.names(q.group)); {
+		case err != nil:
+			w := k.leg(q, k.call.Request, k.shape, plan)
+			if first = cmp.Or(first, err); q.reason == LegEscalated {
+				w.leg.Kept = KeptNoEndpoint
+			}
+		case inParts:
+			k.dryParts(q, plan, balances)
+			q.reason = LegEscalated
+		default:
+			w := k.leg(q, k.call.Request, k.shape, plan)
+			w.leg.Bounds = k.bounds(plan.Candidates, w.money.size, balances)
+			q.reason = LegEscalated
 		}
 		if k.alone {
 			break
 		}
 	}
-	if reason == LegFirst { // no group has an endpoint
+	if q.reason == LegFirst { // no group has an endpoint
 		return nil, first
 	}
 	res := &Result{}
@@ -57,13 +66,34 @@ func (k *course) dryRun(ctx context.Context) (*Result, error) {
 	return res, nil
 }
 
-// bound notes what each candidate may cost and which limit refuses it.
-func (w *walk) bound(balances []Balance) {
-	w.leg.Bounds = make([]Bound, len(w.candidates))
-	for i := range w.candidates {
-		by := &w.candidates[i]
-		most := priced(by.Endpoint.Pricing.Bound(w.money.size.at(by.Endpoint)), by.Credential)
-		w.leg.Bounds[i] = Bound{Max: most, Refused: w.course.money.without(most, balances)}
+// bounds returns what each candidate may cost for a sheet of a size.
+func (k *course) bounds(candidates []Candidate, sheet size, balances []Balance) []Bound {
+	bounds := make([]Bound, len(candidates))
+	for i := range candidates {
+		by := &candidates[i]
+		most := priced(by.Endpoint.Pricing.Bound(sheet.at(by.Endpoint)), by.Credential)
+		bounds[i] = Bound{Max: most, Refused: k.money.without(most, balances)}
+	}
+	return bounds
+}
+
+// dryParts adds a leg for every sheet that the first candidate would be asked, of
+// all rounds. The options of a later round are not known yet; those that stand for
+// them are no smaller.
+func (k *course) dryParts(q query, plan Plan, balances []Balance) {
+	q.reason = LegSplit
+	by := &plan.Candidates[0]
+	sheets, ok := split.New(k.call.Request.Questions, k.call.Request.Questions, limitsOf(by.Endpoint))
+	if !ok { // unreachable: such an endpoint is no candidate
+		return
+	}
+	for _, questions := range sheets.Bounds(largest) {
+		request, shape := k.part(questions)
+		part := plan
+		part.Candidates = plan.Candidates[:1:1]
+		w := k.leg(q, request, shape, part)
+		w.leg.asked = sourcesOf(sheets, questions)
+		w.leg.Bounds = k.bounds(part.Candidates, w.money.size, balances)
 	}
 }
 
