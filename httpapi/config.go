@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/activity"

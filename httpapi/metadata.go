@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -111,9 +112,11 @@ func (s *server) describe(r *router.Report, res *router.Result) metadataObject {
 	if m.Strategy == "" {
 		m.Strategy = "direct" // the router made no plan
 	}
-	for a := range r.Attempts() {
-		m.Attempts = append(m.Attempts, s.describeAttempt(a))
-		m.UsageEstimated = m.UsageEstimated || a.UsageEstimated
+	for _, l := range r.Legs {
+		for i := range l.Attempts {
+			m.Attempts = append(m.Attempts, s.describeAttempt(l, &l.Attempts[i]))
+			m.UsageEstimated = m.UsageEstimated || l.Attempts[i].UsageEstimated
+		}
 	}
 	m.Attempt = len(m.Attempts)
 	s.describeLegs(&m, r, res != nil)
@@ -141,7 +144,7 @@ func answering(r *router.Report, answered *router.Endpoint) *router.AttemptRecor
 
 // describeAttempt always sets the status, because clients refuse the whole object
 // without it. An attempt without a reply has the status of its class.
-func (s *server) describeAttempt(a *router.AttemptRecord) metadataTry {
+func (s *server) describeAttempt(l *router.Leg, a *router.AttemptRecord) metadataTry {
 	t := metadataTry{
 		Provider: s.providerName(a.Endpoint.Provider), Model: s.permaslug(a.Endpoint.Model), Endpoint: a.Endpoint.Tag(),
 		IsBYOK: a.Credential != nil, Status: a.Status, ErrorType: a.Class, LatencyMS: a.Duration.Milliseconds(),
@@ -155,9 +158,16 @@ func (s *server) describeAttempt(a *router.AttemptRecord) metadataTry {
 	if t.Status == 0 && a.Class != "" {
 		t.Status = problemOf(&router.Error{Class: a.Class}).status
 	}
+	var asked []string // of a split request, whose parts have names that the caller does not know
+	if l.Reason == router.LegSplit {
+		asked = l.Asked()
+	}
 	for _, answer := range a.Answers {
 		none := answer.Probabilities == nil && answer.Confidence == 0
 		if answer.Kind == systemone.Noul || none || math.IsNaN(answer.Confidence) || math.IsInf(answer.Confidence, 0) {
+			continue
+		}
+		if asked != nil && !slices.Contains(asked, answer.Name) {
 			continue
 		}
 		if t.UpstreamConfidence == nil {
