@@ -52,6 +52,7 @@ func (k *course) run(ctx context.Context) (_ *Result, err error) {
 	}
 	if res != nil {
 		k.pin(ctx)
+		k.router.kept.note(k.call.Report.Legs)
 	}
 	return res, err
 }
@@ -110,13 +111,13 @@ func (k *course) escalate(ctx context.Context, g int) error {
 		return nil
 	}
 	k.last = out
-	k.call.Report.Legs[before].Kept = out.kept
 	switch {
 	case hungUp(ctx) && k.merged.given < len(k.merged.questions):
 		return k.failure()
 	case k.groups[g].required && len(by) > 0:
 		return out.err
 	}
+	k.call.Report.Legs[before].Kept = out.kept
 	return nil
 }
 
