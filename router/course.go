@@ -117,8 +117,18 @@ func (k *course) escalate(ctx context.Context, g int) error {
 	case k.groups[g].required && len(by) > 0:
 		return out.err
 	}
-	k.call.Report.Legs[before].Kept = out.kept
+	if k.stays(ask, before) {
+		k.call.Report.Legs[before].Kept = out.kept
+	}
 	return nil
+}
+
+// stays reports whether a question that was asked again keeps an answer that is
+// older than a leg.
+func (k *course) stays(ask []int32, leg int) bool {
+	return slices.ContainsFunc(ask, func(i int32) bool {
+		return k.merged.answers[i].Name != "" && k.merged.source(int(i)).Leg < leg
+	})
 }
 
 // due returns the indexes of the questions that a group is to be asked, and the

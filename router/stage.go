@@ -82,7 +82,7 @@ func (k *course) ask(ctx context.Context, q query) asked {
 		return k.askInParts(ctx, q, request, plan)
 	}
 	w := k.leg(q, request, shape, plan)
-	if out := k.unasked(q, &w.leg.Plan); out.err != nil {
+	if out := k.unasked(&w.leg.Plan); out.err != nil {
 		return asked{staged: out}
 	}
 	answers, err := w.walk(ctx)
@@ -175,18 +175,15 @@ func (k *course) leg(q query, request *systemone.Request, shape Shape, plan Plan
 		again:      q.reason == LegRefused || q.reason == LegFirst && q.group > 0,
 		behind:     q.reason == LegFirst && q.group+1 < len(k.groups) && !k.alone,
 		counted:    q.counted,
+		later:      q.later,
 	}
 	return w
 }
 
-// unasked returns why a plan is not walked at all: it has no candidate, or too
-// little time is left for a second opinion.
-func (k *course) unasked(q query, plan *Plan) staged {
+// unasked returns why a plan is not walked at all: it has no candidate.
+func (k *course) unasked(plan *Plan) staged {
 	if len(plan.Candidates) == 0 {
 		return staged{err: plan.Err(requested(k.call.Request)), kept: KeptNoEndpoint}
-	}
-	if q.later && k.late(&plan.Candidates[0]) {
-		return staged{err: &Error{Class: Timeout, Err: context.DeadlineExceeded}, kept: KeptDeadline, stop: StopDeadline}
 	}
 	return staged{}
 }
