@@ -254,6 +254,7 @@ func (w *walk) price(rec *AttemptRecord) {
 	}
 	if rec.Abandoned && w.router.cfg.Abandoned == AbandonEstimate {
 		rec.charge = w.money.atMost(priced(rec.Endpoint.Pricing.Cost(w.prompt, 0), rec.Credential))
+		w.money.spend(rec.charge)
 		if rec.charge.Total > 0 {
 			rec.Usage.InputTokens = w.prompt
 		}

@@ -31,6 +31,7 @@ type inParts struct {
 	done    []part                // sheets that were answered, since choices last began again
 	open    []int32
 	seen    []*Endpoint
+	passed  *walk // of the candidates that were not asked, or nil
 	failed  staged
 }
 
@@ -52,10 +53,12 @@ func (k *course) askInParts(ctx context.Context, q query, request *systemone.Req
 	before := len(k.call.Report.Legs)
 	finished := false
 	for i := range plan.Candidates {
-		if p.later && p.late(&plan.Candidates[i]) {
+		p.by = &plan.Candidates[i]
+		if p.later && p.late(p.by) {
+			p.pass().skip(p.by, Skip{Reason: SkipTime})
 			continue
 		}
-		if p.by = &plan.Candidates[i]; p.begin(ctx) {
+		if p.begin(ctx) {
 			if finished = p.rounds(ctx); finished || p.failed.final || !p.cutsOptions() {
 				break
 			}
@@ -88,16 +91,28 @@ func (p *inParts) begin(ctx context.Context) bool {
 	all.giveBack()
 	switch {
 	case err != nil:
-		p.failed = staged{kept: KeptError, err: Failure(err), final: true, decides: true}
+		w := p.pass()
+		if w.ledger = !w.over(ctx); w.ledger {
+			p.failed = w.failed(Failure(err))
+		} else {
+			p.failed = w.failed(w.end(ctx, StopDeadline))
+		}
 	case refused != nil:
-		_, shape := p.part(p.request.Questions)
-		w := p.leg(p.query, p.request, shape, p.plan)
-		w.skip(p.by, Skip{Check: refused.Check})
+		p.pass().skip(p.by, Skip{Check: refused.Check})
 		if p.failed.kept == KeptDeadline {
 			p.failed = staged{kept: KeptBudget, err: refused.refusal(), stop: StopCandidates}
 		}
 	}
 	return refused == nil && err == nil
+}
+
+// pass returns the walk of the leg that shows which candidates were not asked.
+func (p *inParts) pass() *walk {
+	if p.passed == nil {
+		_, shape := p.part(p.request.Questions)
+		p.passed = p.leg(p.query, p.request, shape, p.plan)
+	}
+	return p.passed
 }
 
 // bound returns the most that all sheets of all rounds may cost at the candidate.
@@ -133,7 +148,9 @@ func (p *inParts) rounds(ctx context.Context) bool {
 		for i, w := range walks {
 			switch {
 			case errs[i] != nil:
-				p.failed = w.failed(errs[i])
+				if !p.failed.final {
+					p.failed = w.failed(errs[i])
+				}
 				ok = false
 			case answers[i] != nil:
 				p.take(w, answers[i])
@@ -251,9 +268,6 @@ func (p *inParts) settleParts() {
 			_, ok := answered.Get(name)
 			return ok
 		})
-		if !d.rec.used {
-			p.money.unspend(d.rec.charge)
-		}
 	}
 	p.done = p.done[:0]
 }
@@ -262,10 +276,7 @@ func (p *inParts) settleParts() {
 func (p *inParts) drop(legs []*Leg) {
 	for _, l := range legs {
 		for i := range l.Attempts {
-			if rec := &l.Attempts[i]; rec.used {
-				rec.used = false
-				p.money.unspend(rec.charge)
-			}
+			l.Attempts[i].used = false
 		}
 	}
 }
