@@ -18,7 +18,7 @@ var floors = [][]string{
 	{"internal/jsonsize", "internal/jsontext", "internal/panics", "internal/typednil"},
 	{"systemone"},
 	{"router"},
-	{"guardrails/content", "internal/cache", "internal/upstream", "internal/uselite", "internal/wordvec"},
+	{"guardrails/content", "internal/cache", "internal/openai", "internal/upstream", "internal/uselite", "internal/wordvec"},
 	{"router/...", "keys", "organization", "presets", "activity", "guardrails"},
 	{"internal/sqldb", "store", "httpapi"},
 	{"internal/sqlledger"},
