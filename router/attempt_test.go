@@ -117,8 +117,8 @@ func classCases() []classCase {
 		{"a reply that this side cannot hold", "", func(context.Context, router.Attempt) (router.Reply, error) {
 			return router.Reply{}, &router.UpstreamError{Class: router.NoCapacity, Local: true, Err: errUpstream}
 		}, true, false, false, router.NoCapacity, 0},
-		{"R71 one question refused", "", reply(func(r *router.Reply) {
-			r.Answers, r.Refused = r.Answers[:2], []router.Refusal{{Question: "urgency"}}
+		{"R71 all questions refused", "", reply(func(r *router.Reply) {
+			r.Answers, r.Refused = nil, []router.Refusal{{Question: "refund"}, {Question: "team"}, {Question: "urgency"}}
 		}), true, false, false, unavailable, 502},
 	}
 }
@@ -157,8 +157,8 @@ func alone(t *testing.T, tt classCase, do step) {
 	assert.Equal(t, tt.class, e.Class)
 	assert.Equal(t, "Ant Cloud", e.Metadata["provider_name"])
 	assert.Equal(t, []router.PreviousError{}, e.Metadata["previous_errors"])
-	require.Len(t, c.Report.Attempts, 1)
-	a := c.Report.Attempts[0]
+	require.Len(t, c.Report.Legs[0].Attempts, 1)
+	a := c.Report.Legs[0].Attempts[0]
 	assert.Equal(t, tt.class, a.Class)
 	assert.Equal(t, tt.status, a.Status)
 	assert.Zero(t, a.Cost)
@@ -182,8 +182,8 @@ func together(t *testing.T, tt classCase, do step) {
 	if tt.next {
 		require.NoError(t, err)
 		assert.Equal(t, "ant bee", asked(c))
-		assert.Equal(t, router.Class(""), c.Report.Attempts[1].Class)
-		assert.Equal(t, http.StatusOK, c.Report.Attempts[1].Status)
+		assert.Equal(t, router.Class(""), c.Report.Legs[0].Attempts[1].Class)
+		assert.Equal(t, http.StatusOK, c.Report.Legs[0].Attempts[1].Status)
 		return
 	}
 	assert.Equal(t, tt.class, fault(t, err).Class)

@@ -69,7 +69,7 @@ func ExampleRouter_Decide() {
 	}
 	fmt.Println(res.Response.Model, "at", res.Response.Provider, "for", res.Response.Usage.Cost, "USD")
 	fmt.Println(res.Response.Answers[0].Name, res.Response.Answers[0].Noul)
-	for _, a := range call.Report.Attempts {
+	for _, a := range call.Report.Legs[0].Attempts {
 		fmt.Println(a.Endpoint.Provider, a.Status)
 	}
 	// Output:
