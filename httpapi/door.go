@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/signalbox/signalbox/internal/openai"
 	"github.com/signalbox/signalbox/systemone"
@@ -65,16 +66,19 @@ func (openAI) decode(d systemone.Decoder, body []byte) (*systemone.Request, repl
 func (openAI) copies() int64 { return 1 }
 
 // appendError writes the four members of the dialect, and metadata as in the other
-// dialect. Its clients show the message alone, so the first issue is part of it.
+// dialect. Its clients show the message alone, so the first issue is part of it, unless
+// the message says the same.
 func (openAI) appendError(dst []byte, p problem, issues []systemone.Issue, metadata json.RawMessage) []byte {
 	var param *string
 	message := p.message
 	if len(issues) > 0 {
-		first := issues[0]
-		if message += ": "; first.Path != "" {
-			param, message = &first.Path, message+first.Path+" "
+		first, place := issues[0], ""
+		if first.Path != "" {
+			param, place = &first.Path, first.Path+" "
 		}
-		message += first.Message
+		if !strings.Contains(message, first.Message) {
+			message += ": " + place + first.Message
+		}
 	}
 	return appendJSON(dst, struct {
 		Message  string          `json:"message"`

@@ -128,13 +128,16 @@ func (s *scenario) checkError(t *testing.T, body []byte) {
 	assert.Equal(t, s.kind, at(t, body, "error.code"))
 	assert.NotEmpty(t, at(t, body, "error.type"))
 	want := s.message
-	if problem := at(t, body, "error.metadata.issues.0.message"); problem != nil {
-		want += ": "
-		if path := at(t, body, "error.metadata.issues.0.path"); path != "" {
-			want += fmt.Sprint(path, " ")
-			assert.Equal(t, path, at(t, body, "error.param"))
-		}
-		want += fmt.Sprint(problem)
+	path, problem := at(t, body, "error.metadata.issues.0.path"), at(t, body, "error.metadata.issues.0.message")
+	place := ""
+	if path == "" {
+		path = nil // a problem of the whole body
+	}
+	if assert.Equal(t, path, at(t, body, "error.param")); path != nil {
+		place = fmt.Sprint(path, " ")
+	}
+	if problem != nil && problem != s.message {
+		want += fmt.Sprint(": ", place, problem)
 	}
 	assert.Equal(t, want, at(t, body, "error.message"))
 }

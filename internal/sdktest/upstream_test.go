@@ -30,10 +30,13 @@ type sent struct {
 // script says, by model, what to do with its n-th request, from 0.
 type script map[string]func(w http.ResponseWriter, r *http.Request, n int)
 
-// labScript has one model for each behaviour.
+// labScript has one model for each behaviour. "plain" is what "answer" is, but nobody
+// else serves it.
 var labScript = script{
 	"answer":       reply(http.StatusOK, answers),
+	"plain":        reply(http.StatusOK, answers),
 	"nulls":        reply(http.StatusOK, nullAnswers),
+	"typed":        reply(http.StatusOK, typedAnswers),
 	"half":         reply(http.StatusServiceUnavailable, failure),
 	"refused":      reply(http.StatusBadRequest, failure),
 	"large":        reply(http.StatusRequestEntityTooLarge, failure),
@@ -66,6 +69,11 @@ const (
 		`"urgent":{"type":"noul","noul":0.25},"side":{"type":"noul","noul":0.5},` +
 		`"tone":{"type":"choice","choice":"sad","confidence":0.5,"probabilities":{"glad":0.25,"sad":0.75}},` +
 		`"grade":{"type":"score","score":1.5,"confidence":0.25,"probabilities":{"0":0.125,"1":0.25,"2":0.625}}}}`
+	// typedAnswers fit a predicate, a choice of true, "true" and false, and a score of two
+	// levels, all without names.
+	typedAnswers = `{"model":"typed-1","usage":{"input_tokens":40,"output_tokens":3},"answers":{"0":{"type":"noul","noul":0.25},` +
+		`"1":{"type":"choice","choice":"true (boolean)","confidence":0.5,"probabilities":{"true (boolean)":0.75,"true":0.25,"false":0}},` +
+		`"2":{"type":"score","score":0.75,"confidence":0.5,"probabilities":{"0":0.25,"1":0.75}}}}`
 	failure = `{"detail":{"error_type":"upstream","message":"` + innerText + `"}}`
 )
 
