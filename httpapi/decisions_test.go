@@ -1,14 +1,17 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/httpapi"
 	"github.com/signalbox/signalbox/router"
@@ -197,7 +200,7 @@ func TestOurClientAtOurDoor(t *testing.T) {
 	got, err := client.Decide(t.Context(), router.Attempt{Request: req, Model: "acme/judge", User: "u-1", RequestID: "req-1"})
 	require.NoError(t, err)
 	assert.Equal(t, "acme/judge-20260901", got.Model)
-	assert.Equal(t, systemone.Usage{InputTokens: 310, OutputTokens: 58}, got.Usage)
+	assert.Equal(t, systemone.Usage{InputTokens: 310, OutputTokens: 58, CachedTokens: 256, ReasoningTokens: 12}, got.Usage)
 	assert.Empty(t, got.Uncounted)
 	want := answer(req).Answers
 	for i := range want {
@@ -224,4 +227,90 @@ func optionNames(q systemone.Question) (list []string) {
 		list = append(list, o.Name)
 	}
 	return list
+}
+
+// TestRefusalsAreAnswers: a question that every endpoint refuses has a refusal as its
+// answer in this dialect, in a retry too. In the System One dialect, which has none, the
+// request fails.
+func TestRefusalsAreAnswers(t *testing.T) {
+	t.Parallel()
+	c := newCounter(t)
+	for _, p := range []*scripted{c.ant, c.bee} {
+		p.refused = map[string]string{"refund": canary, "2": "no", "heat": "no"}
+	}
+	refusedToo := strings.Replace(soundDecision, `"questions":[`, `"questions":[{"type":"score","name":"level","instructions":"?","levels":[{"label":"a"},{"label":"b"}]},`, 1)
+	first := c.gets("/api/v1/decisions", refusedToo, "inference", "a")
+	require.Equal(t, 200, first.status, first.body)
+	again := c.gets("/api/v1/decisions", refusedToo, "inference", "a")
+	assert.Equal(t, "true", again.replayed)
+	for _, reply := range []string{first.body, again.body} {
+		assert.Equal(t, map[string]any{"type": "refusal", "name": "refund"}, at(t, []byte(reply), "answers.1"))
+		assert.Equal(t, map[string]any{"type": "refusal", "name": nil}, at(t, []byte(reply), "answers.2"))
+		assert.Equal(t, map[string]any{"type": "refusal", "name": "heat"}, at(t, []byte(reply), "answers.3"))
+		assert.Equal(t, "score", at(t, []byte(reply), "answers.0.type"))
+		assert.NotContains(t, reply, canary, "the upstream's words stay with the operator")
+	}
+
+	other := c.gets(decisions, sound, "inference")
+	assert.Equal(t, 502, other.status, other.body)
+	assert.NotContains(t, other.body, canary)
+}
+
+// TestLawOurClientAtOurDoor: whatever a System One caller asks through the client of the
+// dialect, the provider behind the door sees the same state, options, levels and texts,
+// and its answers come back as they were.
+func TestLawOurClientAtOurDoor(t *testing.T) {
+	g := newRig(t)
+	client, err := openaidecisions.New(openaidecisions.Config{
+		BaseURL: "http://door.example/v1", APIKey: g.keys["inference"], HTTP: &http.Client{Transport: served{http.StripPrefix("/v1", g.native)}},
+	})
+	require.NoError(t, err)
+	names := rapid.SliceOfNDistinct(rapid.String().Filter(valid), 2, 6, rapid.ID)
+	texts := rapid.SliceOfN(rapid.StringN(1, 12, -1).Filter(valid), 2, 6)
+	rapid.Check(t, func(t *rapid.T) {
+		req := &systemone.Request{Dialect: systemone.Native, Model: "acme/judge", State: systemone.Text(rapid.String().Filter(valid).Draw(t, "state"))}
+		for _, name := range rapid.SliceOfNDistinct(rapid.StringN(1, 20, -1).Filter(valid), 1, 6, rapid.ID).Draw(t, "names") {
+			q := systemone.Question{Name: name, Instructions: systemone.Text(rapid.String().Filter(valid).Draw(t, "instructions"))}
+			switch q.Kind = rapid.SampledFrom([]systemone.Kind{systemone.Noul, systemone.Choice, systemone.Score}).Draw(t, "kind"); q.Kind {
+			case systemone.Choice:
+				for _, option := range names.Draw(t, "options") {
+					q.Options = append(q.Options, systemone.Option{Name: option})
+				}
+			case systemone.Score:
+				for _, level := range texts.Draw(t, "levels") {
+					q.Levels = append(q.Levels, systemone.Text(level))
+				}
+			}
+			req.Questions = append(req.Questions, q)
+		}
+		g.ant.seen, g.bee.seen = nil, nil
+		got, err := client.Decide(context.Background(), router.Attempt{Request: req, Model: "acme/judge", RequestID: "req-1"})
+		require.NoError(t, err)
+		seen := append(g.ant.seen, g.bee.seen...)
+		require.Len(t, seen, 1)
+		require.JSONEq(t, string(req.State), string(seen[0].Request.State))
+		require.Len(t, got.Answers, len(req.Questions))
+		for i, q := range seen[0].Request.Questions {
+			asked := req.Questions[i]
+			require.JSONEq(t, string(asked.Instructions), string(q.Instructions))
+			asked.Name, asked.Instructions = q.Name, q.Instructions
+			require.Equal(t, asked, q)
+		}
+		for i, a := range answer(req).Answers {
+			b := got.Answers[i]
+			a.Confidence, b.Confidence = 0, 0 // the router computes its own
+			require.Equal(t, a, b)
+		}
+	})
+}
+
+func valid(s string) bool { return utf8.ValidString(s) }
+
+// served is a transport that calls a handler.
+type served struct{ handler http.Handler }
+
+func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, r)
+	return w.Result(), nil
 }
