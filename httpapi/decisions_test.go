@@ -93,7 +93,8 @@ func decisionRequests() []string {
 	}
 	for _, member := range []string{
 		`"user":"u"`, `"user":3`, `"safety_identifier":"u"`, `"safety_identifier":null`, `"safety_identifier":3`, `"safety_identifier":"` + strings.Repeat("u", 257) + `"`,
-		`"prompt_cache_key":null`, `"prompt_cache_options":{"mode":"explicit"}`, `"session_id":{}`, `"models":["acme/judge"]`, `"models":[1]`, `"provider":{}`, `"provider":{"orderr":[]}`, `"trace":[]`, `"zzz":1`,
+		`"prompt_cache_key":null`, `"prompt_cache_options":{"mode":"explicit"}`, `"session_id":{}`, `"models":["acme/judge"]`, `"models":[{"model":"acme/judge","when":{"question":"heat","confidenceBelow":0.5}}]`, `"models":[{"model":"acme/judge","wen":{}}]`,
+		`"routing":{"max_cost":"0.01","split":"never"}`, `"routing":{"x":1}`, `"providerOptions":{"gateway":{"only":["ant"]}}`, `"providerOptions":{"gateway":{"hipaaCompliant":true}}`, `"models":[1]`, `"provider":{}`, `"provider":{"orderr":[]}`, `"trace":[]`, `"zzz":1`,
 	} {
 		list = append(list, "{"+member+","+soundDecision[1:])
 	}

@@ -93,33 +93,34 @@ func TestDecodeRefuses(t *testing.T) {
 		body string
 		want map[string]string
 	}{
-		"no JSON":              {`hello`, map[string]string{"": "invalid JSON at byte 0"}},
-		"no object":            {`[]`, map[string]string{"": "must be an object"}},
-		"a member twice":       {`{"input":"x","input":"y"}`, map[string]string{"input": "more than once"}},
-		"nothing":              {`{}`, map[string]string{"input": "must be given", "questions": "must be an array", "model": "must be given"}},
-		"null":                 {`{"model":"m","input":null,"questions":null}`, map[string]string{"input": "must be given", "questions": "must be an array"}},
-		"a number as input":    {about(`3`), map[string]string{"input": "must be a string or an array"}},
-		"an empty list":        {about(`[]`), map[string]string{"input": "must be a string or an array"}},
-		"a state":              {about(`{"a":1}`), map[string]string{"input": "must be a string or an array"}},
-		"an image":             {about(`[{"role":"user","content":[{"type":"input_text","text":"x"},` + image + `]}]`), map[string]string{"input.0.content.1": "images are not supported"}},
-		"an image of a tool":   {about(`[{"type":"function_call_output","call_id":"1","output":[` + image + `]}]`), map[string]string{"input.0.output.0": "images are not supported"}},
-		"an image of a rubric": {asking(`[{"type":"predicate","instructions":[` + image + `]}]`), map[string]string{"questions.0.instructions.0": "images are not supported"}},
-		"odd items":            {about(`["x",{"type":"file"},{},{"role":"tool","content":"x"},{"role":"user"},{"role":"user","content":[]}]`), map[string]string{"input.0": "must be an object", "input.1": "must be a message", "input.2": "must be a message", "input.3.role": "must be", "input.4.content": "must be a string or", "input.5.content": "must be a string or"}},
-		"odd parts":            {about(`[{"role":"user","content":["x",{"type":"video"},{"type":"input_text"},{"type":"input_json","data":3},{"type":"refusal"}]}]`), map[string]string{"input.0.content.0": "must be an object", "input.0.content.1.type": "must be", "input.0.content.2.text": "must be a string", "input.0.content.3.data": "must be an object", "input.0.content.4.refusal": "must be a string"}},
-		"odd tool calls":       {about(`[{"type":"function_call","call_id":1,"arguments":"{}"},{"type":"custom_tool_call_output","output":{}}]`), map[string]string{"input.0.call_id": "must be a string", "input.0.name": "must be a string", "input.1.call_id": "must be a string", "input.1.output": "must be a string"}},
-		"questions as a map":   {asking(`{"a":{"type":"predicate","instructions":"x"}}`), map[string]string{"questions": "must be an array"}},
-		"no questions":         {asking(`[]`), map[string]string{"questions": "at least one question"}},
-		"odd questions":        {asking(`[3,{"type":"noul","instructions":"x"},{"type":"predicate"},{"type":"predicate","instructions":4},{"type":"predicate","instructions":[]},{"instructions":"x"}]`), map[string]string{"questions.0": "must be an object", "questions.1.type": `must be "predicate"`, "questions.2.instructions": "must be given", "questions.3.instructions": "must be a string", "questions.4.instructions": "must be a string", "questions.5.type": "must be"}},
-		"odd names":            {asking(`[{"type":"predicate","instructions":"x","name":3},{"type":"predicate","instructions":"x","name":"` + strings.Repeat("é", 257) + `"}]`), map[string]string{"questions.0.name": "must be a string", "questions.1.name": "longer than 256"}},
-		"odd choices":          {asking(`[{"type":"choice","instructions":"x"},{"type":"choice","instructions":"x","choices":[]},{"type":"choice","instructions":"x","choices":[{"value":1},{"value":"a"},{"value":"\u0061"},{"value":true},{"value":true},3,{"value":"d","description":4}]}]`), map[string]string{"questions.0.choices": "at least one", "questions.1.choices": "at least one", "questions.2.choices.0.value": "must be a string or a boolean", "questions.2.choices.2.value": "more than once", "questions.2.choices.4.value": "more than once", "questions.2.choices.5.value": "must be", "questions.2.choices.6.description": "must be a string"}},
-		"odd levels":           {asking(`[{"type":"score","instructions":"x"},{"type":"score","instructions":"x","levels":[]},{"type":"score","instructions":"x","levels":["calm",{"description":"x"},{"label":"a","description":{}}]}]`), map[string]string{"questions.0.levels": "at least one", "questions.1.levels": "at least one", "questions.2.levels.0.label": "must be a string", "questions.2.levels.1.label": "must be a string", "questions.2.levels.2.description": "must be a string"}},
-		"too many levels":      {asking(`[{"type":"score","name":"a.b","instructions":"x","levels":` + labels + `}]`), map[string]string{"questions.0.levels": "must not have more than 255 levels"}},
-		"too many questions":   {asking(many(1001, `{"type":"predicate","instructions":"x"}`)), map[string]string{"questions": "must not have more than 1000 questions"}},
-		"a bad preference":     {`{"provider":{"orderr":[]},` + asking(`[{"type":"odd"}]`)[1:], map[string]string{"provider.orderr": "is not a known member", "questions.0.type": "must be", "questions.0.instructions": "must be given"}},
-		"two users":            {`{"safety_identifier":"u","user":"v",` + about(`"x"`)[1:], map[string]string{"user": "must be the safety_identifier"}},
-		"an odd identifier":    {`{"safety_identifier":3,` + about(`"x"`)[1:], map[string]string{"safety_identifier": "must be a string"}},
-		"a null user":          {`{"user":null,` + about(`"x"`)[1:], map[string]string{"user": "must be a string"}},
-		"a long identifier":    {`{"safety_identifier":"` + strings.Repeat("u", 257) + `",` + about(`"x"`)[1:], map[string]string{"user": "longer than 256"}},
+		"no JSON":               {`hello`, map[string]string{"": "invalid JSON at byte 0"}},
+		"no object":             {`[]`, map[string]string{"": "must be an object"}},
+		"a member twice":        {`{"input":"x","input":"y"}`, map[string]string{"input": "more than once"}},
+		"nothing":               {`{}`, map[string]string{"input": "must be given", "questions": "must be an array", "model": "must be given"}},
+		"null":                  {`{"model":"m","input":null,"questions":null}`, map[string]string{"input": "must be given", "questions": "must be an array"}},
+		"a number as input":     {about(`3`), map[string]string{"input": "must be a string or an array"}},
+		"an empty list":         {about(`[]`), map[string]string{"input": "must be a string or an array"}},
+		"a state":               {about(`{"a":1}`), map[string]string{"input": "must be a string or an array"}},
+		"an image":              {about(`[{"role":"user","content":[{"type":"input_text","text":"x"},` + image + `]}]`), map[string]string{"input.0.content.1": "images are not supported"}},
+		"an image of a tool":    {about(`[{"type":"function_call_output","call_id":"1","output":[` + image + `]}]`), map[string]string{"input.0.output.0": "images are not supported"}},
+		"an image of a rubric":  {asking(`[{"type":"predicate","instructions":[` + image + `]}]`), map[string]string{"questions.0.instructions.0": "images are not supported"}},
+		"odd items":             {about(`["x",{"type":"file"},{},{"role":"tool","content":"x"},{"role":"user"},{"role":"user","content":[]}]`), map[string]string{"input.0": "must be an object", "input.1": "must be a message", "input.2": "must be a message", "input.3.role": "must be", "input.4.content": "must be a string or", "input.5.content": "must be a string or"}},
+		"odd parts":             {about(`[{"role":"user","content":["x",{"type":"video"},{"type":"input_text"},{"type":"input_json","data":3},{"type":"refusal"}]}]`), map[string]string{"input.0.content.0": "must be an object", "input.0.content.1.type": "must be", "input.0.content.2.text": "must be a string", "input.0.content.3.data": "must be an object", "input.0.content.4.refusal": "must be a string"}},
+		"odd tool calls":        {about(`[{"type":"function_call","call_id":1,"arguments":"{}"},{"type":"custom_tool_call_output","output":{}}]`), map[string]string{"input.0.call_id": "must be a string", "input.0.name": "must be a string", "input.1.call_id": "must be a string", "input.1.output": "must be a string"}},
+		"questions as a map":    {asking(`{"a":{"type":"predicate","instructions":"x"}}`), map[string]string{"questions": "must be an array"}},
+		"no questions":          {asking(`[]`), map[string]string{"questions": "at least one question"}},
+		"odd questions":         {asking(`[3,{"type":"noul","instructions":"x"},{"type":"predicate"},{"type":"predicate","instructions":4},{"type":"predicate","instructions":[]},{"instructions":"x"}]`), map[string]string{"questions.0": "must be an object", "questions.1.type": `must be "predicate"`, "questions.2.instructions": "must be given", "questions.3.instructions": "must be a string", "questions.4.instructions": "must be a string", "questions.5.type": "must be"}},
+		"odd names":             {asking(`[{"type":"predicate","instructions":"x","name":3},{"type":"predicate","instructions":"x","name":"` + strings.Repeat("é", 257) + `"}]`), map[string]string{"questions.0.name": "must be a string", "questions.1.name": "longer than 256"}},
+		"odd choices":           {asking(`[{"type":"choice","instructions":"x"},{"type":"choice","instructions":"x","choices":[]},{"type":"choice","instructions":"x","choices":[{"value":1},{"value":"a"},{"value":"\u0061"},{"value":true},{"value":true},3,{"value":"d","description":4}]}]`), map[string]string{"questions.0.choices": "at least one", "questions.1.choices": "at least one", "questions.2.choices.0.value": "must be a string or a boolean", "questions.2.choices.2.value": "more than once", "questions.2.choices.4.value": "more than once", "questions.2.choices.5.value": "must be", "questions.2.choices.6.description": "must be a string"}},
+		"odd levels":            {asking(`[{"type":"score","instructions":"x"},{"type":"score","instructions":"x","levels":[]},{"type":"score","instructions":"x","levels":["calm",{"description":"x"},{"label":"a","description":{}}]}]`), map[string]string{"questions.0.levels": "at least one", "questions.1.levels": "at least one", "questions.2.levels.0.label": "must be a string", "questions.2.levels.1.label": "must be a string", "questions.2.levels.2.description": "must be a string"}},
+		"too many levels":       {asking(`[{"type":"score","name":"a.b","instructions":"x","levels":` + labels + `}]`), map[string]string{"questions.0.levels": "must not have more than 255 levels"}},
+		"too many questions":    {asking(many(1001, `{"type":"predicate","instructions":"x"}`)), map[string]string{"questions": "must not have more than 1000 questions"}},
+		"a bad preference":      {`{"provider":{"orderr":[]},` + asking(`[{"type":"odd"}]`)[1:], map[string]string{"provider.orderr": "is not a known member", "questions.0.type": "must be", "questions.0.instructions": "must be given"}},
+		"two users":             {`{"safety_identifier":"u","user":"v",` + about(`"x"`)[1:], map[string]string{"user": "must be the safety_identifier"}},
+		"an odd identifier":     {`{"safety_identifier":3,` + about(`"x"`)[1:], map[string]string{"safety_identifier": "must be a string"}},
+		"a null user":           {`{"user":null,` + about(`"x"`)[1:], map[string]string{"user": "must be a string"}},
+		"a condition on nobody": {`{"models":[{"model":"a/b","when":{"question":"zzz","confidenceBelow":0.5}}],` + about(`"x"`)[1:], map[string]string{"models.0.when.question": ""}},
+		"a long identifier":     {`{"safety_identifier":"` + strings.Repeat("u", 257) + `",` + about(`"x"`)[1:], map[string]string{"user": "longer than 256"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := openai.Decode(systemone.Decoder{}, []byte(c.body))
@@ -135,6 +136,18 @@ func TestDecodeRefuses(t *testing.T) {
 				assert.Contains(t, got[path], message, path)
 			}
 		})
+	}
+}
+
+// TestConditionsNameQuestions: an entry of models may name a question by its name, and
+// one without a name by its index.
+func TestConditionsNameQuestions(t *testing.T) {
+	for _, name := range []string{"desk", "1"} {
+		body := `{"model":"a/b","models":[{"model":"c/d","when":{"question":"` + name + `","confidenceBelow":0.5}}],"input":"x","questions":[` +
+			`{"type":"choice","name":"desk","instructions":"a","choices":[{"value":"x"}]},{"type":"choice","instructions":"a","choices":[{"value":"x"}]}]}`
+		req, _, err := openai.Decode(systemone.Decoder{}, []byte(body))
+		require.NoError(t, err)
+		assert.Equal(t, name, req.Models[0].When.Question)
 	}
 }
 

@@ -64,7 +64,7 @@ func decode(data []byte, questions []systemone.Question) (router.Reply, error) {
 
 // wireAnswer holds the members of one answer, nil where they are null or absent.
 type wireAnswer struct {
-	name, kind, probability, choice, score, confidence, probabilities []byte
+	name, kind, probability, choice, score, confidence, probabilities, refusal []byte
 }
 
 func readAnswer(value []byte) (w wireAnswer) {
@@ -87,6 +87,8 @@ func readAnswer(value []byte) (w wireAnswer) {
 			w.confidence = member
 		case "probabilities":
 			w.probabilities = member
+		case "refusal":
+			w.refusal = member
 		}
 	}
 	return w
@@ -100,7 +102,7 @@ func decodeAnswer(reply *router.Reply, q *systemone.Question, value []byte) erro
 	case kind == openai.Refusal && (w.probability != nil || w.choice != nil || w.score != nil):
 		return errRefusal
 	case kind == openai.Refusal:
-		reply.Refused = append(reply.Refused, router.Refusal{Question: q.Name})
+		reply.Refused = append(reply.Refused, router.Refusal{Question: q.Name, Text: upstream.Refusal(w.refusal)})
 		return nil
 	case kind == "" || kind != openai.Type(q.Kind):
 		return errKind
