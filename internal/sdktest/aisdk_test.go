@@ -101,6 +101,32 @@ func TestAISDKTypeSafe(t *testing.T) {
 	assert.Equal(t, "Rate limit exceeded", got["limited"].Error.Message)
 }
 
+// TestAISDKGatewayOptions: @ai-sdk/typesafe-ai has no setting for the options of a
+// gateway, so a program adds them to the body. The second model is asked everything, as
+// those clients expect.
+func TestAISDKGatewayOptions(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	request := evaluation("lab/plain")
+	request["body"] = object{"providerOptions": object{"gateway": object{
+		"only":   []string{"lab"},
+		"models": []object{{"model": "lab/strong", "when": object{"any": []object{{"question": "tone", "confidenceBelow": 0.6}}}}},
+	}}}
+	got := run(t, "aisdk.mjs", g.url+"/v1", []call{{Name: "stages", Key: g.inference, Call: "typesafe", Request: request}})["stages"]
+	require.Nil(t, got.Error, "%+v", got.Error)
+	reply := parsed[struct {
+		Answers object
+		Model   string
+	}](t, got)
+	same(t, object{
+		"urgent": object{"type": "boolean", "probability": 0.75},
+		"tone":   object{"type": "choice", "choice": "glad", "probabilities": object{"glad": 1, "sad": 0}},
+		"grade":  object{"type": "score", "score": 2, "probabilities": object{"0": 0, "1": 0, "2": 1}},
+	}, reply.Answers)
+	assert.Equal(t, "lab/strong-20261101", reply.Model)
+	assert.Len(t, g.lab.received("plain"), 1)
+}
+
 // evaluation is a request of the AI SDK.
 func evaluation(model string) object {
 	return object{

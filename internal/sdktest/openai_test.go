@@ -131,6 +131,28 @@ func TestOpenAI(t *testing.T) {
 	}
 }
 
+// TestOpenAIStages: a caller of the SDK names a second model for what the first is
+// unsure of, by a member that the SDK passes on.
+func TestOpenAIStages(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	request := decisionOf("lab/plain")
+	request["models"] = []object{{"model": "lab/strong", "when": object{"question": "tone", "confidenceBelow": 0.6}}}
+	got := run(t, "openai.mjs", g.url+"/api/v1", []call{{Name: "stages", Key: g.inference, Request: request}})["stages"]
+	require.Nil(t, got.Error, "%+v", got.Error)
+	reply := parsed[struct {
+		Answers []object
+		Usage   object
+	}](t, got)
+	assert.InDelta(t, 0.25, reply.Answers[0]["probability"], 0, "the first model was sure")
+	assert.Equal(t, "glad", reply.Answers[1]["choice"])
+	assert.InDelta(t, 1.5, reply.Answers[2]["score"], 0)
+	assert.InDelta(t, 64, reply.Usage["total_tokens"], 0, "of both models")
+	sent := g.lab.received("strong")
+	require.Len(t, sent, 1)
+	assert.NotContains(t, sent[0].body, "urgent")
+}
+
 // TestOpenAIRetries: the SDK retries by itself, after the delay that the upstream asked
 // for.
 func TestOpenAIRetries(t *testing.T) {

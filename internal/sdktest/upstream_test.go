@@ -1,10 +1,12 @@
 package sdktest
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -36,6 +38,7 @@ var labScript = script{
 	"answer":       reply(http.StatusOK, answers),
 	"plain":        reply(http.StatusOK, answers),
 	"nulls":        reply(http.StatusOK, nullAnswers),
+	"strong":       strong,
 	"typed":        reply(http.StatusOK, typedAnswers),
 	"half":         reply(http.StatusServiceUnavailable, failure),
 	"refused":      reply(http.StatusBadRequest, failure),
@@ -102,6 +105,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := len(u.seen[request.Model])
 	u.seen[request.Model] = append(u.seen[request.Model], sent{time.Now(), r.Header.Clone(), string(body)})
 	u.mu.Unlock()
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	u.script[request.Model](w, r, n)
 }
 
@@ -121,6 +125,28 @@ func reply(status int, body string) func(http.ResponseWriter, *http.Request, int
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	}
+}
+
+// strong answers those of the questions of the cases that it is asked, otherwise than
+// the other models.
+func strong(w http.ResponseWriter, r *http.Request, n int) {
+	var request struct {
+		Questions map[string]json.RawMessage `json:"questions"`
+	}
+	all := map[string]string{
+		"urgent": `{"type":"noul","noul":0.75}`,
+		"tone":   `{"type":"choice","choice":"glad","confidence":0.9,"probabilities":{"glad":1,"sad":0}}`,
+		"grade":  `{"type":"score","score":2,"confidence":1,"probabilities":{"0":0,"1":0,"2":1},"legend":{"0":"poor","1":"fair","2":"good"}}`,
+	}
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		http.Error(w, failure, http.StatusTeapot)
+		return
+	}
+	text := `{"model":"strong-1","usage":{"input_tokens":20,"output_tokens":1},"answers":{`
+	for name := range request.Questions {
+		text += `"` + name + `":` + all[name] + ","
+	}
+	reply(http.StatusOK, strings.TrimSuffix(text, ",")+"}}")(w, r, n)
 }
 
 // once replies to the first request with a status and Retry-After, and answers the
