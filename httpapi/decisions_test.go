@@ -273,6 +273,7 @@ func TestLawOurClientAtOurDoor(t *testing.T) {
 		for _, name := range rapid.SliceOfNDistinct(rapid.StringN(1, 20, -1).Filter(valid), 1, 6, rapid.ID).Draw(t, "names") {
 			q := systemone.Question{Name: name, Instructions: systemone.Text(rapid.String().Filter(valid).Draw(t, "instructions"))}
 			switch q.Kind = rapid.SampledFrom([]systemone.Kind{systemone.Noul, systemone.Choice, systemone.Score}).Draw(t, "kind"); q.Kind {
+			case systemone.Noul:
 			case systemone.Choice:
 				for _, option := range names.Draw(t, "options") {
 					q.Options = append(q.Options, systemone.Option{Name: option})

@@ -215,7 +215,7 @@ func FuzzDecode(f *testing.F) {
 			} `json:"answers"`
 		}
 		require.NoError(t, json.Unmarshal(sheet.AppendReply(nil, &systemone.Response{Answers: answers(req.Questions)}), &out))
-		require.Equal(t, len(in.Questions), len(out.Answers))
+		require.Len(t, out.Answers, len(in.Questions))
 		for i, a := range out.Answers {
 			require.Equal(t, in.Questions[i].Name, a.Name)
 			require.Equal(t, in.Questions[i].Type, a.Type)

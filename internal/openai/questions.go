@@ -122,6 +122,7 @@ func (t *translation) question(q *question, value []byte) {
 	t.instructions(in[1])
 	t.leave()
 	switch q.Kind {
+	case systemone.Noul:
 	case systemone.Choice:
 		t.enter("choices")
 		t.choices(q, in[2])
@@ -189,7 +190,7 @@ func (t *translation) choices(q *question, value []byte) {
 // values stores the values of a choice in q and returns the strings among them. A value
 // that is no string and no boolean, or one that was there before, is a problem and nil.
 func (t *translation) values(q *question, list []byte) names {
-	taken, booleans := names{}, [2]bool{}
+	taken, yes, no := names{}, false, false
 	for m := jsontext.Walk(list); m.Next(); {
 		var sent []byte
 		if m.Value[0] == '{' {
@@ -201,9 +202,10 @@ func (t *translation) values(q *question, list []byte) names {
 			text := textOf(sent)
 			_, again = taken[text]
 			taken[text] = m.Index
-		case len(sent) > 0 && (sent[0] == 't' || sent[0] == 'f'):
-			is := &booleans[len(sent)-len("true")]
-			again, *is = *is, true
+		case len(sent) > 0 && sent[0] == 't':
+			again, yes = yes, true
+		case len(sent) > 0 && sent[0] == 'f':
+			again, no = no, true
 		default:
 			sent = nil
 		}

@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -73,14 +74,8 @@ func TestReply(t *testing.T) {
 // the others.
 func TestValuesSurvive(t *testing.T) {
 	values := []string{`true`, `"true"`, `"true (boolean)"`, `"true (boolean)_"`, `false`, `"false"`, `"TRUE"`, `""`, `"\u0074rue "`}
-	body := `[{"type":"choice","instructions":"a","choices":[`
-	for i, v := range values {
-		if i > 0 {
-			body += ","
-		}
-		body += `{"value":` + v + `}`
-	}
-	req, sheet, err := openai.Decode(systemone.Decoder{}, []byte(asking(body+`]}]`)))
+	choices := `{"value":` + strings.Join(values, `},{"value":`) + `}`
+	req, sheet, err := openai.Decode(systemone.Decoder{}, []byte(asking(`[{"type":"choice","instructions":"a","choices":[`+choices+`]}]`)))
 	require.NoError(t, err)
 	for i, o := range req.Questions[0].Options {
 		reply := sheet.AppendReply(nil, &systemone.Response{Answers: systemone.Answers{{Name: "0", Kind: systemone.Choice, Choice: o.Name}}})

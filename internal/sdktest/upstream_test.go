@@ -142,11 +142,11 @@ func strong(w http.ResponseWriter, r *http.Request, n int) {
 		http.Error(w, failure, http.StatusTeapot)
 		return
 	}
-	text := `{"model":"strong-1","usage":{"input_tokens":20,"output_tokens":1},"answers":{`
+	var answers []string
 	for name := range request.Questions {
-		text += `"` + name + `":` + all[name] + ","
+		answers = append(answers, `"`+name+`":`+all[name])
 	}
-	reply(http.StatusOK, strings.TrimSuffix(text, ",")+"}}")(w, r, n)
+	reply(http.StatusOK, `{"model":"strong-1","usage":{"input_tokens":20,"output_tokens":1},"answers":{`+strings.Join(answers, ",")+"}}")(w, r, n)
 }
 
 // once replies to the first request with a status and Retry-After, and answers the

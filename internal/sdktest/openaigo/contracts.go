@@ -97,9 +97,9 @@ func tools() []openai.DecisionNewParamsInputArrayItemUnion {
 
 func helpers() []openai.DecisionNewParamsInputArrayItemUnion {
 	return []openai.DecisionNewParamsInputArrayItemUnion{
-		{OfDecisionInputMessage: openai.Ptr(openai.DecisionInputMessageParamOfUser("a parcel"))},
-		{OfDecisionInputMessage: openai.Ptr(openai.DecisionInputMessageParamOfDeveloper("be strict"))},
-		{OfDecisionInputMessage: openai.Ptr(openai.DecisionInputMessageParamOfSystem("be fair"))},
-		{OfDecisionInputMessage: openai.Ptr(openai.DecisionInputMessageParamOfAssistant("it is late"))},
+		{OfDecisionInputMessage: new(openai.DecisionInputMessageParamOfUser("a parcel"))},
+		{OfDecisionInputMessage: new(openai.DecisionInputMessageParamOfDeveloper("be strict"))},
+		{OfDecisionInputMessage: new(openai.DecisionInputMessageParamOfSystem("be fair"))},
+		{OfDecisionInputMessage: new(openai.DecisionInputMessageParamOfAssistant("it is late"))},
 	}
 }

@@ -1,9 +1,9 @@
 // The program runs cases against openai-go. Standard input: {baseURL, cases: [{name,
-// key, request, headers?}]}. Standard output: [{name, value, requestId} or {name,
-// error}], in the order of the cases.
+// key, request or call}]}. Standard output: [{name, value, requestId} or {name, error}],
+// in the order of the cases.
 //
-// A request is decoded into the SDK's own parameters. Requests without a body run the
-// calls of the SDK's contract tests, by name.
+// A request is decoded into the SDK's own parameters. A call is the name of one of the
+// contracts.
 package main
 
 import (
@@ -60,11 +60,7 @@ func run() error {
 	}
 	report := []outcome{}
 	for _, c := range in.Cases {
-		made, known := contracts()[c.Call]
-		params := openai.DecisionNewParams{}
-		if known {
-			params = made
-		}
+		params := contracts()[c.Call]
 		if len(c.Request) > 0 {
 			if err := json.Unmarshal(c.Request, &params); err != nil {
 				return fmt.Errorf("%s: %w", c.Name, err)
