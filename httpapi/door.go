@@ -56,11 +56,11 @@ func (systemOne) appendError(dst []byte, p problem, _ []systemone.Issue, metadat
 type openAI struct{}
 
 func (openAI) decode(d systemone.Decoder, body []byte) (*systemone.Request, reply, error) {
-	req, sheet, err := openai.Decode(d, body)
+	req, asked, err := openai.Decode(d, body)
 	if err != nil {
 		return nil, nil, err
 	}
-	return req, sheet.AppendReply, nil
+	return req, asked.AppendReply, nil
 }
 
 func (openAI) copies() int64 { return 1 }

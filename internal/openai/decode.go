@@ -13,10 +13,10 @@ import (
 // maxIssues is how many problems of a body are noted, as in systemone.
 const maxIssues = 100
 
-// Sheet is what the reply to a request needs beyond the answers: the names, values and
-// labels as sent. The zero value is the sheet of a request without questions. It shares
-// memory with the body. Concurrent use is safe.
-type Sheet struct{ questions []question }
+// Asked is what the reply to a request needs beyond the answers: the names, values and
+// labels as sent. The zero value is a request without questions. It shares memory with
+// the body. Concurrent use is safe.
+type Asked struct{ questions []question }
 
 // question is one question of a body, in the body's order.
 type question struct {
@@ -34,7 +34,7 @@ type question struct {
 // The error is a [*systemone.InvalidError] with paths of this dialect, such as
 // questions.0.choices.1.value. Rewriting takes as much memory as the body, and the
 // request shares memory with the body, which must not change afterwards.
-func Decode(d systemone.Decoder, body []byte) (*systemone.Request, *Sheet, error) {
+func Decode(d systemone.Decoder, body []byte) (*systemone.Request, *Asked, error) {
 	if err := systemone.CheckSyntax(body); err != nil {
 		return nil, nil, err
 	}
@@ -52,7 +52,7 @@ func Decode(d systemone.Decoder, body []byte) (*systemone.Request, *Sheet, error
 	for i := range t.questions {
 		t.questions[i].Question = req.Questions[i]
 	}
-	return req, &Sheet{questions: t.questions}, nil
+	return req, &Asked{questions: t.questions}, nil
 }
 
 // problems returns every problem of a body, given the problems of its System One form.
@@ -119,8 +119,8 @@ func add(list []systemone.Issue, is systemone.Issue) []systemone.Issue {
 
 func invalid(list []systemone.Issue) error { return &systemone.InvalidError{Issues: list} }
 
-// The members of the dialect that are rewritten or ignored. All others are those of a
-// System One request.
+// own reports whether a member is rewritten or ignored. All others are members of a
+// System One request, or unknown in both dialects.
 func own(name string) bool {
 	switch name {
 	case "input", "questions", "state", "safety_identifier", "prompt_cache_key", "prompt_cache_options":
@@ -223,8 +223,8 @@ func (t *translation) user(safety, user []byte) {
 	}
 }
 
-// known returns the value of each named member of an object, nil where it is null or
-// absent.
+// known returns the values of at most four named members of an object, nil where a
+// member is null or absent.
 func known(object []byte, names ...string) [4][]byte {
 	var found [4][]byte
 	for m := jsontext.Walk(object); m.Next(); {
@@ -240,7 +240,7 @@ func known(object []byte, names ...string) [4][]byte {
 // isText reports whether a value is a string.
 func isText(value []byte) bool { return len(value) > 0 && value[0] == '"' }
 
-// text returns the content of a string, or "".
+// textOf returns the content of a string, or "".
 func textOf(value []byte) string {
 	s, _ := jsontext.Text(value)
 	return s

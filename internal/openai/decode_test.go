@@ -194,7 +194,7 @@ func FuzzDecode(f *testing.F) {
 		if native {
 			d.Dialect = systemone.Native
 		}
-		req, sheet, err := openai.Decode(d, body)
+		req, asked, err := openai.Decode(d, body)
 		if err != nil {
 			require.ErrorIs(t, err, systemone.ErrInvalid)
 			return
@@ -214,7 +214,7 @@ func FuzzDecode(f *testing.F) {
 				Name *string `json:"name"`
 			} `json:"answers"`
 		}
-		require.NoError(t, json.Unmarshal(sheet.AppendReply(nil, &systemone.Response{Answers: answers(req.Questions)}), &out))
+		require.NoError(t, json.Unmarshal(asked.AppendReply(nil, &systemone.Response{Answers: answers(req.Questions)}), &out))
 		require.Len(t, out.Answers, len(in.Questions))
 		for i, a := range out.Answers {
 			require.Equal(t, in.Questions[i].Name, a.Name)

@@ -9,7 +9,7 @@
 //   - input is the state. A text is a text. The content of a single user message is the
 //     state: one part its text or data, several parts the array of parts that System One
 //     has. Any other list of messages, tool calls and tool outputs is the state as sent,
-//     without cache breakpoints.
+//     without cache breakpoints and members that are null.
 //   - A predicate becomes a noul without criteria.
 //   - The values of a choice become options. The boolean true and the string "true" are
 //     two values: if a question has both, the option of the boolean is "true (boolean)".
@@ -24,7 +24,7 @@
 //     breakpoints are ignored, because upstreams cache by their own rules.
 //   - Images are refused.
 //
-// [Sheet.AppendReply] writes a reply with the values, labels and names that were sent.
+// [Asked.AppendReply] writes a reply with the values, labels and names that were sent.
 // The dialect is that of openai-node 7.57.0, openai-go v3.96.0 and @ai-sdk/openai
 // 4.0.118, of November 2026.
 package openai

@@ -19,7 +19,8 @@ const (
 	noImages           = "images are not supported"
 )
 
-// list writes the questions as members of an object.
+// list writes the questions as members of an object. indexed names every question by
+// its index.
 func (t *translation) list(value []byte, indexed bool) {
 	if len(value) == 0 || value[0] != '[' {
 		t.fail("must be an array of questions")
@@ -220,6 +221,7 @@ func (t *translation) values(q *question, list []byte) names {
 	return taken
 }
 
+// pick returns a if first is true, otherwise b.
 func pick(first bool, a, b string) string {
 	if first {
 		return a

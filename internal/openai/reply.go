@@ -7,11 +7,11 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// AppendReply appends the reply to the sheet's request: an object with one answer for
+// AppendReply appends the reply to the request: an object with one answer for
 // each question, in the order of the body. id, provider and usage.cost are additions to
 // the dialect, which its clients ignore. An answer without a distribution has an empty
 // list of probabilities and no confidence.
-func (s *Sheet) AppendReply(dst []byte, r *systemone.Response) []byte {
+func (a *Asked) AppendReply(dst []byte, r *systemone.Response) []byte {
 	dst = append(dst, '{')
 	if r.ID != "" {
 		dst = append(jsontext.AppendString(append(dst, `"id":`...), r.ID), ',')
@@ -21,11 +21,11 @@ func (s *Sheet) AppendReply(dst []byte, r *systemone.Response) []byte {
 		dst = jsontext.AppendString(append(dst, `,"provider":`...), r.Provider)
 	}
 	dst = append(dst, `,"answers":[`...)
-	for i := range s.questions {
+	for i := range a.questions {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = s.questions[i].appendAnswer(dst, answerTo(r.Answers, i, s.questions[i].Name))
+		dst = a.questions[i].appendAnswer(dst, answerTo(r.Answers, i, a.questions[i].Name))
 	}
 	return append(appendUsage(append(dst, `],"usage":`...), &r.Usage), '}')
 }

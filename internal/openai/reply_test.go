@@ -38,7 +38,7 @@ func answers(questions []systemone.Question) systemone.Answers {
 }
 
 func TestReply(t *testing.T) {
-	req, sheet, err := openai.Decode(systemone.Decoder{}, []byte(asking(`[
+	req, asked, err := openai.Decode(systemone.Decoder{}, []byte(asking(`[
 		{"type":"predicate","instructions":"a"},
 		{"type":"predicate","name":"ref\u0075nd","instructions":"a"},
 		{"type":"choice","name":"typed","instructions":"a","choices":[{"value":"true"},{"value":false},{"value":true}]},
@@ -51,7 +51,7 @@ func TestReply(t *testing.T) {
 	given[4] = systemone.Answer{Name: given[4].Name, Kind: systemone.Choice, Refusal: "a reason of the upstream"}
 	given[5].Probabilities, given[5].Confidence = nil, 0
 	given[0], given[3] = given[3], given[0] // the order is the body's
-	got := sheet.AppendReply(nil, &systemone.Response{
+	got := asked.AppendReply(nil, &systemone.Response{
 		ID: "gen-dec-1", Model: "acme/judge-1", Provider: "Ant", Answers: given[:6],
 		Usage: systemone.Usage{InputTokens: 310, OutputTokens: 58, CachedTokens: 256, ReasoningTokens: 12, Cost: "0.000000123"},
 	})
@@ -75,10 +75,10 @@ func TestReply(t *testing.T) {
 func TestValuesSurvive(t *testing.T) {
 	values := []string{`true`, `"true"`, `"true (boolean)"`, `"true (boolean)_"`, `false`, `"false"`, `"TRUE"`, `""`, `"\u0074rue "`}
 	choices := `{"value":` + strings.Join(values, `},{"value":`) + `}`
-	req, sheet, err := openai.Decode(systemone.Decoder{}, []byte(asking(`[{"type":"choice","instructions":"a","choices":[`+choices+`]}]`)))
+	req, asked, err := openai.Decode(systemone.Decoder{}, []byte(asking(`[{"type":"choice","instructions":"a","choices":[`+choices+`]}]`)))
 	require.NoError(t, err)
 	for i, o := range req.Questions[0].Options {
-		reply := sheet.AppendReply(nil, &systemone.Response{Answers: systemone.Answers{{Name: "0", Kind: systemone.Choice, Choice: o.Name}}})
+		reply := asked.AppendReply(nil, &systemone.Response{Answers: systemone.Answers{{Name: "0", Kind: systemone.Choice, Choice: o.Name}}})
 		assert.Contains(t, string(reply), `"choice":`+values[i]+`,`)
 	}
 }
