@@ -66,7 +66,7 @@ func (x *exchange) decide(ctx context.Context) error {
 	}
 	x.out = reply(x.out, &res.Response)
 	if n := len(x.out) - 1; n > 0 && x.out[n] == '}' {
-		x.out = append(x.appendMetadata(x.out[:n], res.Endpoint), '}')
+		x.out = append(x.appendMetadata(x.out[:n], res), '}')
 	}
 	return nil
 }
