@@ -200,3 +200,25 @@ func TestRefusalsAreAnswers(t *testing.T) {
 	assert.Equal(t, 502, other.status, other.body)
 	assert.NotContains(t, other.body, canary)
 }
+
+// TestStagesAtTheOtherDoor: headers and metadata of stages are those of the System One
+// dialect, and name a question without a name by its index.
+func TestStagesAtTheOtherDoor(t *testing.T) {
+	d := openAPI(t)
+	unnamed := strings.Replace(soundDecision, `"name":"refund",`, "", 1)
+	for name, body := range map[string]string{"refund": soundDecision, "0": unnamed} {
+		g := newCascade(t)
+		models := `{"models":["acme/judge",` + strings.Replace(again, `{"prob`, `{"question":"`+name+`","prob`, 1) + `],`
+		r := g.request(t, http.MethodPost, "/decisions", strings.Replace(body, `{"model":"acme/judge",`, models, 1), "inference")
+		r.Header.Set("X-Router-Metadata", "enabled")
+		w := g.serve(t, g.handler, r)
+		require.Equal(t, 200, w.Code, "%s", w.Body)
+		assert.Equal(t, map[string]string{
+			"Triggered": "true", "Primary-Model": "acme/judge-20260901", "Final-Model": "acme/strong-20260901",
+			"Triggering-Questions": "%5B%22" + name + "%22%5D",
+		}, fallbackHeaders(w.Header(), "Router"))
+		assert.NotNil(t, at(t, w.Body.Bytes(), "router_metadata.answers."+name+".replaced"))
+		assert.Nil(t, at(t, w.Body.Bytes(), "router_metadata.answers.heat.replaced"))
+		d.describes(t, scenario{name: name, path: "/decisions"}, r, &reply{w.Code, w.Header(), w.Body.Bytes()})
+	}
+}
