@@ -68,7 +68,7 @@ func (g *rig) ask(t *testing.T, body string, header ...string) *httptest.Respons
 }
 
 // fails makes every attempt at a provider fail.
-func (p *scripted) fails(status int) { p.script = slices.Repeat([]error{upstream(status, "", 0)}, 9) }
+func (p *scripted) fails() { p.script = slices.Repeat([]error{upstream(500, "", 0)}, 9) }
 
 // TestMetadataShowsLegs compares what the metadata say of legs and answers with golden
 // files.
@@ -81,11 +81,11 @@ func TestMetadataShowsLegs(t *testing.T) {
 	}{
 		"one leg":         {body: sound},
 		"replaced":        {body: entries(again)},
-		"error fallback":  {body: entries(`"acme/strong"`), script: func(g *rig) { g.ant.fails(500) }},
-		"the next group":  {body: entries(again), script: func(g *rig) { g.ant.fails(500) }},
-		"kept, error":     {body: entries(again), script: func(g *rig) { g.bee.fails(500) }},
+		"error fallback":  {body: entries(`"acme/strong"`), script: func(g *rig) { g.ant.fails() }},
+		"the next group":  {body: entries(again), script: func(g *rig) { g.ant.fails() }},
+		"kept, error":     {body: entries(again), script: func(g *rig) { g.bee.fails() }},
 		"kept, excluded":  {body: with(`"provider":{"only":["ant"]},"models":[` + again + `]`)},
-		"required":        {body: entries(strings.Replace(again, "{", `{"required":true,`, 1)), script: func(g *rig) { g.bee.fails(500) }, status: 502},
+		"required":        {body: entries(strings.Replace(again, "{", `{"required":true,`, 1)), script: func(g *rig) { g.bee.fails() }, status: 502},
 		"dry run":         {body: entries(again), header: []string{"X-Router-Dry-Run", "true"}},
 		"excluded at all": {body: with(`"provider":{"only":["nobody"]},"models":[` + again + `]`), status: 404},
 	}
@@ -224,10 +224,10 @@ func TestFallbackHeaders(t *testing.T) {
 	}{
 		"replaced":        {body: entries(again), want: replaced},
 		"one leg":         {body: sound},
-		"error fallback":  {body: entries(`"acme/strong"`), script: func(g *rig) { g.ant.fails(500) }},
-		"the next group":  {body: entries(again), script: func(g *rig) { g.ant.fails(500) }},
-		"kept":            {body: entries(again), script: func(g *rig) { g.bee.fails(500) }},
-		"an error":        {body: entries(strings.Replace(again, "{", `{"required":true,`, 1)), script: func(g *rig) { g.bee.fails(500) }},
+		"error fallback":  {body: entries(`"acme/strong"`), script: func(g *rig) { g.ant.fails() }},
+		"the next group":  {body: entries(again), script: func(g *rig) { g.ant.fails() }},
+		"kept":            {body: entries(again), script: func(g *rig) { g.bee.fails() }},
+		"an error":        {body: entries(strings.Replace(again, "{", `{"required":true,`, 1)), script: func(g *rig) { g.bee.fails() }},
 		"dry run":         {body: entries(again), dry: "true"},
 		"condition false": {body: entries(strings.Replace(again, "[0.9,1]", "[0,0.1]", 1))},
 	}
