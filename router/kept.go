@@ -31,8 +31,8 @@ type keptCounts [5]atomic.Int64
 // note counts the stages of an answered call that kept earlier answers.
 func (k *keptCounts) note(legs []*Leg) {
 	for _, l := range legs {
-		if i := slices.Index(keepReasons(), l.Kept); l.Kept != "" && i >= 0 {
-			k[i].Add(1)
+		if l.Kept != "" {
+			k[slices.Index(keepReasons(), l.Kept)].Add(1)
 		}
 	}
 }
