@@ -31,8 +31,8 @@ type keptCounts [5]atomic.Int64
 // note counts the stages of an answered call that kept earlier answers.
 func (k *keptCounts) note(legs []*Leg) {
 	for _, l := range legs {
-		if l.Kept != "" {
-			k[slices.Index(keepReasons(), l.Kept)].Add(1)
+		if i := slices.Index(keepReasons(), l.Kept); i >= 0 {
+			k[i].Add(1)
 		}
 	}
 }
