@@ -78,17 +78,12 @@ func (x *exchange) usable(ctx context.Context) ([]served, error) {
 // servedBy returns the models with at least one endpoint that the rules allow, in the
 // catalog's order.
 func servedBy(catalog *router.Catalog, rules []router.Rule) []served {
-	endpoints := router.Usable(catalog, rules)
+	usable := router.Usable(catalog, rules)
 	var all []served
-	for _, m := range catalog.Models() {
-		n := 0
-		for n < len(endpoints) && endpoints[n].Model == m.ID {
-			n++
+	for i, m := range catalog.Models() {
+		if len(usable[i]) > 0 {
+			all = append(all, served{m, usable[i]})
 		}
-		if n > 0 {
-			all = append(all, served{m, endpoints[:n]})
-		}
-		endpoints = endpoints[n:]
 	}
 	return all
 }
