@@ -24,7 +24,8 @@ type course struct {
 	money    reservation
 	deadline deadline
 	merged   merged
-	last     staged // of the group asked last that did not answer everything
+	last     staged        // of the group asked last that did not answer everything
+	limits   []*escalating // of the models made of stages that the call names
 
 	mu     sync.Mutex // guards turned while legs run at once
 	turned []*served  // an outage began or ended here, and observers do not know yet
@@ -56,9 +57,13 @@ func (k *course) run(ctx context.Context) (_ *Result, err error) {
 // answers asks the groups in their order.
 func (k *course) answers(ctx context.Context) (*Result, error) {
 	next, err := k.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for ; err == nil && next < len(k.groups) && !k.alone; next++ {
 		err = k.escalate(ctx, next)
 	}
+	k.stayed()
 	if err != nil {
 		return nil, err
 	}
@@ -98,9 +103,17 @@ func (k *course) escalate(ctx context.Context, g int) error {
 		return nil
 	}
 	before := len(k.call.Report.Legs)
-	out := k.stage(ctx, g, ask, LegEscalated, by)
+	var out staged
+	if k.admits(g) {
+		out = k.stage(ctx, g, ask, LegEscalated, by)
+	} else {
+		out = k.cap(g, ask, by)
+	}
 	if out.kept == "" {
 		return nil
+	}
+	if !k.call.Report.sent(before) {
+		k.withdraw(g)
 	}
 	k.last = out
 	k.call.Report.Legs[before].Kept = out.kept

@@ -25,6 +25,9 @@ type Leg struct {
 	// Kept says why earlier answers stand although the leg was to replace them; ""
 	// where it replaced them all or there were none.
 	Kept KeepReason
+	// Capped is the model made of stages whose MaxEscalated kept the leg from being
+	// asked, or nil. The leg then has no plan.
+	Capped *Model
 }
 
 // KeepReason says why a second opinion was not to be had.
@@ -93,6 +96,11 @@ func (r *Report) attempts() (n int) {
 		n += len(l.Attempts)
 	}
 	return n
+}
+
+// sent reports whether a leg from the n-th on made an attempt.
+func (r *Report) sent(n int) bool {
+	return slices.ContainsFunc(r.Legs[n:], func(l *Leg) bool { return len(l.Attempts) > 0 })
 }
 
 // last returns the latest attempt, or nil.

@@ -110,10 +110,7 @@ func (k *course) leg(ctx context.Context, g int, ask []int32, reason LegReason, 
 	request, shape := k.call.Request, k.shape
 	if ask != nil && len(ask) < len(request.Questions) {
 		part := *request
-		part.Questions = make([]systemone.Question, len(ask))
-		for i, at := range ask {
-			part.Questions[i] = request.Questions[at]
-		}
+		part.Questions = k.part(ask)
 		request, shape = &part, ShapeOf(&part)
 	}
 	plan := NewPlan(k.input(ctx, g, shape))
@@ -140,6 +137,15 @@ func (k *course) leg(ctx context.Context, g int, ask []int32, reason LegReason, 
 		again:      reason == LegRefused || reason == LegFirst && g > 0,
 		behind:     reason == LegFirst && g+1 < len(k.groups) && !k.alone,
 	}, staged{}
+}
+
+// part returns the questions at some indexes.
+func (k *course) part(ask []int32) []systemone.Question {
+	part := make([]systemone.Question, len(ask))
+	for i, at := range ask {
+		part[i] = k.merged.questions[at]
+	}
+	return part
 }
 
 // newLeg adds a leg to the report.
