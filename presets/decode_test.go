@@ -49,7 +49,7 @@ var bounds = []struct {
 	{"models", true, []string{
 		`[]`, `["a","b"]`, `["a",{"model":"b","when":{"question":"desk","confidenceBelow":0.6},"scope":"all","required":true},{"model":"c","shop_refusals":true}]`,
 	}, []string{
-		`"a"`, `{}`, `[1]#models.0`, `["a",null]#models.1`, `[{"when":{"confidenceBelow":0.5}}]#models.0.model`, `[{"model":"b","whn":1}]#models.0.whn`,
+		`"a"`, `{}`, `[1]#models.0`, `["a",null]#models.1`, `[{"when":{"confidenceBelow":0.5}}]#models.0.model`, `[{"model":"b","own":1}]#models.0.own`,
 		`["a",{"model":"b","when":{"any":[{"confidenceBelow":0.5},{}]}}]#models.1.when.any.1`, `[{"model":"b","scope":"all"}]#models.0.scope`,
 	}},
 	{"temperature", true, []string{`0`, `2`, `2.0`, `0.70`, `1e-3`, `-0`}, []string{`-0.0001`, `2.00000000000000000001`, `3`, `"1"`, `true`, `1e999999999`, `1e-999999999`, `[1]`}},

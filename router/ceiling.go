@@ -123,8 +123,9 @@ var errEscalated = errors.New("router: the model has escalated too many of its l
 
 // cap adds a leg that is not asked because its model has escalated too often.
 func (k *course) cap(g int, ask []int32, by []string) staged {
+	request, _ := k.sheet(ask)
 	l := k.call.newLeg()
-	l.Reason, l.Group, l.Questions, l.TriggeredBy = LegEscalated, g, k.part(ask), by
+	l.Reason, l.Group, l.Questions, l.TriggeredBy = LegEscalated, g, request.Questions, by
 	l.Capped = k.groups[g].of
 	k.router.capped.Add(1)
 	return staged{kept: KeptBudget, err: &Error{Class: NoCapacity, Err: errEscalated}, stop: StopCandidates}

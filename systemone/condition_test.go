@@ -24,9 +24,13 @@ import (
 //	mute  noul    a refusal
 func conditionFixture() ([]systemone.Question, systemone.Answers) {
 	questions := []systemone.Question{
-		{Name: "yes", Kind: systemone.Noul}, {Name: "no", Kind: systemone.Noul},
-		{Name: "desk", Kind: systemone.Choice}, {Name: "team", Kind: systemone.Choice},
-		{Name: "heat", Kind: systemone.Score}, {Name: "late", Kind: systemone.Choice}, {Name: "mute", Kind: systemone.Noul},
+		{Name: "yes", Kind: systemone.Noul},
+		{Name: "no", Kind: systemone.Noul},
+		{Name: "desk", Kind: systemone.Choice},
+		{Name: "team", Kind: systemone.Choice},
+		{Name: "heat", Kind: systemone.Score},
+		{Name: "late", Kind: systemone.Choice},
+		{Name: "mute", Kind: systemone.Noul},
 	}
 	some := []systemone.Probability{{Label: "a", P: 1}}
 	return questions, systemone.Answers{

@@ -35,7 +35,8 @@ func TestDecodeEntries(t *testing.T) {
 		{"model":"f","when":null,"scope":null,"required":null,"shop_refusals":null}
 	]`))
 	assert.Equal(t, []systemone.Entry{
-		{Model: "a"}, {Model: "b"},
+		{Model: "a"},
+		{Model: "b"},
 		{
 			Model: "c", When: &systemone.Condition{Question: "desk", ConfidenceBelow: new(0.6)}, Calibration: "c-1",
 			Scope: systemone.ScopeAll, Required: true, ShopRefusals: true,
@@ -47,7 +48,8 @@ func TestDecodeEntries(t *testing.T) {
 				{ConfidenceBelow: new(1.0)}, {Question: "yes", ProbabilityBetween: &[2]float64{0, 0}},
 			}}},
 		}}},
-		{Model: "e", ShopRefusals: true}, {Model: "f"},
+		{Model: "e", ShopRefusals: true},
+		{Model: "f"},
 	}, r.Models)
 	assert.Contains(t, string(r.AppendJSON(nil)), `"models":["a","b",{"model":"c","when":{"calibration":"c-1","question":"desk","confidenceBelow":0.6},`+
 		`"scope":"all","required":true,"shop_refusals":true},{"model":"d",`, "what a text says is written as a text")
@@ -156,7 +158,7 @@ func TestDecodeRefusesEntries(t *testing.T) {
 		{`{"model":"","when":{"confidenceBelow":0.5}}`, []string{"model: must not be empty"}},
 		{`{"model":1}`, []string{"model: must be a string"}},
 		{`{"model":"` + strings.Repeat("m", 257) + `","when":{"confidenceBelow":0.5}}`, []string{"model: must not be longer than 256 characters"}},
-		{`{"model":"m","whn":1}`, []string{"whn: is not a known member"}},
+		{`{"model":"m","own":1}`, []string{"own: is not a known member"}},
 		{`{"model":"m","calibration":"x","when":{"confidenceBelow":0.5}}`, []string{"calibration: is not a known member"}},
 		{`{"model":"m","scope":"all"}`, []string{"scope: must not be given without when"}},
 		{`{"model":"m","required":true}`, []string{"required: must not be given without when"}},

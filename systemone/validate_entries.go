@@ -39,7 +39,7 @@ func (v *validator) model(e *Entry) {
 }
 
 // isText reports whether an entry is a text on the wire.
-func (e *Entry) isText() bool { return *e == Entry{Model: e.Model} }
+func (e Entry) isText() bool { return e == Entry{Model: e.Model} }
 
 // conditions notes the problems of the conditions of models at the current place.
 // Conditions may name the questions whose kinds are given; nil accepts every name.

@@ -28,6 +28,8 @@ type providerConfig struct {
 	BaseURL   string `json:"base_url"`
 	APIKeyEnv string `json:"api_key_env"`
 	Cascade   string `json:"cascade"`
+
+	SilenceRefuses *bool `json:"silence_refuses"`
 }
 
 type modelConfig struct {
@@ -60,6 +62,7 @@ type endpointConfig struct {
 	TokensPerByte  float64       `json:"tokens_per_byte"`
 	MaxPrompt      int           `json:"max_prompt_tokens"`
 	MaxCompletion  int           `json:"max_completion_tokens"`
+	Rounding       *float64      `json:"rounding"`
 
 	SupportedParameters []string `json:"supported_parameters"`
 }
