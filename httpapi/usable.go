@@ -33,10 +33,12 @@ func (x *exchange) listZDREndpoints(ctx context.Context) error {
 		return err
 	}
 	list := []endpointObject{}
+	listed := map[*router.Endpoint]bool{} // a model made of stages shares those of others
 	for _, m := range usable {
 		for _, e := range m.endpoints {
-			if e.ZDR {
-				list = append(list, x.s.describeEndpoint(m.Model, e))
+			if e.ZDR && !listed[e] {
+				listed[e] = true
+				list = append(list, x.s.describeEndpoint(m.catalog.Model(e.Model), e))
 			}
 		}
 	}
@@ -82,7 +84,7 @@ func servedBy(catalog *router.Catalog, rules []router.Rule) []served {
 	var all []served
 	for i, m := range catalog.Models() {
 		if len(usable[i]) > 0 {
-			all = append(all, served{m, usable[i]})
+			all = append(all, served{m, catalog, usable[i]})
 		}
 	}
 	return all
