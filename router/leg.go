@@ -23,7 +23,8 @@ type Leg struct {
 	Skipped     []Skip  // candidates that were passed over, in the order of the plan
 	Bounds      []Bound // of a dry run, by index of the plan's candidates; nil otherwise
 	// Kept says why earlier answers stand although the leg was to replace them; ""
-	// where it replaced them all or there were none.
+	// where it replaced them all, where there were none, and where the call failed
+	// because of the leg. Of a dry run it says why the leg could not be asked.
 	Kept KeepReason
 	// Capped is the model made of stages whose MaxEscalated kept the leg from being
 	// asked, or nil. The leg then has no plan.
@@ -43,18 +44,6 @@ func (l *Leg) Asked() []string {
 	}
 	return names
 }
-
-// KeepReason says why a second opinion was not to be had.
-type KeepReason string
-
-// Every reason.
-const (
-	KeptBudget     KeepReason = "budget"      // a limit on spending or on escalation left no room
-	KeptDeadline   KeepReason = "deadline"    // too little time was left
-	KeptError      KeepReason = "error"       // every attempt failed
-	KeptNoEndpoint KeepReason = "no_endpoint" // no endpoint may be asked
-	KeptRefused    KeepReason = "refused"     // the upstream declined to answer
-)
 
 // Provenance says where an answer of a call comes from.
 type Provenance struct {
@@ -89,6 +78,21 @@ func (r *Report) Attempts() iter.Seq[*AttemptRecord] {
 			}
 		}
 	}
+}
+
+// Escalated returns how many stages behind the first have answered something.
+func (r *Report) Escalated() (n int) {
+	group := -1
+	for _, l := range r.Legs {
+		if !l.Answered() || l.Group == group {
+			continue
+		}
+		if group >= 0 {
+			n++
+		}
+		group = l.Group
+	}
+	return n
 }
 
 // Provenance says where the i-th answer of an answered call comes from.

@@ -93,8 +93,9 @@ type Router struct {
 	world      atomic.Pointer[world]
 	admissions admissions
 	windows    latestWindows
-	overruns   amounts      // costs above their holds
-	estimates  amounts      // costs of answers without counts
+	overruns   amounts // costs above their holds
+	estimates  amounts // costs of answers without counts
+	kept       keptCounts
 	capped     atomic.Int64 // stages that MaxEscalated kept from being asked
 	reached    reached
 	now        func() time.Time // the real clock, which contexts go by
