@@ -151,11 +151,11 @@ func TestMistakesInNamingAModelMadeOfStages(t *testing.T) {
 		},
 		"object": {
 			cascade(), triaged(modelM, systemone.Entry{Model: "triage", When: unsure()}),
-			[]systemone.Issue{{Path: "models.0", Message: "acme/triage is made of stages and must be a plain name"}},
+			[]systemone.Issue{{Path: "models.0.model", Message: "acme/triage is made of stages and must be a plain name"}},
 		},
 		"object without a condition": {
 			cascade(), triaged(modelM, systemone.Entry{Model: modelN}, systemone.Entry{Model: "triage", ShopRefusals: true}),
-			[]systemone.Issue{{Path: "models.1", Message: "acme/triage is made of stages and must be a plain name"}},
+			[]systemone.Issue{{Path: "models.1.model", Message: "acme/triage is made of stages and must be a plain name"}},
 		},
 		"a question that the request lacks": {
 			[]systemone.Entry{{Model: modelM}, {Model: modelN, When: &systemone.Condition{Question: "desk", ConfidenceBelow: &below}}},

@@ -63,6 +63,8 @@ func modelsOf(groups []group) []ModelRef {
 	return models
 }
 
+const mustBePlain = " is made of stages and must be a plain name"
+
 // resolution collects the models that names mean, and the names that mean none.
 type resolution struct {
 	catalog   *Catalog
@@ -85,8 +87,10 @@ func (r *resolution) add(e *systemone.Entry, path string) {
 		r.refuse(clip(e.Model)+" is not a valid model ID", systemone.Issue{Path: path, Message: problem})
 	case !ref.Model.composed():
 		r.put(ref, e)
-	case ref.Sort != "" || *e != systemone.Entry{Model: e.Model}:
-		r.refuse("", systemone.Issue{Path: path, Message: ref.Model.ID + " is made of stages and must be a plain name"})
+	case *e != systemone.Entry{Model: e.Model}: // an object, which has the name in a member
+		r.refuse("", systemone.Issue{Path: path + ".model", Message: ref.Model.ID + mustBePlain})
+	case ref.Sort != "":
+		r.refuse("", systemone.Issue{Path: path, Message: ref.Model.ID + mustBePlain})
 	default:
 		r.expand(ref.Model, path)
 	}
