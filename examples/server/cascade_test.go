@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,7 +26,7 @@ func strong() config {
 
 func catalogOf(t *testing.T, c config) *router.Catalog {
 	t.Helper()
-	catalog, err := builder{getenv: func(string) string { return "" }, warn: func(string) {}}.catalog(c)
+	catalog, err := builder{getenv: func(name string) string { return map[string]string{"OPENAI_API_KEY": "k"}[name] }, warn: func(string) {}}.catalog(c)
 	require.NoError(t, err)
 	return catalog
 }
@@ -95,6 +97,31 @@ func TestWarningsOfStages(t *testing.T) {
 		"models: acme/triage: max_escalated has no effect, because no entry has a condition",
 		"models: signalbox/cascade-en-1: stages[1]: acme/judge has no endpoint that is switched on",
 	}, stagesWarnings(catalogOf(t, c)))
+}
+
+// TestTheCascadeOfTheReadme: the configuration is sound, and its models answer the
+// request.
+func TestTheCascadeOfTheReadme(t *testing.T) {
+	c, err := readConfig(filepath.Join("testdata", "cascade.json"))
+	require.NoError(t, err)
+	catalog := catalogOf(t, c)
+	body, err := os.ReadFile(filepath.Join("testdata", "cascade-request.json"))
+	require.NoError(t, err)
+	rt, err := router.New(router.Config{Catalog: catalog})
+	require.NoError(t, err)
+	for _, model := range []string{"", cascadeModel, "acme/triage"} {
+		request, err := systemone.Decoder{}.Decode(body)
+		require.NoError(t, err)
+		if model != "" {
+			request.Model, request.Models = model, nil
+		}
+		call := &router.Call{Request: request, DryRun: true}
+		_, err = rt.Decide(t.Context(), call)
+		require.NoError(t, err, model)
+		require.Len(t, call.Report.Legs, 2)
+		assert.Equal(t, similarity.Model, call.Report.Legs[0].Plan.Candidates[0].Endpoint.Model)
+		assert.Equal(t, "openai/gpt-6-luna", call.Report.Legs[1].Plan.Candidates[0].Endpoint.Model, model)
+	}
 }
 
 // TestStagesOfTheExample are those that its documentation shows.
