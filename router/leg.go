@@ -26,6 +26,9 @@ type Leg struct {
 	// where it replaced them all, where there were none, and where the call failed
 	// because of the leg. Of a dry run it says why the leg could not be asked.
 	Kept KeepReason
+	// Capped is the model made of stages whose MaxEscalated kept the leg from being
+	// asked, or nil. The leg then has no plan.
+	Capped *Model
 
 	asked []string // of a sheet of a split request, else nil
 }
@@ -118,6 +121,11 @@ func (r *Report) attempts() (n int) {
 		n += len(l.Attempts)
 	}
 	return n
+}
+
+// sent reports whether a leg from the n-th on made an attempt.
+func (r *Report) sent(n int) bool {
+	return slices.ContainsFunc(r.Legs[n:], func(l *Leg) bool { return len(l.Attempts) > 0 })
 }
 
 // last returns the latest attempt, or nil.
