@@ -96,6 +96,7 @@ type Router struct {
 	overruns   amounts // costs above their holds
 	estimates  amounts // costs of answers without counts
 	kept       keptCounts
+	capped     atomic.Int64 // stages that MaxEscalated kept from being asked
 	reached    reached
 	now        func() time.Time // the real clock, which contexts go by
 }
