@@ -23,11 +23,13 @@ func (o *told) honest(t *testing.T) (charged router.Amount) {
 		assert.Empty(t, o.call.Report.Legs)
 		return charged
 	}
-	billed := 0
+	billed, tokens := 0, [2]int64{}
 	for rec := range o.call.Report.Attempts() {
 		o.honestAttempt(t, rec)
 		if rec.Billed {
 			billed++
+			tokens[0] += rec.Usage.InputTokens
+			tokens[1] += rec.Usage.OutputTokens
 		}
 		charged.Credit += rec.Cost
 		charged.Total += rec.Cost + rec.OwnCost
@@ -52,6 +54,7 @@ func (o *told) honest(t *testing.T) (charged router.Amount) {
 	}
 	assert.Equal(t, int64(1), requests)
 	assert.Equal(t, charged.Credit, o.res.Cost)
+	assert.Equal(t, tokens, [2]int64{o.res.Response.Usage.InputTokens, o.res.Response.Usage.OutputTokens})
 	assert.Equal(t, charged.Credit.String(), string(o.res.Response.Usage.Cost))
 	o.honestReply(t)
 	return charged

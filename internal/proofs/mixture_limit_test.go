@@ -33,6 +33,14 @@ func drawTale(draw *rand.Rand, tokens int64) *tale {
 	if draw.IntN(4) == 0 {
 		t.moments.n, t.moments.what = 1+draw.IntN(20), []action{hangsUp, fails}[draw.IntN(2)]
 	}
+	if draw.IntN(3) == 0 { // a session pins what has answered, where the request does not sort
+		plain := t.request
+		t.request = func() *systemone.Request {
+			q := plain()
+			q.SessionID, q.Provider = "session", nil
+			return q
+		}
+	}
 	return t
 }
 
@@ -58,7 +66,9 @@ func TestNoMixturePassesALimit(t *testing.T) {
 				ledgers[i] = newEventful(t, e.other.Ledger, until)
 			}
 			ledgers[i].account = ledgers[0].account
-			processes[i] = w.mixture(ledgers[i], keyLimit(limit), budget(creditCheck, router.OwnerAccount, router.Monthly, limit+cent))
+			own := budget(guardrailCheck, router.OwnerMember, router.Daily, limit+2*cent)
+			own.BYOK = true
+			processes[i] = w.mixture(ledgers[i], keyLimit(limit), budget(creditCheck, router.OwnerAccount, router.Monthly, limit+cent), own)
 		}
 		var all sync.WaitGroup
 		for i := range calls {
@@ -82,6 +92,7 @@ func TestNoMixturePassesALimit(t *testing.T) {
 			}
 			b := w.stands()
 			assert.LessOrEqual(t, b.Spent.Credit+b.Held.Credit, limit)
+			assert.LessOrEqual(t, b.Spent.Total+b.Held.Total, limit+2*cent)
 		}
 		w.afterKills(t, ledgers[0].account, limit)
 	})
