@@ -80,11 +80,18 @@ func (r *Report) Attempts() iter.Seq[*AttemptRecord] {
 	}
 }
 
+// Used reports whether the leg gave answers that are in the reply or decided what was
+// asked next. It is false for all legs of a call that failed and is not charged, and
+// for the sheets of a split group that failed as a whole.
+func (l *Leg) Used() bool {
+	return l.Answered() && l.Attempts[len(l.Attempts)-1].Billed
+}
+
 // Escalated returns how many stages behind the first have answered something.
 func (r *Report) Escalated() (n int) {
 	group := -1
 	for _, l := range r.Legs {
-		if !l.Answered() || l.Group == group {
+		if !l.Used() || l.Group == group {
 			continue
 		}
 		if group >= 0 {

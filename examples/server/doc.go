@@ -123,9 +123,10 @@
 // # Routes
 //
 // The documented interface is mounted under /api/v1, and the native System One
-// dialect (POST /v1/systemone, GET /v1/models) under /v1. POST /api/alpha/decisions
-// is the same as POST /api/v1/systemone, for clients that expect it there.
-// docs/openapi.yaml describes all of them.
+// dialect (POST /v1/systemone, GET /v1/models) under /v1. POST /api/v1/decisions and
+// POST /v1/decisions take the same questions in the Decisions dialect of OpenAI.
+// POST /api/alpha/decisions is the same as POST /api/v1/systemone, for clients that
+// expect it there. docs/openapi.yaml describes all of them.
 //
 // GET /healthz answers 200 while the process runs. GET /readyz answers 200 while the
 // storage can be reached, and 503 if it cannot or if the server is stopping. It reads
