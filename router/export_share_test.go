@@ -75,3 +75,30 @@ func QuestionOf(q systemone.Question) [32]byte {
 	var d sheetDigests
 	return d.question([]systemone.Question{q}, 0)
 }
+
+// NewProcessMemory makes the default memory.
+func NewProcessMemory(bytes int) Memory { return newProcessMemory(bytes) }
+
+// Held returns how many entries a default memory has, and their bytes.
+func Held(m Memory) (entries, bytes int) {
+	p, ok := m.(*processMemory)
+	if !ok {
+		return 0, 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.entries), p.bytes
+}
+
+// AppendRemembered writes an answer as a memory keeps it.
+func AppendRemembered(q *systemone.Question, a *systemone.Answer, at time.Time) []byte {
+	return appendRemembered(q, a, at)
+}
+
+// ReadRemembered is the reverse of AppendRemembered.
+func ReadRemembered(q *systemone.Question, value []byte) (systemone.Answer, time.Time, bool) {
+	return readRemembered(q, value)
+}
+
+// MemoryOverhead is what an entry takes beside its value.
+const MemoryOverhead = memoryOverhead

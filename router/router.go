@@ -70,6 +70,13 @@ type Config struct {
 	// Seed returns random seeds for plans and for pauses between retries. Default
 	// math/rand/v2.
 	Seed func() uint64
+	// Remember keeps answers for a while, and uses them for later calls of the same
+	// account that ask the same of the same endpoint, where that endpoint may be used
+	// for the call. Such an answer costs nothing. By default no answer is remembered.
+	//
+	// Calls that demand zero retention, by their request or by a rule, are neither
+	// answered from memory nor remembered. [Router.Forget] deletes.
+	Remember *Remembering
 }
 
 const (
@@ -93,6 +100,8 @@ type Router struct {
 	estimates  amounts // costs of answers without counts
 	reached    reached
 	now        func() time.Time // the real clock, which contexts go by
+
+	remembering *remembering // nil where nothing is remembered
 }
 
 // New returns a router, or an error that wraps [ErrConfig].
@@ -115,7 +124,11 @@ func New(cfg Config) (*Router, error) {
 			return nil, fmt.Errorf("%w: Interceptors[%d] is nil", ErrConfig, i)
 		}
 	}
-	r := &Router{cfg: cfg.withDefaults(), now: time.Now}
+	memory, err := newRemembering(cfg.Remember)
+	if err != nil {
+		return nil, err
+	}
+	r := &Router{cfg: cfg.withDefaults(), now: time.Now, remembering: memory}
 	r.decide = r.execute
 	for i, intercept := range slices.Backward(r.cfg.Interceptors) {
 		if r.decide = intercept(r.decide); r.decide == nil {
