@@ -34,11 +34,11 @@ type Landing struct {
 	Left, Speaks, Late bool
 	Early, First       bool // the caller left before the end; remainders are the caller's
 	Call               any  // equal for callers of one call
-	share              share
+	portion            portion
 }
 
 // Part is the caller's share.
-func (l Landing) Part(total Used, most USD) Used { return shown(l.share.part(total.used(), most)) }
+func (l Landing) Part(total Used, most USD) Used { return shown(l.portion.part(total.used(), most)) }
 
 // Share calls an upstream together with other callers of the same key, until ctx
 // ends. Where awaits is true, the caller then waits for the end of the call.
@@ -53,7 +53,7 @@ func (f *Flights) Share(ctx context.Context, key byte, awaits bool, estimate Use
 	l := s.wait(ctx, func() leave { return leave{awaits: awaits, estimate: estimate.used()} })
 	return Landing{
 		Err: l.err, ID: l.reply.ID, Left: l.left, Speaks: l.speaks, Late: l.late,
-		Early: l.share.fixed != nil, First: l.share.place == 0, Call: s.flight, share: l.share,
+		Early: l.portion.fixed != nil, First: l.portion.place == 0, Call: s.flight, portion: l.portion,
 	}
 }
 

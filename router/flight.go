@@ -122,8 +122,8 @@ type landing struct {
 	left bool
 	// speaks is true for exactly one caller of a call: the one that counts it in the
 	// statistics.
-	speaks bool
-	share  share
+	speaks  bool
+	portion portion
 }
 
 // leave says what happens to a caller whose context ends before the call does.
@@ -152,8 +152,8 @@ func (s *seat) wait(ctx context.Context, leaves func() leave) landing {
 	f := s.flight
 	l := landing{
 		ending: f.ended, left: f.last != nil,
-		speaks: s == f.last || f.last == nil && s == f.seats[0],
-		share:  share{place: slices.Index(f.seats, s), of: len(f.seats), paid: f.paid},
+		speaks:  s == f.last || f.last == nil && s == f.seats[0],
+		portion: portion{place: slices.Index(f.seats, s), of: len(f.seats), paid: f.paid},
 	}
 	if f.ended.panicked != nil && l.speaks {
 		panic(f.ended.panicked)
@@ -180,9 +180,9 @@ func (s *seat) leave(ctx context.Context, how leave) (landing, bool) {
 	if how.awaits {
 		return landing{}, false
 	}
-	own := share{place: 1, of: len(f.seats), paid: f.paid}.part(how.estimate, how.estimate.cost)
+	own := portion{place: 1, of: len(f.seats), paid: f.paid}.part(how.estimate, how.estimate.cost)
 	f.paid = f.paid.plus(own)
 	f.seats = slices.DeleteFunc(f.seats, func(other *seat) bool { return other == s })
 	err := &UpstreamError{Class: Timeout, Err: fmt.Errorf("router: the caller left a shared call: %w", ctx.Err())}
-	return landing{ending: ending{err: err}, left: true, share: share{fixed: &own}}, true
+	return landing{ending: ending{err: err}, left: true, portion: portion{fixed: &own}}, true
 }

@@ -308,3 +308,30 @@ func TestAThousandCallers(t *testing.T) {
 	assert.Positive(t, calls.Load())
 	assert.Zero(t, f.Open())
 }
+
+// TestACallerThatLeavesAsTheCallEnds: the answer and the end of every caller's time
+// come at one instant. Whichever a caller sees first, the shares add up.
+func TestACallerThatLeavesAsTheCallEnds(t *testing.T) {
+	t.Parallel()
+	for range 200 {
+		synctest.Test(t, func(t *testing.T) {
+			var f router.Flights
+			var all sync.WaitGroup
+			var sum atomic.Int64
+			total, answered := router.Used{Cost: 10_007}, time.After(time.Second)
+			for range 16 {
+				all.Go(func() {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+					defer cancel()
+					l := f.Share(ctx, 0, false, estimated, func(context.Context) (router.Reply, error) {
+						<-answered
+						return router.Reply{}, nil
+					})
+					sum.Add(int64(l.Part(total, 1e6).Cost))
+				})
+			}
+			all.Wait()
+			assert.EqualValues(t, total.Cost, sum.Load())
+		})
+	}
+}

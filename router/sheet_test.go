@@ -38,7 +38,9 @@ func newSheet() *sheet {
 	}
 }
 
-func (s *sheet) digest() [32]byte { return router.SheetOf(s.account, &s.endpoint, &s.model, &s.attempt) }
+func (s *sheet) digest() [32]byte {
+	return router.SheetOf(s.account, &s.endpoint, &s.model, &s.attempt)
+}
 
 // TestTheSameSheetHasTheSameKey changes one thing after the other. What goes upstream
 // makes another sheet, and so does another account.

@@ -20,8 +20,8 @@ func (u used) plus(v used) used {
 	}
 }
 
-// share is a caller's place among those that split what one upstream call used.
-type share struct {
+// portion is a caller's place among those that split what one upstream call used.
+type portion struct {
 	place, of int   // the place-th of that many callers; the first is 0
 	paid      used  // by callers that left before the split
 	fixed     *used // the share of a caller that left, else nil
@@ -32,23 +32,23 @@ type share struct {
 // does what exceeds most, which every caller has set aside by itself: a share of
 // the others is never above most. The sum of all shares is total, or what callers
 // that left have paid where that is more.
-func (s share) part(total used, most USD) used {
-	if s.fixed != nil {
-		return *s.fixed
+func (p portion) part(total used, most USD) used {
+	if p.fixed != nil {
+		return *p.fixed
 	}
 	return used{
-		cost:      USD(s.split(int64(total.cost), int64(s.paid.cost), int64(most))),
-		input:     s.split(total.input, s.paid.input, total.input),
-		output:    s.split(total.output, s.paid.output, total.output),
-		reasoning: s.split(total.reasoning, s.paid.reasoning, total.reasoning),
-		cached:    s.split(total.cached, s.paid.cached, total.cached),
+		cost:      USD(p.split(int64(total.cost), int64(p.paid.cost), int64(most))),
+		input:     p.split(total.input, p.paid.input, total.input),
+		output:    p.split(total.output, p.paid.output, total.output),
+		reasoning: p.split(total.reasoning, p.paid.reasoning, total.reasoning),
+		cached:    p.split(total.cached, p.paid.cached, total.cached),
 	}
 }
 
-func (s share) split(total, paid, most int64) int64 {
-	each := max(min(total, most)-paid, 0) / int64(s.of)
-	if s.place > 0 {
+func (p portion) split(total, paid, most int64) int64 {
+	each := max(min(total, most)-paid, 0) / int64(p.of)
+	if p.place > 0 {
 		return each
 	}
-	return max(total-paid, 0) - each*int64(s.of-1)
+	return max(total-paid, 0) - each*int64(p.of-1)
 }
