@@ -118,7 +118,7 @@ func (s *story) Decide(_ context.Context, a router.Attempt) (router.Reply, error
 	}
 	if s.refuse {
 		a := systemone.Answer{Name: "q1", Kind: systemone.Noul}
-		return router.Reply{Answers: systemone.Answers{a}, Refused: []string{"q2"}}, nil
+		return router.Reply{Answers: systemone.Answers{a}, Refused: []router.Refusal{{Question: "q2"}}}, nil
 	}
 	var reply router.Reply
 	for _, q := range a.Request.Questions {

@@ -86,7 +86,7 @@ func TestInterceptRecordsWhatTheLedgerDidNot(t *testing.T) {
 			}
 			require.Len(t, items, 1)
 			assert.EqualValues(t, 1, items[0].Requests)
-			assert.Equal(t, call.Report.Attempts[0].Cost, items[0].Cost.Credit)
+			assert.Equal(t, call.Report.Legs[0].Attempts[0].Cost, items[0].Cost.Credit)
 		})
 	}
 }

@@ -223,7 +223,7 @@ func TestACallThatCannotBeRecordedFails(t *testing.T) {
 
 	errGone := &router.Error{Class: router.Timeout, Err: context.Canceled}
 	left := func(_ context.Context, c *router.Call) (*router.Result, error) {
-		c.Report.Attempts = []router.AttemptRecord{{Endpoint: &router.Endpoint{}, Class: router.Timeout, Abandoned: true, Cost: 1}}
+		c.Report.Legs = []*router.Leg{{Attempts: []router.AttemptRecord{{Endpoint: &router.Endpoint{}, Class: router.Timeout, Abandoned: true, Billed: true, Cost: 1}}}}
 		return nil, errGone
 	}
 	_, err = s.Intercept(left)(t.Context(), &router.Call{Principal: router.Principal{Account: "acme"}})
@@ -239,13 +239,13 @@ func TestInterceptRecordsAbandonedCalls(t *testing.T) {
 	require.NoError(t, err)
 	errGone := &router.Error{Class: router.Timeout, Err: context.Canceled}
 	next := func(_ context.Context, c *router.Call) (*router.Result, error) {
-		c.Report.Attempts = []router.AttemptRecord{
+		c.Report.Legs = []*router.Leg{{Attempts: []router.AttemptRecord{
 			{Endpoint: &router.Endpoint{}, Class: router.ProviderUnavailable},
 			{
-				Endpoint: &router.Endpoint{}, Class: router.Timeout, Abandoned: true,
+				Endpoint: &router.Endpoint{}, Class: router.Timeout, Abandoned: true, Billed: true,
 				Cost: 3, OwnCost: 2, Usage: systemone.Usage{InputTokens: 7},
 			},
-		}
+		}}}
 		return nil, errGone
 	}
 	call := &router.Call{ID: "gen-dec-1", Principal: router.Principal{Account: "acme"}, Admitted: noon}

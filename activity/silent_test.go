@@ -55,7 +55,7 @@ func TestFreeUnrecorded(t *testing.T) {
 		require.NoError(t, err)
 		c := &router.Call{Principal: router.Principal{Account: "acme"}}
 		endpoint := &router.Endpoint{}
-		c.Report.Attempts = []router.AttemptRecord{{Endpoint: endpoint, Cost: tt.cost}}
+		c.Report.Legs = []*router.Leg{{Attempts: []router.AttemptRecord{{Endpoint: endpoint, Billed: true, Cost: tt.cost}}}}
 		_, err = s.Intercept(func(context.Context, *router.Call) (*router.Result, error) {
 			return &router.Result{Endpoint: endpoint}, nil
 		})(t.Context(), c)

@@ -79,11 +79,11 @@ func outcome(c *router.Call, err error) string {
 		return e.Tag()
 	}
 	var candidates, excluded []string
-	for _, k := range c.Report.Plan.Candidates {
+	for _, k := range c.Report.Legs[0].Plan.Candidates {
 		candidates = append(candidates, fmt.Sprintf("%s %.4g", name(k.Endpoint), k.Weight))
 	}
 	slices.Sort(candidates)
-	for _, x := range c.Report.Plan.Excluded {
+	for _, x := range c.Report.Legs[0].Plan.Excluded {
 		excluded = append(excluded, name(x.Endpoint)+" "+x.Reason.String())
 	}
 	s := strings.Join(candidates, ", ")

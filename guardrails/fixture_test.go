@@ -159,7 +159,7 @@ func (u upstream) Decide(_ context.Context, a router.Attempt) (router.Reply, err
 // ask returns a request with one question about a state.
 func ask(state string, models ...string) *systemone.Request {
 	return &systemone.Request{
-		Models: models, State: json.RawMessage(state),
+		Models: systemone.Texts(models...), State: json.RawMessage(state),
 		Questions: []systemone.Question{{Name: "q", Kind: systemone.Noul, Instructions: json.RawMessage(`"Is it?"`)}},
 	}
 }

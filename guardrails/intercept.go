@@ -95,13 +95,7 @@ func scan(ctx context.Context, c *router.Call, with *content.Scanner) (*content.
 // restore puts the original names into the answers of a call's report and result. It
 // copies what it changes, because an observer may hold the original.
 func restore(names *content.Names, c *router.Call, res *router.Result) *router.Result {
-	if slices.ContainsFunc(c.Report.Attempts, func(a router.AttemptRecord) bool { return len(a.Answers) > 0 }) {
-		c.Report.Attempts = slices.Clone(c.Report.Attempts)
-		for i := range c.Report.Attempts {
-			a := &c.Report.Attempts[i]
-			a.Answers = names.Restore(a.Answers)
-		}
-	}
+	c.Report.Rename(names.Question, names.Restore)
 	if res == nil {
 		return nil
 	}

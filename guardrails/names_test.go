@@ -20,7 +20,7 @@ func TestNamesComeBack(t *testing.T) {
 	r.put(t, router.SourceKey, filtering(content.Email, content.Redact))
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
 	req := &systemone.Request{
-		Models: []string{modelM}, State: raw(`{"ann@example.com":{"x":1},"[EMAIL]":2,"bob@example.com":3}`),
+		Models: systemone.Texts(modelM), State: raw(`{"ann@example.com":{"x":1},"[EMAIL]":2,"bob@example.com":3}`),
 		Questions: []systemone.Question{
 			{Name: "is ann@example.com right?", Kind: systemone.Noul, Instructions: raw(`"?"`)},
 			{Name: "bob@example.com", Kind: systemone.Choice, Instructions: raw(`"?"`), Options: []systemone.Option{{Name: "c@example.com"}, {Name: "[EMAIL]"}, {Name: "d@example.com"}, {Name: "plain"}}},
@@ -40,7 +40,7 @@ func TestNamesComeBack(t *testing.T) {
 	catch := func(_ router.Decider) router.Decider {
 		return func(_ context.Context, c *router.Call) (*router.Result, error) {
 			sent = c.Request
-			c.Report.Attempts = []router.AttemptRecord{{}, {Answers: given}}
+			c.Report.Legs = []*router.Leg{{Attempts: []router.AttemptRecord{{}, {Answers: given}}}}
 			return &router.Result{Response: systemone.Response{Answers: given}}, nil
 		}
 	}
@@ -66,6 +66,6 @@ func TestNamesComeBack(t *testing.T) {
 		{Name: "is ann@example.com right?", Kind: systemone.Noul, Noul: 1},
 	}
 	assert.Equal(t, want, res.Response.Answers)
-	assert.Equal(t, want, call.Report.Attempts[1].Answers)
+	assert.Equal(t, want, call.Report.Legs[0].Attempts[1].Answers)
 	assert.Equal(t, "[EMAIL_3]", given[0].Name, "what an observer may have kept stays as it was")
 }

@@ -118,18 +118,22 @@ func wantsMetadata(values []string) bool {
 
 // describe turns a report into the metadata of a reply.
 func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataObject {
+	first := &router.Leg{}
+	if len(r.Legs) > 0 {
+		first = r.Legs[0]
+	}
+	plan := &first.Plan
 	m := metadataObject{
 		Requested: r.Requested,
-		Strategy:  r.Plan.Strategy,
-		Attempt:   len(r.Attempts),
+		Strategy:  plan.Strategy,
 		Endpoints: metadataEndpoint{
-			Total:     endpoints(&r.Plan),
-			Available: make([]metadataCandidate, 0, len(r.Plan.Candidates)),
-			Excluded:  make([]metadataExclusion, 0, len(r.Plan.Excluded)),
+			Total:     endpoints(plan),
+			Available: make([]metadataCandidate, 0, len(plan.Candidates)),
+			Excluded:  make([]metadataExclusion, 0, len(plan.Excluded)),
 		},
-		Attempts: make([]metadataTry, 0, len(r.Attempts)),
+		Attempts: []metadataTry{},
 		Pipeline: make([]metadataStage, 0, len(r.Pipeline)),
-		Seed:     strconv.FormatUint(r.Plan.Seed, 10),
+		Seed:     strconv.FormatUint(plan.Seed, 10),
 	}
 	if m.Strategy == "" {
 		m.Strategy = "direct" // the router made no plan
@@ -137,30 +141,31 @@ func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataO
 	m.Stopped = r.Stopped
 	by := answering(r, answered)
 	m.IsBYOK = by != nil && by.Credential != nil
-	for _, c := range r.Plan.Candidates {
+	for _, c := range plan.Candidates {
 		m.Endpoints.Available = append(m.Endpoints.Available, metadataCandidate{
 			Provider: s.providerName(c.Endpoint.Provider), Model: c.Model().Permaslug, Endpoint: c.Endpoint.Tag(),
 			Selected: by != nil && c.Endpoint == by.Endpoint && c.Credential == by.Credential,
 			IsBYOK:   c.Credential != nil, Tier: c.Tier.String(), Reason: c.Reason, DrawWeight: c.Weight,
-			Skipped: skipped(r, &c),
+			Skipped: skipped(first, &c),
 		})
 	}
-	for i, b := range r.Bounds {
+	for i, b := range first.Bounds {
 		m.Endpoints.Available[i].MaxCost = &b.Max.Credit
 		if b.Refused != nil {
 			m.Endpoints.Available[i].RefusedBy = &b.Refused.Check
 		}
 	}
-	for _, e := range r.Plan.Excluded {
+	for _, e := range plan.Excluded {
 		m.Endpoints.Excluded = append(m.Endpoints.Excluded, metadataExclusion{
 			Provider: s.providerName(e.Endpoint.Provider), Model: s.permaslug(e.Endpoint.Model), Endpoint: e.Endpoint.Tag(),
 			Reason: e.Reason, Detail: e.Detail, Source: e.Source,
 		})
 	}
-	for i := range r.Attempts {
-		m.Attempts = append(m.Attempts, s.describeAttempt(&r.Attempts[i]))
-		m.UsageEstimated = m.UsageEstimated || r.Attempts[i].UsageEstimated
+	for a := range r.Attempts() {
+		m.Attempts = append(m.Attempts, s.describeAttempt(a))
+		m.UsageEstimated = m.UsageEstimated || a.UsageEstimated
 	}
+	m.Attempt = len(m.Attempts)
 	for _, p := range r.Pipeline {
 		m.Pipeline = append(m.Pipeline, describeStage(p))
 	}
@@ -182,8 +187,8 @@ func endpoints(p *router.Plan) int {
 }
 
 // skipped returns why a candidate was not tried, or "" if it was.
-func skipped(r *router.Report, c *router.Candidate) string {
-	for _, s := range r.Skipped {
+func skipped(l *router.Leg, c *router.Candidate) string {
+	for _, s := range l.Skipped {
 		if s.Endpoint == c.Endpoint && s.Credential == c.Credential {
 			return s.String()
 		}
@@ -193,8 +198,8 @@ func skipped(r *router.Report, c *router.Candidate) string {
 
 // answering returns the attempt that answered, or nil.
 func answering(r *router.Report, answered *router.Endpoint) *router.AttemptRecord {
-	for i := range r.Attempts {
-		if a := &r.Attempts[i]; a.Class == "" && a.Endpoint == answered {
+	for a := range r.Attempts() {
+		if a.Class == "" && a.Endpoint == answered {
 			return a
 		}
 	}
@@ -226,7 +231,7 @@ func (s *server) describeAttempt(a *router.AttemptRecord) metadataTry {
 }
 
 // describeStage omits data that cannot be encoded as JSON.
-func describeStage(p router.Stage) metadataStage {
+func describeStage(p router.Step) metadataStage {
 	stage := metadataStage{Type: p.Type, Name: p.Name, Summary: p.Summary, GuardrailScope: p.GuardrailScope}
 	if data, err := json.Marshal(p.Data); err == nil && p.Data != nil {
 		stage.Data = data

@@ -148,8 +148,8 @@ func TestMetadataShowsThePipeline(t *testing.T) {
 	stages := intercept(func(next router.Decider) router.Decider {
 		return func(ctx context.Context, c *router.Call) (*router.Result, error) {
 			c.Report.Pipeline = append(c.Report.Pipeline,
-				router.Stage{Type: "guardrail", Name: "filter", Summary: "did <it>", Data: map[string]any{"n": 1}, GuardrailID: &id, GuardrailScope: "key"},
-				router.Stage{Type: "plugin", Name: "bare", Data: map[string]any{"not JSON": make(chan int)}})
+				router.Step{Type: "guardrail", Name: "filter", Summary: "did <it>", Data: map[string]any{"n": 1}, GuardrailID: &id, GuardrailScope: "key"},
+				router.Step{Type: "plugin", Name: "bare", Data: map[string]any{"not JSON": make(chan int)}})
 			return next(ctx, c)
 		}
 	})

@@ -19,7 +19,7 @@ const (
 // never changed.
 type settings struct {
 	model    string
-	models   []string
+	models   []systemone.Entry
 	provider *systemone.Preferences
 }
 

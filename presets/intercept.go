@@ -120,7 +120,7 @@ func settingsOf(v Version) (*settings, error) {
 	if err := json.Unmarshal(v.Config, &config); err != nil {
 		return nil, fmt.Errorf("presets: version %s: %w", v.ID, err)
 	}
-	got := &settings{model: config.Model, models: config.Models}
+	got := &settings{model: config.Model, models: systemone.Texts(config.Models...)}
 	if config.Provider != nil {
 		var err error
 		if got.provider, err = systemone.DecodePreferences(config.Provider); err != nil {

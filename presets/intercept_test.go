@@ -105,7 +105,7 @@ func ask(t *testing.T, r *router.Router, members string) string {
 	assert.JSONEq(t, string(sent), string(q.AppendJSON(nil)), "the caller's request stays as it was")
 	if err == nil {
 		assert.Empty(t, c.Request.Preset)
-		return planned(c.Report.Plan)
+		return planned(c.Report.Legs[0].Plan)
 	}
 	var refused *router.Error
 	require.ErrorAs(t, err, &refused)
@@ -160,7 +160,7 @@ func TestARequestWithoutWorkspaceUsesTheDefaultOne(t *testing.T) {
 	c := &router.Call{Request: request(t, `"preset":"p"`), Principal: router.Principal{Account: "acme"}}
 	_, err := newRouter(t, g.Intercept).Decide(t.Context(), c)
 	require.NoError(t, err)
-	assert.Equal(t, allOfP, planned(c.Report.Plan))
+	assert.Equal(t, allOfP, planned(c.Report.Legs[0].Plan))
 }
 
 func TestAProgramWithoutWorkspaces(t *testing.T) {

@@ -56,28 +56,6 @@ const abandonedEvent = "/abandoned"
 // ID, which every store keeps.
 func (e *Event) Abandoned() bool { return strings.HasSuffix(e.ID, abandonedEvent) }
 
-// abandon charges the estimated cost of an abandoned attempt, at most what is held.
-func (w *walk) abandon(ctx context.Context, rec *AttemptRecord) error {
-	if w.router.cfg.Abandoned != AbandonEstimate {
-		return nil
-	}
-	cost := priced(rec.Endpoint.Pricing.Cost(w.prompt, 0), rec.Credential)
-	if w.money.held {
-		held := w.money.hold.Amount
-		cost.Credit = min(cost.Credit, held.Credit)
-		cost.Total = min(cost.Total, held.Total)
-	}
-	if cost.Total == 0 {
-		return nil
-	}
-	rec.Cost, rec.OwnCost, rec.Usage.InputTokens = cost.Credit, cost.BYOK(), w.prompt
-	err := w.money.settle(ctx, w.call, nil)
-	if err != nil { // the ledger may or may not have charged it; expiry of the hold decides
-		rec.Cost, rec.OwnCost, rec.Usage.InputTokens = 0, 0, 0
-	}
-	return err
-}
-
 // hungUp reports whether the context was cancelled, in contrast to a deadline that
 // passed.
 func hungUp(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }

@@ -91,8 +91,8 @@ func TestAbandonedAttemptsAreCharged(t *testing.T) {
 				require.Error(t, err, name)
 				require.Error(t, told, name)
 				assert.Equal(t, 3*time.Second, time.Since(began), name)
-				require.Len(t, c.Report.Attempts, 2, name)
-				failed, abandoned := c.Report.Attempts[0], c.Report.Attempts[1]
+				require.Len(t, c.Report.Legs[0].Attempts, 2, name)
+				failed, abandoned := c.Report.Legs[0].Attempts[0], c.Report.Legs[0].Attempts[1]
 				assert.False(t, failed.Abandoned, name)
 				assert.Zero(t, failed.Cost, name)
 				assert.True(t, abandoned.Abandoned, name)
@@ -346,8 +346,8 @@ func TestFinish(t *testing.T) {
 			c, took, err := ask(slow(2*time.Second, fails(t, "500")))
 			require.Error(t, err, name)
 			assert.Equal(t, 2*time.Second, took, name)
-			assert.Equal(t, 500, c.Report.Attempts[0].Status, name)
-			assert.False(t, c.Report.Attempts[0].Abandoned, name)
+			assert.Equal(t, 500, c.Report.Legs[0].Attempts[0].Status, name)
+			assert.False(t, c.Report.Legs[0].Attempts[0].Abandoned, name)
 			for range 4 {
 				_, took, err = ask(fails(t, "timeout"))
 				require.Error(t, err, name)
@@ -408,7 +408,7 @@ func TestNobodyIsAskedForWhoLeftAtTheLedger(t *testing.T) {
 		assert.Empty(t, l.upstreams["ant"].attempts(), mode)
 		assert.Zero(t, l.balance(router.Lifetime), mode)
 		assert.Equal(t, router.StopCaller, c.Report.Stopped, mode)
-		assert.Empty(t, c.Report.Skipped, "%s: nobody was passed over", mode)
+		assert.Empty(t, c.Report.Legs[0].Skipped, "%s: nobody was passed over", mode)
 	}
 }
 
@@ -467,7 +467,7 @@ func TestAClientMayGoByTheDeadline(t *testing.T) {
 			c := &router.Call{Request: decision(byPrice), Principal: who(), Timeout: time.Second}
 			_, err := l.router.Decide(t.Context(), c)
 			assert.Equal(t, router.Timeout, fault(t, err).Class)
-			assert.True(t, c.Report.Attempts[0].Abandoned)
+			assert.True(t, c.Report.Legs[0].Attempts[0].Abandoned)
 		}
 		assert.False(t, l.router.Health(l.endpoint(0).ID).Outage)
 	})

@@ -10,13 +10,14 @@ import (
 // short returns the budget that refused a candidate, with a refusal that says what
 // the request may cost there and what can be afforded. It tells nothing new: a
 // caller can find what a limit leaves by sending larger and smaller requests.
-func (s *reservation) short(refused *LimitError, by *Candidate, most Amount) *Budget {
+func (m *share) short(refused *LimitError, by *Candidate, most, others Amount) *Budget {
+	s := m.of
 	b := *s.budgets[refused.Cap]
 	left := max(refused.Left, 0)
-	if s.held { // the call's own hold is available to this candidate, too
-		left += s.hold.Amount.Of(b.BYOK)
+	if s.held { // what the call holds beside its other legs is available to this candidate, too
+		left += max(s.hold.Amount.Of(b.BYOK)-others.Of(b.BYOK), 0)
 	}
-	prompt, completion := s.size.at(by.Endpoint)
+	prompt, completion := m.size.at(by.Endpoint)
 	issue := systemone.Issue{Message: fmt.Sprintf("may cost up to %s USD for %d prompt tokens at %s, and the limit leaves %s USD",
 		most.Of(b.BYOK), prompt, by.Endpoint.Tag(), left)}
 	if n := by.Endpoint.Pricing.affords(left, completion); n > 0 && n < prompt {

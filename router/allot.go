@@ -43,7 +43,7 @@ func (r *Router) deadline(ctx context.Context, c *Call) deadline {
 // What is left, less that reserve, is halved while further candidates may follow,
 // so that an upstream that hangs leaves time to ask another.
 func (w *walk) allot(i int) allotment {
-	more, kept := w.behind(i)
+	more, kept := w.follows(i)
 	left := w.deadline.end.Sub(w.router.now())
 	most := w.candidates[i].Endpoint.AttemptTimeout
 	if most == 0 {
@@ -59,23 +59,24 @@ func (w *walk) allot(i int) allotment {
 	return allotment{given: share(0), due: share(w.deadline.spare), final: !more && kept == 0}
 }
 
-// behind reports whether further candidates may follow the i-th one under the limit
+// follows reports whether further candidates may follow the i-th one under the limit
 // of attempts, and how much time the last resorts behind it need.
-func (w *walk) behind(i int) (more bool, kept time.Duration) {
+func (w *walk) follows(i int) (more bool, kept time.Duration) {
 	counted := w.counted
 	if !w.candidates[i].Endpoint.LastResort {
 		counted++
 	}
 	open := counted < w.router.cfg.MaxAttempts
 	if !w.call.world.catalog.lasts {
-		return open && i+1 < len(w.candidates), 0
+		return w.behind || open && i+1 < len(w.candidates), 0
 	}
+	more = w.behind
 	for j := range w.candidates[i+1:] {
 		switch e := w.candidates[i+1+j].Endpoint; {
 		case e.LastResort:
 			kept += w.lastResortTime(e)
 		default:
-			more = open
+			more = more || open
 		}
 	}
 	return more, kept

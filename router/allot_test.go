@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // marked marks endpoints as last resorts.
@@ -79,12 +80,12 @@ func TestTimeOfAttempts(t *testing.T) {
 				}
 				c := &router.Call{Request: decision(byPrice), Timeout: tt.total}
 				if strings.Contains(tt.endpoints, ":N") {
-					c.Request.Models = []string{modelN}
+					c.Request.Models = systemone.Texts(modelN)
 				}
 				_, err := g.router.Decide(t.Context(), c)
 				assert.Equal(t, router.Timeout, fault(t, err).Class)
 				var got []time.Duration
-				for _, a := range c.Report.Attempts {
+				for _, a := range c.Report.Legs[0].Attempts {
 					got = append(got, a.Duration)
 				}
 				assert.Equal(t, tt.want, got)
@@ -116,8 +117,8 @@ func TestLastResortGetsItsP99(t *testing.T) {
 		c := &router.Call{Request: decision(byPrice), Timeout: 9 * time.Second}
 		_, err := g.router.Decide(t.Context(), c)
 		require.NoError(t, err)
-		assert.InDelta(t, 9-p99, c.Report.Attempts[0].Duration.Seconds(), 1e-6)
-		assert.Equal(t, 900*time.Millisecond, c.Report.Attempts[1].Duration)
+		assert.InDelta(t, 9-p99, c.Report.Legs[0].Attempts[0].Duration.Seconds(), 1e-6)
+		assert.Equal(t, 900*time.Millisecond, c.Report.Legs[0].Attempts[1].Duration)
 	})
 }
 
@@ -145,7 +146,7 @@ func TestLastResortIsOutsideTheLimit(t *testing.T) {
 		}
 		c := &router.Call{Request: decision(byPrice)}
 		if strings.Contains(tt.endpoints, ":N") {
-			c.Request.Models = []string{modelN}
+			c.Request.Models = systemone.Texts(modelN)
 		}
 		_, err := g.router.Decide(t.Context(), c)
 		assert.Equal(t, tt.sound == "" || tt.stopped != "", err != nil, tt.name)
@@ -186,7 +187,7 @@ func TestLastResortIsNotPinned(t *testing.T) {
 		c.Request.SessionID = "s"
 		_, err := g.router.Decide(t.Context(), c)
 		require.NoError(t, err)
-		return asked(c) + " " + c.Report.Plan.Strategy
+		return asked(c) + " " + c.Report.Legs[0].Plan.Strategy
 	}
 	assert.Equal(t, "ant load-balancing", ask())
 	g.upstreams["ant"].will(fails(t, "500"), answer)
@@ -209,6 +210,6 @@ func TestNoTimeNoAttempt(t *testing.T) {
 		_, c, err := g.decide()
 		assert.Equal(t, router.Timeout, fault(t, err).Class)
 		assert.Equal(t, 10*time.Second, time.Since(began), "an attempt's time, although the call has no end")
-		assert.Len(t, c.Report.Attempts, 1)
+		assert.Len(t, c.Report.Legs[0].Attempts, 1)
 	})
 }

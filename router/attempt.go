@@ -2,7 +2,6 @@ package router
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,7 +14,10 @@ import (
 // No amount needs as many.
 const maxCostText = 64
 
-var errRefused = errors.New("router: the upstream refused questions")
+var (
+	errRefused  = errors.New("router: the upstream refused questions")
+	errInvented = errors.New("router: the upstream refused questions that it was not asked")
+)
 
 // acquire takes one of the endpoint's concurrent places and reports whether one was
 // free.
@@ -31,12 +33,12 @@ func (s *served) acquire() bool {
 func (s *served) release() { s.tracker.inflight.Add(-1) }
 
 // attempt asks one endpoint, where it already has a place, and records the outcome
-// unless nothing was sent. It returns the result, or why the walk ends here.
+// unless nothing was sent. It returns the answers, or why the walk ends here.
 //
 // An attempt that the caller cut short does not count against its endpoint. That is
 // one on which the caller hung up, and one that ran out of less time than the
 // program's own deadline would have given it.
-func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted allotment) (res *Result, stop Stop, sent bool) {
+func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted allotment) (answers systemone.Answers, stop Stop, sent bool) {
 	r, finish := w.router, w.router.cfg.Abandoned == AbandonFinish
 	within, given := ctx, allotted.given
 	if finish {
@@ -63,11 +65,10 @@ func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted a
 	rec.Duration = max(now.Sub(rec.Started), 0)
 
 	o := observation{at: now, duration: rec.Duration}
-	var answers systemone.Answers
 	if err != nil {
 		o.checked = rec.fail(over, err)
 	} else {
-		answers, o.checked = rec.judge(w.call.Request, reply)
+		answers, o.checked = rec.judge(w.request, reply)
 	}
 	ranOut := over && rec.Class != "" && rec.Status == 0 && !rec.local()
 	cut := ranOut && (given < allotted.due || hungUp(within))
@@ -77,22 +78,18 @@ func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted a
 	o.rest, o.class = rec.rest(), rec.Class
 	if s.tracker.record(o) {
 		r.statistics.changes.Add(1)
-		w.turned = s
-	}
-	if o.ok {
-		rec.charge()
-		r.estimates.note(&rec)
-		res = result(w.call, s, by.Model(), rec, answers)
+		w.turn(s)
 	}
 	switch {
-	case rec.Class == InvalidRequest:
+	case rec.Class == InvalidRequest, rec.refusedForSafety() && !w.shops(rec.Model):
 		stop = StopCaller
-	case res == nil && ctx.Err() != nil, over && !deadline.Before(w.deadline.end): // both may end at one instant, the attempt's context first
+	case answers == nil && ctx.Err() != nil, over && !deadline.Before(w.deadline.end): // both may end at one instant, the attempt's context first
 		stop = StopDeadline
 		rec.Abandoned = cut && !finish
 	}
-	w.call.Report.Attempts = append(w.call.Report.Attempts, rec)
-	return res, stop, true
+	w.price(&rec)
+	w.leg.Attempts = append(w.leg.Attempts, rec)
+	return answers, stop, true
 }
 
 // The HTTP statuses that the router itself uses.
@@ -133,10 +130,9 @@ func attemptClass(c Class) Class {
 	}
 }
 
-// judge checks a reply. It returns the repaired answers, and whether the reply
-// counts as checked, which a refusal does not. One endpoint answers all questions
-// of a request: where a reply refuses a question, the whole request goes to the
-// next candidate.
+// judge checks a reply. It returns the repaired answers to the questions that the
+// upstream did not refuse, and whether the reply counts as checked, which one that
+// refuses everything does not: the whole sheet then goes to the next candidate.
 func (rec *AttemptRecord) judge(q *systemone.Request, reply Reply) (answers systemone.Answers, checked bool) {
 	rec.UpstreamID = reply.ID
 	rec.Status = statusBadReply
@@ -150,11 +146,20 @@ func (rec *AttemptRecord) judge(q *systemone.Request, reply Reply) (answers syst
 	if len(rec.Usage.Cost) > maxCostText {
 		rec.Usage.Cost = ""
 	}
-	if len(reply.Refused) > 0 && refusesOnly(q, reply.Refused) {
+	answered := q
+	if len(reply.Refused) > 0 {
+		if answered = without(q, reply.Refused); len(answered.Questions)+len(reply.Refused) != len(q.Questions) {
+			rec.Err = errInvented
+			return nil, true
+		}
+		rec.Refused = reply.Refused
+	}
+	if len(answered.Questions) == 0 {
+		rec.estimate(q, missing)
 		rec.Err = fmt.Errorf("%w: %d of %d", errRefused, len(reply.Refused), len(q.Questions))
 		return nil, false
 	}
-	answers, rec.Err = systemone.Repair(q, reply.Answers, rec.Endpoint.Tolerance)
+	answers, rec.Err = systemone.Repair(answered, reply.Answers, rec.Endpoint.Tolerance)
 	if rec.Err != nil {
 		return nil, true
 	}
@@ -164,14 +169,25 @@ func (rec *AttemptRecord) judge(q *systemone.Request, reply Reply) (answers syst
 	return answers, true
 }
 
-// refusesOnly reports whether every refused question was asked.
-func refusesOnly(q *systemone.Request, refused []string) bool {
-	for _, name := range refused {
-		if !slices.ContainsFunc(q.Questions, func(a systemone.Question) bool { return a.Name == name }) {
-			return false
+// without returns the request without the questions that were refused.
+func without(q *systemone.Request, refused []Refusal) *systemone.Request {
+	names := make(map[string]bool, len(refused))
+	for _, r := range refused {
+		names[r.Question] = true
+	}
+	part := *q
+	part.Questions = make([]systemone.Question, 0, len(q.Questions))
+	for i := range q.Questions {
+		if !names[q.Questions[i].Name] {
+			part.Questions = append(part.Questions, q.Questions[i])
 		}
 	}
-	return true
+	return &part
+}
+
+// refusedForSafety reports whether the upstream declined the whole sheet for safety.
+func (rec *AttemptRecord) refusedForSafety() bool {
+	return errors.Is(rec.Err, errRefused) && slices.ContainsFunc(rec.Refused, func(r Refusal) bool { return r.Safety })
 }
 
 // countsAgainstUptime reports whether the endpoint caused the failure.
@@ -222,25 +238,20 @@ func hintsRest(c Class) bool {
 	return c == RateLimitExceeded || c == NoCapacity || c == ProviderOverloaded
 }
 
-// charge computes the cost of an answer. With the caller's own credential Cost is
-// 0, because the upstream charges the caller.
-func (rec *AttemptRecord) charge() {
-	cost := priced(rec.Endpoint.Pricing.Cost(rec.Usage.InputTokens, rec.Usage.OutputTokens), rec.Credential)
-	rec.Cost, rec.OwnCost = cost.Credit, cost.BYOK()
-}
-
-func result(c *Call, s *served, m *Model, rec AttemptRecord, answers systemone.Answers) *Result {
-	usage := rec.Usage
-	usage.Cost = json.Number(rec.Cost.String())
-	return &Result{
-		Response: systemone.Response{
-			ID:       c.ID,
-			Model:    m.Permaslug,
-			Provider: s.provider.Name,
-			Answers:  answers,
-			Usage:    usage,
-		},
-		Endpoint: s.endpoint,
-		Cost:     rec.Cost,
+// price notes what the upstream's counts cost at list price, and what the caller is
+// charged if the attempt is billed: nothing for one that failed, and an estimate,
+// at most what is held, for one that its caller abandoned.
+func (w *walk) price(rec *AttemptRecord) {
+	if rec.Status == statusAnswered || errors.Is(rec.Err, errRefused) {
+		rec.UpstreamCost = rec.Endpoint.Pricing.Cost(rec.Usage.InputTokens, rec.Usage.OutputTokens)
+		rec.charge = priced(rec.UpstreamCost, rec.Credential)
+		w.money.spend(rec.charge)
+		return
+	}
+	if rec.Abandoned && w.router.cfg.Abandoned == AbandonEstimate {
+		rec.charge = w.money.atMost(priced(rec.Endpoint.Pricing.Cost(w.prompt, 0), rec.Credential))
+		if rec.charge.Total > 0 {
+			rec.Usage.InputTokens = w.prompt
+		}
 	}
 }

@@ -106,7 +106,7 @@ func classCases() []classCase {
 		{"R70l negative usage", "", reply(func(r *router.Reply) { r.Usage.InputTokens = -1 }), true, true, true, unavailable, 502},
 		{"R70m absurd usage", "", reply(func(r *router.Reply) { r.Usage.OutputTokens = 1 << 60 }), true, true, true, unavailable, 502},
 		{"R70n refuses what was not asked", "", reply(func(r *router.Reply) {
-			r.Answers, r.Refused = nil, []string{"invented"}
+			r.Answers, r.Refused = nil, []router.Refusal{{Question: "invented"}}
 		}), true, true, true, unavailable, 502},
 		{"R70o a client's word for answers that fail the check", "", func(context.Context, router.Attempt) (router.Reply, error) {
 			return router.Reply{}, &router.UpstreamError{Status: 200, BadReply: true, Checked: true, Err: errUpstream}
@@ -117,8 +117,8 @@ func classCases() []classCase {
 		{"a reply that this side cannot hold", "", func(context.Context, router.Attempt) (router.Reply, error) {
 			return router.Reply{}, &router.UpstreamError{Class: router.NoCapacity, Local: true, Err: errUpstream}
 		}, true, false, false, router.NoCapacity, 0},
-		{"R71 one question refused", "", reply(func(r *router.Reply) {
-			r.Answers, r.Refused = r.Answers[:2], []string{"urgency"}
+		{"R71 all questions refused", "", reply(func(r *router.Reply) {
+			r.Answers, r.Refused = nil, []router.Refusal{{Question: "refund"}, {Question: "team"}, {Question: "urgency"}}
 		}), true, false, false, unavailable, 502},
 	}
 }
@@ -157,8 +157,8 @@ func alone(t *testing.T, tt classCase, do step) {
 	assert.Equal(t, tt.class, e.Class)
 	assert.Equal(t, "Ant Cloud", e.Metadata["provider_name"])
 	assert.Equal(t, []router.PreviousError{}, e.Metadata["previous_errors"])
-	require.Len(t, c.Report.Attempts, 1)
-	a := c.Report.Attempts[0]
+	require.Len(t, c.Report.Legs[0].Attempts, 1)
+	a := c.Report.Legs[0].Attempts[0]
 	assert.Equal(t, tt.class, a.Class)
 	assert.Equal(t, tt.status, a.Status)
 	assert.Zero(t, a.Cost)
@@ -182,8 +182,8 @@ func together(t *testing.T, tt classCase, do step) {
 	if tt.next {
 		require.NoError(t, err)
 		assert.Equal(t, "ant bee", asked(c))
-		assert.Equal(t, router.Class(""), c.Report.Attempts[1].Class)
-		assert.Equal(t, http.StatusOK, c.Report.Attempts[1].Status)
+		assert.Equal(t, router.Class(""), c.Report.Legs[0].Attempts[1].Class)
+		assert.Equal(t, http.StatusOK, c.Report.Legs[0].Attempts[1].Status)
 		return
 	}
 	assert.Equal(t, tt.class, fault(t, err).Class)

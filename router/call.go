@@ -54,9 +54,9 @@ type Call struct {
 	// and no reply is kept. A dry run ignores it.
 	Idempotency *Idempotency
 	// Seed repeats the random choice of an earlier plan; 0 draws a new seed. After
-	// the call Seed, like Report.Plan.Seed, is the one used.
+	// the call Seed, like the seed of its plans, is the one used.
 	Seed uint64
-	// DryRun makes a plan and asks no provider. Report.Bounds says what each
+	// DryRun makes a plan and asks no provider. [Leg.Bounds] says what each
 	// candidate may cost and which limits would refuse it. The result has no
 	// answers and no Endpoint, and nothing is charged. Interceptors run, and may
 	// refuse the call, as usual.
@@ -75,6 +75,8 @@ type Call struct {
 	limited   []*Limits       // added by [Call.Limit]
 	limitRoom [4]*Limits      // of limited: most calls have three
 	resolved  resolved
+	leg       Leg              // the first
+	legRoom   [1]*Leg          // of Report.Legs
 	outages   []OutageObserver // those that the call has passed on its way in
 }
 
@@ -105,22 +107,24 @@ func (Secret) GoString() string { return redacted }
 // MarshalText returns a placeholder, also for JSON and slog.
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// Report says what happened to a call: its plan, its attempts and what policies
-// did. It is complete when Decide has returned.
+// Report says what happened to a call: its legs, and what policies did. It is
+// complete when Decide has returned.
 type Report struct {
 	Requested string // the models as sent, joined by ", "
-	Plan      Plan
-	Attempts  []AttemptRecord
-	// Stopped says why no further candidate was asked. It is "" where a candidate
+	// Legs are the question sheets that the call asked for, in the order in which
+	// they were planned. A call of one model has one. It is nil where the call
+	// ended before its first plan.
+	Legs []*Leg
+	// Stopped says why no further candidate was asked. It is "" where the call was
 	// answered, where there were no candidates, and where the ledger failed.
 	Stopped  Stop
-	Skipped  []Skip  // candidates that were passed over, in the order of the plan
-	Bounds   []Bound // of a dry run, by index of the plan's candidates; nil otherwise
-	Pipeline []Stage
+	Pipeline []Step
 	// Replayed says that the reply or error is that of an earlier call with the
-	// same [Idempotency]. This call then has no plan and no attempts.
+	// same [Idempotency]. This call then has no legs.
 	Replayed bool
-	Overrun  *Overrun // where the answer cost more than was set aside for it, else nil
+	Overrun  *Overrun // where the call cost more than was set aside for it, else nil
+
+	sources []Provenance // by index of the answers; nil where one attempt gave them all
 }
 
 // Skip is a candidate that was passed over without an attempt.
@@ -174,23 +178,33 @@ type AttemptRecord struct {
 	// UsageEstimated says that some counts of Usage are the router's estimate,
 	// because the upstream gave none.
 	UsageEstimated bool
-	Cost           USD // what the caller is charged; 0 with Credential
+	// Billed says that the caller is charged for the attempt: its answers are in the
+	// reply or decided what was asked next, or the caller ended the call.
+	Billed bool
+	Cost   USD // what the caller is charged; 0 with Credential and where not Billed
 	// Credential is the caller's own credential that the attempt was made with, or
 	// nil.
 	Credential *Credential
-	// OwnCost is the list price of an attempt with Credential, which Cost would be
-	// without it.
+	// OwnCost is the list price of a billed attempt with Credential, which Cost
+	// would be without it.
 	OwnCost USD
+	// UpstreamCost is the list price of what the upstream counted, whether or not
+	// the caller is charged for it.
+	UpstreamCost USD
 	// Abandoned says that the attempt was running when its caller ended the call. A
 	// charge for it is an estimate ([Config.Abandoned]).
 	Abandoned  bool
 	UpstreamID string
 	Answers    systemone.Answers // as the upstream gave them, with its own confidence figures; nil on failure
+	Refused    []Refusal         // the questions that the upstream declined to answer
 	Err        error             // for the operator's log
+
+	charge Amount // what the caller is charged if the attempt is billed
+	used   bool   // its answers are in the reply or decided what was asked next
 }
 
-// Stage is one thing that a policy did to a call.
-type Stage struct {
+// Step is one thing that a policy did to a call.
+type Step struct {
 	Type, Name, Summary string
 	Data                map[string]any
 	GuardrailID         *uuid.UUID
@@ -199,8 +213,8 @@ type Stage struct {
 
 // Result is an answered call.
 type Result struct {
-	Response systemone.Response // checked; Usage is that of the attempt that answered
-	Endpoint *Endpoint          // the endpoint that answered
+	Response systemone.Response // checked; Usage is the sum of the billed attempts
+	Endpoint *Endpoint          // the endpoint that answered most questions; of several the first
 	Cost     USD
 }
 

@@ -33,7 +33,7 @@ func TestHangUp(t *testing.T) {
 			_ = fault(t, err)
 			require.ErrorIs(t, upstream, context.Canceled)
 			assert.Equal(t, "ant", asked(c))
-			assert.Equal(t, time.Second, c.Report.Attempts[0].Duration)
+			assert.Equal(t, time.Second, c.Report.Legs[0].Attempts[0].Duration)
 			assert.Empty(t, g.upstreams["bee"].attempts())
 		})
 	})
@@ -187,7 +187,7 @@ func TestDeadlineBeforeAnyAttempt(t *testing.T) {
 		assert.Equal(t, router.Timeout, e.Class)
 		require.ErrorIs(t, e, context.DeadlineExceeded)
 		assert.Equal(t, 30*time.Second, time.Since(started))
-		assert.Empty(t, c.Report.Attempts)
+		assert.Empty(t, c.Report.Legs[0].Attempts)
 		assert.Empty(t, g.upstreams["ant"].attempts())
 	})
 }

@@ -53,7 +53,7 @@ func TestACallIsDecidedOnce(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, router.Server, failed.Class)
 	require.ErrorContains(t, err, "decided before")
-	assert.Len(t, call.Report.Attempts, 1, "nothing was sent")
+	assert.Len(t, call.Report.Legs[0].Attempts, 1, "nothing was sent")
 }
 
 // An answered call: what the caller gets, what it costs and what is reported.
@@ -101,9 +101,9 @@ func TestDecide(t *testing.T) {
 	assert.Len(t, p.Answers[2].Legend, 2, "the request's")
 
 	assert.Equal(t, modelM, call.Report.Requested)
-	assert.Equal(t, uint64(7), call.Report.Plan.Seed)
-	require.Len(t, call.Report.Attempts, 2)
-	first, second := call.Report.Attempts[0], call.Report.Attempts[1]
+	assert.Equal(t, uint64(7), call.Report.Legs[0].Plan.Seed)
+	require.Len(t, call.Report.Legs[0].Attempts, 2)
+	first, second := call.Report.Legs[0].Attempts[0], call.Report.Legs[0].Attempts[1]
 	assert.Equal(t, router.AttemptRecord{
 		Endpoint: g.endpoint(0), Model: g.router.Catalog().Models()[0], Provider: "Ant Cloud",
 		Started: newClock().now(), Duration: 250 * time.Millisecond,
@@ -145,7 +145,7 @@ func TestCallKeepsWhatIsGiven(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "gen-dec-1", c.ID)
 		assert.Equal(t, admitted, c.Admitted)
-		assert.Equal(t, uint64(99), c.Report.Plan.Seed)
+		assert.Equal(t, uint64(99), c.Report.Legs[0].Plan.Seed)
 		assert.Equal(t, kept, c.RequestID == id, "%q", id)
 		seen := g.upstreams["ant"].attempts()
 		assert.Equal(t, c.RequestID, seen[len(seen)-1].RequestID)
@@ -158,7 +158,7 @@ func TestSeedIsNeverZero(t *testing.T) {
 	g := newRig(t, "ant", func(cfg *router.Config) { cfg.Seed = func() uint64 { return 0 } })
 	_, c, err := g.decide()
 	require.NoError(t, err)
-	assert.NotZero(t, c.Report.Plan.Seed)
+	assert.NotZero(t, c.Report.Legs[0].Plan.Seed)
 }
 
 // Answers are checked with the endpoint's tolerance.
@@ -175,8 +175,8 @@ func TestToleranceIsTheEndpoints(t *testing.T) {
 	res, c, err := g.decide()
 	require.NoError(t, err)
 	assert.Equal(t, "ant bee", asked(c))
-	assert.Equal(t, 502, c.Report.Attempts[0].Status)
-	require.ErrorIs(t, c.Report.Attempts[0].Err, systemone.ErrAnswer)
+	assert.Equal(t, 502, c.Report.Legs[0].Attempts[0].Status)
+	require.ErrorIs(t, c.Report.Legs[0].Attempts[0].Err, systemone.ErrAnswer)
 	p := res.Response.Answers[1].Probabilities
 	assert.InDelta(t, 1, p[0].P+p[1].P, 1e-9, "repaired")
 }
@@ -215,7 +215,7 @@ func TestRefusals(t *testing.T) {
 	_, err := g.router.Decide(t.Context(), c)
 	assert.Equal(t, []string{"allowed_providers"}, fault(t, err).ExcludedBy)
 	assert.Equal(t, modelM, c.Report.Requested)
-	assert.Len(t, c.Report.Plan.Excluded, 1, "the report is filled on failure too")
+	assert.Len(t, c.Report.Legs[0].Plan.Excluded, 1, "the report is filled on failure too")
 }
 
 // Config.Limits bound every request.
@@ -316,5 +316,5 @@ func TestUpstreamCostIsBounded(t *testing.T) {
 	g.upstreams["ant"].will(reply(func(r *router.Reply) { r.Usage.Cost = json.Number(strings.Repeat("9", 65)) }))
 	_, c, err := g.decide()
 	require.NoError(t, err)
-	assert.Empty(t, c.Report.Attempts[0].Usage.Cost)
+	assert.Empty(t, c.Report.Legs[0].Attempts[0].Usage.Cost)
 }

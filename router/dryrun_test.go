@@ -70,15 +70,15 @@ func TestADryRunRefusesWhatTheCallWould(t *testing.T) {
 
 		meant := l.call(budgets...)
 		_, err = l.router.Decide(t.Context(), meant)
-		require.Len(t, dry.Report.Bounds, 1)
-		refused := dry.Report.Bounds[0].Refused
+		require.Len(t, dry.Report.Legs[0].Bounds, 1)
+		refused := dry.Report.Legs[0].Bounds[0].Refused
 		if err == nil {
 			assert.Nil(t, refused)
 			return
 		}
-		require.Len(t, meant.Report.Skipped, 1)
+		require.Len(t, meant.Report.Legs[0].Skipped, 1)
 		require.NotNil(t, refused)
-		assert.Equal(t, meant.Report.Skipped[0].Check, refused.Check)
+		assert.Equal(t, meant.Report.Legs[0].Skipped[0].Check, refused.Check)
 	})
 }
 
@@ -90,18 +90,18 @@ func TestADryRunOnlyReads(t *testing.T) {
 	c.DryRun, c.Request.SessionID = true, "session"
 	_, err := g.router.Decide(t.Context(), c)
 	require.NoError(t, err)
-	require.Len(t, c.Report.Bounds, 2)
-	assert.Equal(t, router.Bound{Max: router.Amount{Credit: cent, Total: cent}}, c.Report.Bounds[0])
-	assert.Equal(t, router.Amount{Credit: 3 * cent, Total: 3 * cent}, c.Report.Bounds[1].Max)
-	assert.Equal(t, keyCheck, c.Report.Bounds[1].Refused.Check, "each candidate by itself")
-	assert.Empty(t, c.Report.Attempts)
+	require.Len(t, c.Report.Legs[0].Bounds, 2)
+	assert.Equal(t, router.Bound{Max: router.Amount{Credit: cent, Total: cent}}, c.Report.Legs[0].Bounds[0])
+	assert.Equal(t, router.Amount{Credit: 3 * cent, Total: 3 * cent}, c.Report.Legs[0].Bounds[1].Max)
+	assert.Equal(t, keyCheck, c.Report.Legs[0].Bounds[1].Refused.Check, "each candidate by itself")
+	assert.Empty(t, c.Report.Legs[0].Attempts)
 
 	// Without a ledger, or a principal, nothing refuses.
 	g = newRig(t, "ant", func(*router.Config) {}, fee(cent))
 	c = &router.Call{Request: decision(byPrice), DryRun: true}
 	_, err = g.router.Decide(t.Context(), c)
 	require.NoError(t, err)
-	assert.Equal(t, []router.Bound{{Max: router.Amount{Credit: cent, Total: cent}}}, c.Report.Bounds)
+	assert.Equal(t, []router.Bound{{Max: router.Amount{Credit: cent, Total: cent}}}, c.Report.Legs[0].Bounds)
 
 	// A dry run fails where the plan or the ledger fails.
 	c = &router.Call{Request: decision(`{"only":["nobody"]}`), DryRun: true}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -69,9 +70,12 @@ func answers() systemone.Answers {
 	}
 }
 
-func answer(context.Context, router.Attempt) (router.Reply, error) {
+// answer answers the questions that are asked, of those of decision.
+func answer(_ context.Context, a router.Attempt) (router.Reply, error) {
 	return router.Reply{
-		Answers: answers(),
+		Answers: slices.DeleteFunc(answers(), func(answer systemone.Answer) bool {
+			return a.Request != nil && !slices.ContainsFunc(a.Request.Questions, func(q systemone.Question) bool { return q.Name == answer.Name })
+		}),
 		Usage:   systemone.Usage{InputTokens: 1000, OutputTokens: 10, Cost: "0.5"},
 		ID:      "up-1", Model: "judge",
 	}, nil
@@ -303,7 +307,7 @@ func fault(t *testing.T, err error) *router.Error {
 // asked lists the endpoints of attempts, in order.
 func asked(c *router.Call) string {
 	var tags []string
-	for _, a := range c.Report.Attempts {
+	for _, a := range c.Report.Legs[0].Attempts {
 		tag := a.Endpoint.Provider
 		if a.Endpoint.Variant != "" {
 			tag += "/" + a.Endpoint.Variant

@@ -68,7 +68,7 @@ func TestMissingUsage(t *testing.T) {
 			}
 			res, err := l.router.Decide(t.Context(), call)
 			require.NoError(t, err, name)
-			a := call.Report.Attempts[0]
+			a := call.Report.Legs[0].Attempts[0]
 			assert.Equal(t, c.wantIn, res.Response.Usage.InputTokens, name)
 			assert.Equal(t, c.wantOut, res.Response.Usage.OutputTokens, name)
 			assert.Equal(t, c.estimated, a.UsageEstimated, name)
@@ -177,7 +177,7 @@ func TestUsageIsChecked(t *testing.T) {
 			continue
 		}
 		assert.Equal(t, "provider_unavailable", said, name)
-		assert.Equal(t, 502, call.Report.Attempts[0].Status, name)
+		assert.Equal(t, 502, call.Report.Legs[0].Attempts[0].Status, name)
 		assert.Zero(t, l.balance(router.Lifetime).Spent, name)
 	}
 }

@@ -29,6 +29,9 @@ type Event struct { //nolint:recvcheck // methods that return another Event take
 	Reasoning  int64
 	Cached     int64
 	Cost       Amount // Credit is what was charged
+	// Reason is why the leg of the attempt was asked; "" in events recorded before
+	// it existed.
+	Reason LegReason
 }
 
 // at sets the event's model, endpoint and provider.
@@ -58,36 +61,53 @@ func (e Event) Corrected() Event {
 }
 
 // Events returns one event for each billed attempt of a call, in the order of the
-// attempts. A nil res is a call that failed: its only event is that of an attempt
-// charged because its caller ended the call. Events only reads the call, so an
-// interceptor may use it after the engine has answered.
+// legs and their attempts. A nil res is a call that failed: it has events only if
+// its caller ended it. Events only reads the call, so an interceptor may use it
+// after the engine has answered.
 func (c *Call) Events(res *Result) []Event {
 	var events []Event
-	answered := false // the event of the endpoint that answered is in events
-	for i := range c.Report.Attempts {
-		a := &c.Report.Attempts[i]
-		charged := a.Abandoned && a.Cost+a.OwnCost > 0
-		if (res == nil || a.Class != "") && !charged {
-			continue
+	answered := false // the event of the endpoint that answered most is in events
+	for _, l := range c.Report.Legs {
+		for i := range l.Attempts {
+			a := &l.Attempts[i]
+			if !a.Billed {
+				continue
+			}
+			e := c.event(a, l.Reason)
+			e.ID = c.eventID(len(events), a.Abandoned)
+			if res != nil && !answered && a.Class == "" && a.Endpoint == res.Endpoint {
+				e.Requests, answered = 1, true
+			}
+			events = append(events, e)
 		}
-		e := Event{
-			ID:         c.ID + "/" + strconv.Itoa(len(events)),
-			Admitted:   c.Admitted.UTC(),
-			Principal:  c.Principal,
-			Prompt:     a.Usage.InputTokens,
-			Completion: a.Usage.OutputTokens,
-			Reasoning:  a.Usage.ReasoningTokens,
-			Cached:     a.Usage.CachedTokens,
-			Cost:       Amount{Credit: a.Cost, Total: a.Cost + a.OwnCost},
-		}
-		e.at(a.Endpoint, a.Model, a.Provider)
-		switch {
-		case charged:
-			e.ID = c.ID + abandonedEvent
-		case !answered && a.Endpoint == res.Endpoint:
-			e.Requests, answered = 1, true
-		}
-		events = append(events, e)
 	}
 	return events
+}
+
+// event returns the event of an attempt, without an ID.
+func (c *Call) event(a *AttemptRecord, why LegReason) Event {
+	e := Event{
+		Admitted:   c.Admitted.UTC(),
+		Principal:  c.Principal,
+		Reason:     why,
+		Prompt:     a.Usage.InputTokens,
+		Completion: a.Usage.OutputTokens,
+		Reasoning:  a.Usage.ReasoningTokens,
+		Cached:     a.Usage.CachedTokens,
+		Cost:       Amount{Credit: a.Cost, Total: a.Cost + a.OwnCost},
+	}
+	e.at(a.Endpoint, a.Model, a.Provider)
+	return e
+}
+
+// eventID returns the ID of a call's n-th event. That of an abandoned attempt ends
+// in abandonedEvent.
+func (c *Call) eventID(n int, abandoned bool) string {
+	switch {
+	case !abandoned:
+		return c.ID + "/" + strconv.Itoa(n)
+	case n == 0:
+		return c.ID + abandonedEvent
+	}
+	return c.ID + "/" + strconv.Itoa(n) + abandonedEvent
 }

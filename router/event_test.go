@@ -31,7 +31,7 @@ func TestEvents(t *testing.T) {
 		ID: "gen-dec-1/0", Admitted: time.Date(2026, 11, 21, 23, 30, 0, 0, time.UTC), Principal: c.Principal,
 		Model: modelM, Permaslug: "acme/judge-20260901", Endpoint: g.endpoint(1).ID, Provider: "Bee",
 		Requests: 1, Prompt: 1000, Completion: 10, Reasoning: 3, Cached: 4,
-		Cost: router.Amount{Credit: res.Cost, Total: res.Cost},
+		Cost: router.Amount{Credit: res.Cost, Total: res.Cost}, Reason: router.LegFirst,
 	}}, c.Events(res))
 }
 

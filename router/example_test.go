@@ -16,7 +16,7 @@ func (p yes) Decide(_ context.Context, a router.Attempt) (router.Reply, error) {
 	var reply router.Reply
 	for _, q := range a.Request.Questions {
 		if q.Kind != systemone.Noul {
-			reply.Refused = append(reply.Refused, q.Name)
+			reply.Refused = append(reply.Refused, router.Refusal{Question: q.Name})
 			continue
 		}
 		reply.Answers = append(reply.Answers, systemone.Answer{Name: q.Name, Kind: q.Kind, Noul: float64(p)})
@@ -69,7 +69,7 @@ func ExampleRouter_Decide() {
 	}
 	fmt.Println(res.Response.Model, "at", res.Response.Provider, "for", res.Response.Usage.Cost, "USD")
 	fmt.Println(res.Response.Answers[0].Name, res.Response.Answers[0].Noul)
-	for _, a := range call.Report.Attempts {
+	for _, a := range call.Report.Legs[0].Attempts {
 		fmt.Println(a.Endpoint.Provider, a.Status)
 	}
 	// Output:

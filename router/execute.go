@@ -28,73 +28,50 @@ func (r *Router) execute(ctx context.Context, c *Call) (*Result, error) {
 	return r.answer(ctx, c)
 }
 
-// answer plans a call and asks its candidates.
+// answer plans a call and asks its groups of models.
 func (r *Router) answer(ctx context.Context, c *Call) (*Result, error) {
-	models, err := c.Resolve()
+	groups, err := c.resolvedGroups()
 	if err != nil {
 		return nil, err
 	}
-	world := c.world
 	now := r.cfg.Now()
-	shape, stats := ShapeOf(c.Request), world.stats(now)
-	if len(c.outages) > 0 && r.statistics.outages.due.CompareAndSwap(true, false) {
-		r.tellOutages(ctx, c, world.served...)
+	k := &course{
+		router: r, call: c, groups: groups, now: now,
+		merged: merged{questions: c.Request.Questions},
+		alone:  c.Request.Provider != nil && c.Request.Provider.AllowFallbacks != nil && !*c.Request.Provider.AllowFallbacks,
+		shape:  ShapeOf(c.Request), stats: c.world.stats(now),
+		deadline: r.deadline(ctx, c),
 	}
-	c.Report.Plan = NewPlan(PlanInput{
-		Catalog:     world.catalog,
-		Models:      models,
-		Shape:       shape,
-		Preferences: c.Request.Provider,
-		Policy:      c.Policy,
-		Stats:       stats,
-		NoUser:      len(r.cfg.UserKey) == 0,
-		Pinned:      r.pinned(ctx, c, models, now),
-		Credentials: c.Credentials,
-		Now:         now,
-		Seed:        c.Seed,
-	})
-	if err := c.Report.Plan.Err(requested(c.Request)); err != nil {
-		return nil, err
+	k.money.prepare(r, c, now)
+	if len(c.outages) > 0 && r.statistics.outages.due.CompareAndSwap(true, false) {
+		r.tellOutages(ctx, c, c.world.served...)
 	}
 	if c.DryRun {
-		return r.dryRun(ctx, c, now)
+		return k.dryRun(ctx)
 	}
-	w := walk{
-		router:     r,
-		call:       c,
-		candidates: c.Report.Plan.Candidates,
-		stats:      stats,
-		prompt:     shape.PromptTokens,
-		out:        outgoing{call: c, catalog: world.catalog, userKey: r.cfg.UserKey},
-		money:      r.reservation(c, now),
-		deadline:   r.deadline(ctx, c),
-	}
-	res, by, err := w.walk(ctx)
-	if err == nil {
-		r.pin(ctx, c, models, by)
-	}
-	return res, err
+	return k.run(ctx)
 }
 
 var errRequestLost = errors.New("router: an interceptor called next without a call or without a request")
 
 var errBusy = errors.New("router: every candidate is at its limit")
 
-// ofAttempts sums up failed attempts. An InvalidRequest of the last attempt
-// decides. Otherwise the result is the class that all attempts share, or
-// ProviderUnavailable.
-func ofAttempts(attempts []AttemptRecord) *Error {
-	last := attempts[len(attempts)-1]
-	e := &Error{Class: last.Class, Err: last.Err, Metadata: map[string]any{
+// ofAttempts sums up the attempts of a call, or of a leg, that was not answered
+// whole. An InvalidRequest of the last attempt decides. Otherwise the result is the
+// class that all attempts share, or ProviderUnavailable, which an attempt counts as
+// that answered some questions and refused others.
+func ofAttempts(r *Report) *Error {
+	last := r.last()
+	e := &Error{Class: last.failure(), Err: last.Err, Metadata: map[string]any{
 		"provider_name":   last.Provider,
-		"previous_errors": previous(attempts[:len(attempts)-1]),
+		"previous_errors": previous(r, last),
 	}}
 	if e.Class == InvalidRequest {
 		return e
 	}
-	for _, a := range attempts {
-		if a.Class != last.Class {
-			e.Class = ProviderUnavailable
+	for a := range r.Attempts() {
+		if a.failure() != e.Class {
+			e.Class, e.RetryAfter = ProviderUnavailable, 0
 			return e
 		}
 		if a.RetryAfter > 0 && (e.RetryAfter == 0 || a.RetryAfter < e.RetryAfter) {
@@ -107,10 +84,27 @@ func ofAttempts(attempts []AttemptRecord) *Error {
 	return e
 }
 
-func previous(attempts []AttemptRecord) []PreviousError {
-	errs := make([]PreviousError, 0, len(attempts))
-	for _, a := range attempts {
-		errs = append(errs, PreviousError{Provider: a.Endpoint.Provider, Code: a.Class, Status: a.Status})
+// failure returns the class that the attempt counts as in a call that failed.
+func (rec *AttemptRecord) failure() Class {
+	if rec.Class == "" {
+		return ProviderUnavailable
+	}
+	return rec.Class
+}
+
+// previous lists the attempts before the last, except for those that answered all
+// they were asked.
+func previous(r *Report, last *AttemptRecord) []PreviousError {
+	errs := make([]PreviousError, 0, r.attempts())
+	for a := range r.Attempts() {
+		if a == last || a.Class == "" && len(a.Refused) == 0 {
+			continue
+		}
+		status := a.Status
+		if a.Class == "" {
+			status = statusBadReply
+		}
+		errs = append(errs, PreviousError{Provider: a.Endpoint.Provider, Code: a.failure(), Status: status})
 	}
 	return errs
 }

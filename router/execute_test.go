@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // TestWalks is R73 to R77: several attempts, one reply.
@@ -79,7 +80,7 @@ func TestWalks(t *testing.T) {
 					g.upstreams[list[i]].will(fails(t, word))
 				}
 				c := &router.Call{Request: decision(byPrice)}
-				c.Request.Models = tt.models
+				c.Request.Models = systemone.Texts(tt.models...)
 				_, err := g.router.Decide(t.Context(), c)
 				if tt.class == "" {
 					require.NoError(t, err)
@@ -141,9 +142,9 @@ func TestConcurrencyLimits(t *testing.T) {
 		_, c, err := g.decide()
 		e := fault(t, err)
 		assert.Equal(t, router.NoCapacity, e.Class, "R77c")
-		assert.Empty(t, c.Report.Attempts)
-		require.Len(t, c.Report.Skipped, 2)
-		assert.Equal(t, "busy", c.Report.Skipped[0].String())
+		assert.Empty(t, c.Report.Legs[0].Attempts)
+		require.Len(t, c.Report.Legs[0].Skipped, 2)
+		assert.Equal(t, "busy", c.Report.Legs[0].Skipped[0].String())
 		got := []string{<-first, <-first}
 		slices.Sort(got)
 		assert.Equal(t, []string{"ant", "bee"}, got)
@@ -173,7 +174,7 @@ func TestAllInOutage(t *testing.T) {
 		c := &router.Call{Request: decision("")}
 		_, err := g.router.Decide(t.Context(), c)
 		assert.Equal(t, router.Timeout, fault(t, err).Class)
-		assert.Len(t, c.Report.Attempts, 3)
+		assert.Len(t, c.Report.Legs[0].Attempts, 3)
 	})
 }
 
@@ -192,7 +193,7 @@ func TestWrongModelsHavePaths(t *testing.T) {
 		{"nope/x", []string{modelM, "nope/x"}, []string{"model", "models.1"}},
 	} {
 		q := decision("")
-		q.Model, q.Models = tt.model, tt.models
+		q.Model, q.Models = tt.model, systemone.Texts(tt.models...)
 		_, err := g.router.Decide(t.Context(), &router.Call{Request: q})
 		e := fault(t, err)
 		assert.Equal(t, "nope/x is not a valid model ID", e.Message)
@@ -228,7 +229,7 @@ func TestNotSentIsNoAttempt(t *testing.T) {
 	_, c, err := g.decide()
 	e := fault(t, err)
 	assert.Equal(t, router.NoCapacity, e.Class, "as R77c")
-	assert.Empty(t, c.Report.Attempts)
+	assert.Empty(t, c.Report.Legs[0].Attempts)
 	assert.Empty(t, e.Metadata)
 
 	// Between two attempts that fail, one that is not sent spends no retry.
@@ -237,7 +238,7 @@ func TestNotSentIsNoAttempt(t *testing.T) {
 	retries := 0
 	for range 200 {
 		_, c, _ := g.decide()
-		retries += len(c.Report.Attempts) - 1
+		retries += len(c.Report.Legs[0].Attempts) - 1
 	}
 	assert.Equal(t, 3+100+(10+200)/5, retries, "three failures make an endpoint one that suffers")
 }

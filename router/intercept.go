@@ -62,8 +62,7 @@ func Log(l *slog.Logger) Interceptor {
 			if level := levelOf(err); out.Enabled(ctx, level) {
 				out.LogAttrs(ctx, level, "decision", attrs(c, res, err, c.now().Sub(started))...)
 			}
-			for i := range c.Report.Attempts {
-				a := &c.Report.Attempts[i]
+			for a := range c.Report.Attempts() {
 				if a.UsageEstimated && warned.first(a.Endpoint.ID, c.now()) {
 					out.LogAttrs(ctx, slog.LevelWarn, "usage estimated",
 						slog.String("endpoint", a.Endpoint.Tag()), slog.String("model", a.Endpoint.Model))
@@ -111,8 +110,8 @@ func attrs(c *Call, res *Result, err error, took time.Duration) []slog.Attr {
 		slog.String("workspace", c.Principal.Workspace),
 		slog.String("key", c.Principal.KeyHash),
 		slog.String("requested", cut(c.known())),
-		slog.Int("attempts", len(c.Report.Attempts)),
-		slog.String("tried", tried(c.Report.Attempts)),
+		slog.Int("attempts", c.Report.attempts()),
+		slog.String("tried", tried(&c.Report)),
 		slog.Uint64("seed", c.Seed),
 		slog.Duration("duration", max(took, 0)),
 	}
@@ -151,18 +150,24 @@ func (c *Call) known() string {
 	return c.Report.Requested
 }
 
-// tried formats attempts as "ant 429, bee/eu 200".
-func tried(attempts []AttemptRecord) string {
+// tried formats attempts as "ant 429, bee/eu 200". A semicolon stands between legs.
+func tried(r *Report) string {
 	var b strings.Builder
-	for i, a := range attempts {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(a.Endpoint.Tag())
-		if a.Status == 0 {
-			b.WriteString(" " + string(a.Class))
-		} else {
-			b.WriteString(" " + strconv.Itoa(a.Status))
+	for _, l := range r.Legs {
+		for i := range l.Attempts {
+			switch {
+			case i > 0:
+				b.WriteString(", ")
+			case b.Len() > 0:
+				b.WriteString("; ")
+			}
+			a := &l.Attempts[i]
+			b.WriteString(a.Endpoint.Tag())
+			if a.Status == 0 {
+				b.WriteString(" " + string(a.Class))
+			} else {
+				b.WriteString(" " + strconv.Itoa(a.Status))
+			}
 		}
 	}
 	return b.String()

@@ -78,7 +78,7 @@ func TestRestrict(t *testing.T) {
 	assert.Equal(t, "cat", asked(c))
 	assert.Equal(t, router.Rule{}, own[:2][1], "what lies behind the caller's rules is not written to")
 	sources := make(map[string]router.Source)
-	for _, x := range c.Report.Plan.Excluded {
+	for _, x := range c.Report.Legs[0].Plan.Excluded {
 		sources[x.Endpoint.Provider] = x.Source
 	}
 	assert.Equal(t, map[string]router.Source{
@@ -163,13 +163,13 @@ func TestLog(t *testing.T) {
 	})
 	t.Run("a long list of models is cut", func(t *testing.T) {
 		t.Parallel()
-		lines := logged(t, "ant", func(_ *rig, c *router.Call) { c.Request.Models = slices.Repeat([]string{modelM}, 30) })
+		lines := logged(t, "ant", func(_ *rig, c *router.Call) { c.Request.Models = slices.Repeat(systemone.Texts(modelM), 30) })
 		require.Len(t, lines, 1)
 		assert.Equal(t, strings.Repeat(modelM+", ", 30)[:200]+"…", lines[0]["requested"])
 	})
 	t.Run("a name that is no model's is not shown", func(t *testing.T) {
 		t.Parallel()
-		lines := logged(t, "ant", func(_ *rig, c *router.Call) { c.Request.Models = []string{"canary-key"} })
+		lines := logged(t, "ant", func(_ *rig, c *router.Call) { c.Request.Models = systemone.Texts("canary-key") })
 		assert.Equal(t, []map[string]any{base(map[string]any{
 			"level": "WARN", "requested": "", "attempts": 0.0, "tried": "", "duration": 0.0, "class": "invalid_request", "canceled": false,
 		})}, lines)
@@ -256,14 +256,14 @@ func TestObserve(t *testing.T) {
 	assert.Equal(t, time.Second, out.Duration)
 	assert.Equal(t, "s", out.SessionID)
 	assert.JSONEq(t, `{"trace_id":"t","mine":[1]}`, string(out.Trace), "members of one's own are kept")
-	assert.Len(t, out.Report.Attempts, 1)
+	assert.Len(t, out.Report.Legs[0].Attempts, 1)
 
 	_, err = g.router.Decide(ctx, &router.Call{Request: q})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Len(t, o.seen, 2, "a hang-up is an outcome too")
 	require.ErrorIs(t, o.seen[1].Err, context.Canceled)
 	assert.Nil(t, o.seen[1].Result)
-	assert.Len(t, o.seen[1].Report.Attempts, 1)
+	assert.Len(t, o.seen[1].Report.Legs[0].Attempts, 1)
 	assert.NoError(t, o.ctx[1], "its context outlives the caller's")
 }
 

@@ -36,6 +36,10 @@ func (a Amount) Of(byok bool) USD {
 	return a.Credit
 }
 
+func (a Amount) plus(b Amount) Amount { return Amount{a.Credit + b.Credit, a.Total + b.Total} }
+
+func (a Amount) minus(b Amount) Amount { return Amount{a.Credit - b.Credit, a.Total - b.Total} }
+
 // Max returns the larger of both for each figure.
 func (a Amount) Max(b Amount) Amount {
 	return Amount{Credit: max(a.Credit, b.Credit), Total: max(a.Total, b.Total)}

@@ -12,8 +12,7 @@ import (
 // logAttempts writes a line for every failed attempt of the call, except for one
 // that ended because the caller hung up.
 func logAttempts(ctx context.Context, l *slog.Logger, c *Call) {
-	for i := range c.Report.Attempts {
-		a := &c.Report.Attempts[i]
+	for a := range c.Report.Attempts() {
 		if a.Class == "" || errors.Is(a.Err, context.Canceled) {
 			continue
 		}
@@ -41,7 +40,7 @@ func causeOf(err error) string {
 	if up, ok := errors.AsType[*UpstreamError](err); ok {
 		return up.Error()
 	}
-	for _, own := range []error{errUsage, errContext, errNoUsage, errRefused, context.DeadlineExceeded} {
+	for _, own := range []error{errUsage, errContext, errNoUsage, errRefused, errInvented, context.DeadlineExceeded} {
 		if errors.Is(err, own) {
 			return own.Error()
 		}

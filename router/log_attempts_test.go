@@ -42,7 +42,7 @@ func TestLogOfFailedAttempts(t *testing.T) {
 		"a bad reply": {result{err: &router.UpstreamError{
 			Status: 200, BadReply: true, Err: &systemone.AnswerError{Question: "canary", Problem: "is wrong"},
 		}}, "systemone: bad answer: is wrong"},
-		"a refusal":        {result{reply: router.Reply{Refused: []string{"refund"}}}, "router: the upstream refused questions"},
+		"a refusal":        {result{reply: router.Reply{Refused: []router.Refusal{{Question: "refund"}, {Question: "team"}, {Question: "urgency"}}}}, "router: the upstream refused questions"},
 		"impossible usage": {result{reply: router.Reply{Usage: systemone.Usage{InputTokens: -1}}}, "router: the upstream's usage is impossible"},
 		"more than its context": {
 			result{reply: router.Reply{Usage: systemone.Usage{InputTokens: 100_001}}},

@@ -28,7 +28,8 @@ const maxIssues = 100
 // list up to 100 such names by path: model, models.0 and so on. No name at all is
 // an [InvalidRequest], too.
 func (c *Catalog) Resolve(model string, fallbacks ...string) ([]ModelRef, error) {
-	r := resolution{catalog: c, refs: make([]ModelRef, 0, 1+len(fallbacks))}
+	r := resolution{catalog: c, groups: make([]group, 1)}
+	r.groups[0].models = make([]ModelRef, 0, 1+len(fallbacks))
 	if model != "" {
 		r.add(model, "model")
 	}
@@ -38,33 +39,10 @@ func (c *Catalog) Resolve(model string, fallbacks ...string) ([]ModelRef, error)
 		}
 		r.add(name, "models."+strconv.Itoa(i))
 	}
-	switch {
-	case r.failure != nil:
-		return nil, r.failure
-	case len(r.refs) == 0:
-		return nil, &Error{Class: InvalidRequest, Issues: []systemone.Issue{{Path: "model", Message: "is required"}}}
+	if err := r.err(); err != nil {
+		return nil, err
 	}
-	return r.refs, nil
-}
-
-// resolution collects the models that names mean, and the names that mean none.
-type resolution struct {
-	catalog *Catalog
-	refs    []ModelRef
-	failure *Error
-}
-
-func (r *resolution) add(name, path string) {
-	ref, problem := r.catalog.resolve(name)
-	switch {
-	case problem != "":
-		if r.failure == nil {
-			r.failure = &Error{Class: InvalidRequest, Message: clip(name) + " is not a valid model ID"}
-		}
-		r.failure.Issues = append(r.failure.Issues, systemone.Issue{Path: path, Message: problem})
-	case !slices.ContainsFunc(r.refs, func(have ModelRef) bool { return have.Model == ref.Model }):
-		r.refs = append(r.refs, ref)
-	}
+	return r.groups[0].models, nil
 }
 
 // maxShown is how many bytes of a name a refusal repeats.

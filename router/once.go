@@ -185,7 +185,7 @@ type keptReply struct {
 func (o *once) kept(c *Call, res *Result) Kept {
 	text := systemone.AppendString([]byte(`{"id":`), c.ID)
 	if res == nil {
-		text = systemone.AppendString(append(text, `,"error":`...), string(ofAttempts(c.Report.Attempts).Class))
+		text = systemone.AppendString(append(text, `,"error":`...), string(ofAttempts(&c.Report).Class))
 	} else {
 		text = append(append(append(text, `,"endpoint":"`...), res.Endpoint.ID.String()...), `","nanos":`...)
 		text = strconv.AppendInt(text, int64(res.Cost), 10)

@@ -82,7 +82,7 @@ func TestOutageIsSeenAtOnce(t *testing.T) {
 		call := &router.Call{Request: decision(`{"data_collection":"allow"}`)}
 		_, err := g.router.Decide(t.Context(), call)
 		assert.NoError(t, err)
-		return call.Report.Plan.Candidates[0]
+		return call.Report.Legs[0].Plan.Candidates[0]
 	}
 	first()
 	g.upstreams["ant"].will(fails(t, "429(20)"), answer)

@@ -12,9 +12,10 @@ import (
 )
 
 // outgoing builds what providers get of a call, which is only what they need. What
-// several attempts share is built once.
+// several attempts of a leg share is built once.
 type outgoing struct {
 	call    *Call
+	sheet   *systemone.Request // the call's, with the questions of a leg
 	catalog *Catalog
 	userKey []byte
 
@@ -26,7 +27,7 @@ func (o *outgoing) attempt(s *served, own *Credential, deadline time.Time) Attem
 	a := Attempt{
 		Request:   o.request(s.endpoint.Limits.Parts),
 		Model:     s.endpoint.UpstreamModel,
-		Options:   o.catalog.Options(o.call.Request.Provider, s.endpoint),
+		Options:   o.catalog.Options(o.sheet.Provider, s.endpoint),
 		RequestID: o.call.RequestID,
 		Deadline:  deadline,
 	}
@@ -43,7 +44,7 @@ func (o *outgoing) attempt(s *served, own *Credential, deadline time.Time) Attem
 // parts kept or unwrapped.
 func (o *outgoing) request(parts bool) *systemone.Request {
 	if o.whole == nil {
-		q := o.call.Request
+		q := o.sheet
 		o.whole = &systemone.Request{Dialect: q.Dialect, State: q.State, Questions: q.Questions}
 	}
 	if parts {

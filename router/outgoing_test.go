@@ -43,7 +43,7 @@ func TestAttemptHoldsNothingElse(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, "ant bee", nil, takesUser)
 	q := decision(`{"only":["ant"]}`)
-	q.Models = []string{modelN}
+	q.Models = systemone.Texts(modelN)
 	q.SessionID = "canary-session"
 	q.Trace = json.RawMessage(`{"trace_id":"canary-trace"}`)
 	q.User = "canary-user"

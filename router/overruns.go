@@ -25,12 +25,19 @@ func (o *Overrun) attrs(c *Call) []slog.Attr {
 	}
 }
 
-// overrun notes a cost above the call's hold.
+// overrun notes a cost above the call's hold, or above what the request allows.
 func (s *reservation) overrun(report *Report, at *Endpoint, cost Amount) {
-	over := max(cost.Credit-s.hold.Amount.Credit, cost.Total-s.hold.Amount.Total)
-	if over > 0 {
-		s.router.overruns.add(over)
-		report.Overrun = &Overrun{Endpoint: at, Held: s.hold.Amount, Cost: cost}
+	held := s.hold.Amount
+	over := Amount{}
+	if s.held {
+		over = cost.minus(held)
+	}
+	if b := s.ceiling; b != nil && cost.Credit-b.Max > over.Credit {
+		over.Credit, held = cost.Credit-b.Max, Amount{Credit: b.Max, Total: b.Max}
+	}
+	if most := max(over.Credit, over.Total); most > 0 {
+		s.router.overruns.add(most)
+		report.Overrun = &Overrun{Endpoint: at, Held: held, Cost: cost}
 	}
 }
 

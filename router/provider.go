@@ -44,14 +44,25 @@ type Attempt struct {
 // where both are missing.
 type Uncounted struct{ Input, Output bool }
 
+// Refusal is a question that an upstream declined to answer.
+type Refusal struct {
+	Question string // its name
+	// Text is what the upstream said, of which at most 4 KiB are kept; "" for
+	// nothing. It may quote the state, so it must not be logged.
+	Text string
+	// Safety reports that, as the dialect says, the question was refused for
+	// safety.
+	Safety bool
+}
+
 // Reply is an upstream's unchecked answer.
 type Reply struct {
 	// Answers as the upstream gave them. Confidence is the upstream's own figure,
 	// legends are ignored, and distributions may be in any order.
 	Answers systemone.Answers
-	// Refused names the questions that the upstream declined to answer, in a
+	// Refused holds the questions that the upstream declined to answer, in a
 	// dialect that has refusals. A question in neither list is a bad reply.
-	Refused []string
+	Refused []Refusal
 	// Usage holds the upstream's own counts. Usage.Cost is what it says that it
 	// charged, "" when it does not say.
 	Usage systemone.Usage

@@ -102,7 +102,7 @@ func TestParallelDecisionsAndReloads(t *testing.T) {
 				res, err := g.router.Decide(t.Context(), c)
 				if assert.NoError(t, err) {
 					answered.Add(1)
-					assert.Same(t, c.Report.Attempts[len(c.Report.Attempts)-1].Endpoint, res.Endpoint)
+					assert.Same(t, c.Report.Legs[0].Attempts[len(c.Report.Legs[0].Attempts)-1].Endpoint, res.Endpoint)
 				}
 			}
 		})

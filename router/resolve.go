@@ -15,30 +15,46 @@ var (
 // resolved is the cached outcome of [Call.Resolve] for one request.
 type resolved struct {
 	of     *systemone.Request
-	models []ModelRef
+	groups []group
 	err    error
 }
 
 // Resolve checks the request against the router's limits and returns the models
-// that it names in the call's catalog. It is for interceptors that inspect a
-// request, which must be valid first; the engine calls it too. Where a request
+// that it names in the call's catalog, those of the first group first. It is for
+// interceptors that inspect a request, which must be valid first. Where a request
 // built by hand contains the JSON text null instead of nil, Request is replaced by
 // a copy with nil. The outcome is remembered while Request is the same pointer.
 //
 // Every error is an [*Error]. A preset that no interceptor has resolved is
 // [NotFound]. Outside of [Router.Decide] the error is a [Server].
 func (c *Call) Resolve() ([]ModelRef, error) {
+	groups, err := c.resolvedGroups()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(groups) == 1:
+		return groups[0].models, nil
+	}
+	var models []ModelRef
+	for i := range groups {
+		models = append(models, groups[i].models...)
+	}
+	return models, nil
+}
+
+// resolvedGroups returns the outcome of Resolve by group.
+func (c *Call) resolvedGroups() ([]group, error) {
 	if c.world == nil || c.Request == nil {
 		return nil, &Error{Class: Server, Err: errUndecided}
 	}
 	if c.resolved.of != c.Request {
-		models, err := c.resolve()
-		c.resolved = resolved{of: c.Request, models: models, err: err}
+		groups, err := c.resolve()
+		c.resolved = resolved{of: c.Request, groups: groups, err: err}
 	}
-	return c.resolved.models, c.resolved.err
+	return c.resolved.groups, c.resolved.err
 }
 
-func (c *Call) resolve() ([]ModelRef, error) {
+func (c *Call) resolve() ([]group, error) {
 	if c.Validated != c.Request {
 		if err := c.Request.Validate(c.limits); err != nil {
 			return nil, invalid(err)
@@ -49,7 +65,7 @@ func (c *Call) resolve() ([]ModelRef, error) {
 		return nil, &Error{Class: NotFound, Err: errPreset}
 	}
 	c.Report.Requested = strings.Join(requested(c.Request), ", ")
-	return c.world.catalog.Resolve(c.Request.Model, c.Request.Models...)
+	return c.world.catalog.groupsOf(c.Request)
 }
 
 // requested lists the names of models in a request.
@@ -58,5 +74,8 @@ func requested(q *systemone.Request) []string {
 	if q.Model != "" {
 		names = append(names, q.Model)
 	}
-	return append(names, q.Models...)
+	for i := range q.Models {
+		names = append(names, q.Models[i].Model)
+	}
+	return names
 }

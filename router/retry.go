@@ -43,12 +43,12 @@ func (p permit) giveBack() {
 	}
 }
 
-// permit reports whether an attempt may be made at an endpoint: the first of a call
-// always, a further one unless the endpoint fails often and its budget is used up.
+// permit reports whether an attempt may be made at an endpoint: the first at a sheet
+// of questions always, a further one unless the endpoint fails often and its budget is used up.
 // It counts the attempt before it compares, and undoes that if the sum is too
 // large, so that concurrent calls together never exceed the budget.
 func (w *walk) permit(s *served, now time.Time) (permit, bool) {
-	if len(w.call.Report.Attempts) == 0 {
+	if len(w.leg.Attempts) == 0 && !w.again {
 		p := permit{s.firsts.at(now)}
 		p.taken.Add(1)
 		return p, true

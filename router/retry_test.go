@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // At a hundred calls a second no call fails while one endpoint works. An endpoint
@@ -42,14 +43,14 @@ func TestRetryBudgetProtectsThoseThatSuffer(t *testing.T) {
 			further := map[string][]time.Time{}
 			for range perSecond * seconds {
 				call := &router.Call{Request: decision(tt.prefs)}
-				call.Request.Models = tt.models
+				call.Request.Models = systemone.Texts(tt.models...)
 				_, err := g.router.Decide(t.Context(), call)
 				require.NoError(t, err)
 				assert.Empty(t, call.Report.Stopped)
-				for _, a := range call.Report.Attempts[1:] {
+				for _, a := range call.Report.Legs[0].Attempts[1:] {
 					further[a.Endpoint.Provider] = append(further[a.Endpoint.Provider], c.now())
 				}
-				for _, s := range call.Report.Skipped {
+				for _, s := range call.Report.Legs[0].Skipped {
 					assert.Equal(t, "retry_budget", s.String())
 				}
 				c.step(time.Second / perSecond)
@@ -80,7 +81,7 @@ func TestRetryBudgetComesBack(t *testing.T) {
 	for range 200 {
 		_, call, err := g.decide()
 		assert.Equal(t, router.ProviderUnavailable, fault(t, err).Class)
-		further += len(call.Report.Attempts) - 1
+		further += len(call.Report.Legs[0].Attempts) - 1
 	}
 	assert.Equal(t, 3+100+200/5, further, "three failures, 100, and a fifth of the calls")
 	_, call, err := g.decide()
@@ -112,7 +113,7 @@ func TestRetryBudgetIsConfigured(t *testing.T) {
 		for range 500 {
 			_, call, err := g.decide()
 			require.Error(t, err)
-			further += len(call.Report.Attempts) - 1
+			further += len(call.Report.Legs[0].Attempts) - 1
 		}
 		if name == "the defaults" || name == "a share" {
 			tt.want = tt.want - 100*max(tt.percent, 20)/100 + 500*max(tt.percent, 20)/100
@@ -163,7 +164,7 @@ func TestSpentRetryBudget(t *testing.T) {
 	assert.Equal(t, router.ProviderUnavailable, e.Class, "R76e")
 	assert.Equal(t, "ant", asked(call), "R76e")
 	assert.Equal(t, router.StopCandidates, call.Report.Stopped)
-	assert.Len(t, call.Report.Skipped, 5)
+	assert.Len(t, call.Report.Legs[0].Skipped, 5)
 
 	c.step(time.Second)
 	g.upstreams["bee"].will(answer)

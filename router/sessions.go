@@ -105,14 +105,23 @@ func (r *Router) pinned(ctx context.Context, c *Call, models []ModelRef, now tim
 	return pins
 }
 
-// pin pins the session to the endpoint that answered, for ten minutes. The pin
-// stays unchanged for a request that orders endpoints itself, and after an answer
-// of a last resort.
-func (r *Router) pin(ctx context.Context, c *Call, models []ModelRef, by *Candidate) {
-	if c.Request.SessionID == "" || by.Endpoint.LastResort || ordersItself(c.Request.Provider, models) {
+// pin pins the session to the endpoints that answered, for ten minutes, one for
+// each model. A pin stays unchanged for a request that orders endpoints itself, and
+// after an answer of a last resort.
+func (k *course) pin(ctx context.Context) {
+	c := k.call
+	if c.Request.SessionID == "" {
 		return
 	}
-	r.cfg.Sessions.Pin(ctx, sessionOf(c, by.Model()), by.Endpoint.ID, r.cfg.Now().Add(sessionLife))
+	for _, l := range c.Report.Legs {
+		if !l.Answered() || ordersItself(c.Request.Provider, k.groups[l.Group].models) {
+			continue
+		}
+		by := &l.Attempts[len(l.Attempts)-1]
+		if by.used && !by.Endpoint.LastResort {
+			k.router.cfg.Sessions.Pin(ctx, sessionOf(c, by.Model), by.Endpoint.ID, k.router.cfg.Now().Add(sessionLife))
+		}
+	}
 }
 
 func sessionOf(c *Call, m *Model) SessionKey {

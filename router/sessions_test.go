@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // session is a request of account A in session s, changed.
@@ -38,10 +39,10 @@ func (g *rig) plan(s session) string {
 		_ = fault(g.t, err)
 	}
 	var tags []string
-	for _, candidate := range c.Report.Plan.Candidates {
+	for _, candidate := range c.Report.Legs[0].Plan.Candidates {
 		tags = append(tags, candidate.Endpoint.Tag())
 	}
-	if len(tags) > 0 && c.Report.Plan.Candidates[0].Reason == router.ReasonPinned {
+	if len(tags) > 0 && c.Report.Legs[0].Plan.Candidates[0].Reason == router.ReasonPinned {
 		tags[0] += "*"
 	}
 	return strings.Join(tags, " > ")
@@ -203,7 +204,7 @@ func TestSessionOfFallbackModel(t *testing.T) {
 	g := newRig(t, "ant:M bee:N cat:N", nil)
 	call := func() *router.Call {
 		c := session{account: "A", id: "s", preferences: `{"only":["ant","cat"]}`}.call()
-		c.Request.Models = []string{modelN}
+		c.Request.Models = systemone.Texts(modelN)
 		return c
 	}
 	g.upstreams["ant"].will(fails(t, "500"), answer)
@@ -214,7 +215,7 @@ func TestSessionOfFallbackModel(t *testing.T) {
 	_, err = g.router.Decide(t.Context(), c)
 	require.NoError(t, err)
 	var tags []string
-	for _, candidate := range c.Report.Plan.Candidates {
+	for _, candidate := range c.Report.Legs[0].Plan.Candidates {
 		tags = append(tags, candidate.Endpoint.Tag())
 	}
 	assert.Equal(t, []string{"ant", "cat", "bee"}, tags, "cat answered for N")

@@ -4,7 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/signalbox/signalbox/systemone"
 )
 
 const (
@@ -18,12 +23,16 @@ const (
 
 var errCap = errors.New("router: the ledger refused for a cap that the hold does not have")
 
-// reservation is the hold of a call, with the budgets that limit it. The zero value
-// holds nothing and refuses nothing; it is for calls without a principal and for
-// routers without a ledger.
+// reservation is the one hold of a call, with the budgets that limit it. Its amount
+// covers at every moment what the answers so far cost and the most that each walk
+// under way may cost, and it is settled once, when all walks have ended. So all legs
+// of a call are charged in one transaction. The zero value holds nothing and
+// refuses nothing; it is for calls without a principal and for routers without a
+// ledger. Walks may use it at once.
 type reservation struct {
 	router   *Router
 	call     *Call
+	counts   bool     // there are lines to count on
 	recorder Recorder // the ledger, where it records what the call uses
 	hold     Hold
 	first    [owners]int // index of each owner's first line; -1 where it has none
@@ -31,26 +40,35 @@ type reservation struct {
 	held     bool        // the ledger may have the hold, and it is open
 	unsure   bool        // the last request to the ledger failed
 
-	size size // of the request
+	ceiling *Budget // of the request itself, or nil
+	mu      sync.Mutex
+	spent   Amount // what the answers so far cost
+	taken   Amount // what the walks under way hold
 }
 
-// reservation prepares the hold of a call. It has a line for every owner and every
+// share is what one walk holds of its call's reservation: the most that a candidate
+// which it has asked may cost.
+type share struct {
+	of   *reservation
+	size size // of what is asked
+	held Amount
+}
+
+// prepare prepares the hold of a call. It has a line for every owner and every
 // window, so that a limit set later counts earlier spending.
-func (r *Router) reservation(c *Call, now time.Time) reservation {
+func (s *reservation) prepare(r *Router, c *Call, now time.Time) {
+	s.router, s.call, s.ceiling = r, c, ceilingOf(c.Request)
 	if r.cfg.Ledger == nil || c.Principal == (Principal{}) {
-		return reservation{}
+		return
 	}
 	lines, first := linesOf(c.Principal, r.windows.of(c.Admitted))
 	if len(lines) == 0 {
-		return reservation{}
+		return
 	}
-	s := reservation{
-		router: r, call: c, first: first, size: sizeOf(c.Request),
-		hold: Hold{ID: c.holdID, Lines: lines, Deadline: r.closedBy(c, now)},
-	}
+	s.counts, s.first = true, first
+	s.hold = Hold{ID: c.holdID, Lines: lines, Deadline: r.closedBy(c, now)}
 	s.limit()
 	s.record(c)
-	return s
 }
 
 // linesOf returns all lines of a principal, and the index of each owner's first
@@ -109,28 +127,51 @@ func (s *reservation) limit() {
 
 // reserve holds the most that a candidate may cost. It returns the budget that has
 // no room for it, or an error of the ledger. A hold is only ever raised.
-func (s *reservation) reserve(ctx context.Context, by *Candidate, provider string) (*Budget, error) {
-	if s.router == nil {
+func (m *share) reserve(ctx context.Context, by *Candidate, provider string) (*Budget, error) {
+	s := m.of
+	if !s.counts && s.ceiling == nil {
 		return nil, nil //nolint:nilnil // no budget refuses, and nothing is wrong
 	}
-	most := priced(by.Endpoint.Pricing.Bound(s.size.at(by.Endpoint)), by.Credential)
-	if most.Total == 0 {
+	most := priced(by.Endpoint.Pricing.Bound(m.size.at(by.Endpoint)), by.Credential)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	others := s.spent.plus(s.taken).minus(m.held)
+	if b := s.ceiling; b != nil && most.Credit > 0 && most.Credit > b.Max-others.Credit {
+		return b, nil
+	}
+	wants := m.held.Max(most)
+	switch amount := s.hold.Amount.Max(others.plus(wants)); {
+	case !s.counts:
+	case most.Total == 0:
 		return nil, s.reach(ctx)
+	case s.held && amount == s.hold.Amount: // a hold that suffices cannot be refused
+	default:
+		refused, err := s.raise(ctx, amount, by, provider)
+		if refused != nil {
+			return m.short(refused, by, most, others), nil
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	if s.held && s.hold.Amount.Max(most) == s.hold.Amount {
-		return nil, nil //nolint:nilnil // a hold that suffices cannot be refused
-	}
-	had, amount := s.held, s.hold.Amount
-	s.hold.Amount = amount.Max(most)
+	m.held, s.taken = wants, s.taken.minus(m.held).plus(wants)
+	return nil, nil //nolint:nilnil // it fits
+}
+
+// raise makes the hold, or raises it, for a candidate. It returns the limit that
+// refuses it.
+func (s *reservation) raise(ctx context.Context, amount Amount, by *Candidate, provider string) (*LimitError, error) {
+	had, before := s.held, s.hold.Amount
+	s.hold.Amount = amount
 	if s.recorder != nil {
 		s.hold.Event.at(by.Endpoint, by.Model(), provider)
 	}
 	err := s.ask(ctx)
 	if err == nil {
 		s.router.reached.note(s.router.cfg.Now())
-		return nil, nil //nolint:nilnil // it fits
+		return nil, nil //nolint:nilnil // nothing refuses it
 	}
-	s.hold.Amount = amount
+	s.hold.Amount = before
 	refused, ok := errors.AsType[*LimitError](err)
 	if !ok {
 		s.unsure = s.held
@@ -140,7 +181,48 @@ func (s *reservation) reserve(ctx context.Context, by *Candidate, provider strin
 	if refused.Cap < 0 || refused.Cap >= len(s.budgets) {
 		return nil, errCap
 	}
-	return s.short(refused, by, most), nil
+	return refused, nil
+}
+
+// spend notes what an answer of the walk costs.
+func (m *share) spend(cost Amount) {
+	m.of.mu.Lock()
+	defer m.of.mu.Unlock()
+	m.of.spent = m.of.spent.plus(cost)
+}
+
+// giveBack frees what the walk holds for other walks of the call.
+func (m *share) giveBack() {
+	m.of.mu.Lock()
+	defer m.of.mu.Unlock()
+	m.of.taken, m.held = m.of.taken.minus(m.held), Amount{}
+}
+
+// atMost returns cost, at most what the walk holds.
+func (m *share) atMost(cost Amount) Amount {
+	if m.of.held {
+		cost.Credit = min(cost.Credit, m.held.Credit)
+		cost.Total = min(cost.Total, m.held.Total)
+	}
+	return cost
+}
+
+// checkRequest is the limit that a request sets itself.
+var checkRequest = Check{Order: 0, Word: "request_cost"}
+
+// ceilingOf returns the limit that a request sets itself, or nil.
+func ceilingOf(q *systemone.Request) *Budget {
+	if q.Routing == nil || q.Routing.MaxCost == "" {
+		return nil
+	}
+	most, err := decimal.NewFromString(q.Routing.MaxCost)
+	if err != nil { // unreachable: the request was validated
+		most = decimal.Zero
+	}
+	return &Budget{
+		Check: checkRequest, Max: capOf(&most),
+		Refusal: &Error{Class: PaymentRequired, Message: "Request cost limit exceeded"},
+	}
 }
 
 // priced returns a price as it counts in the ledger. With the caller's own
@@ -152,11 +234,13 @@ func priced(price USD, own *Credential) Amount {
 	return Amount{Credit: price, Total: price}
 }
 
-// settle charges the last attempt, which res answered or its caller abandoned, and
-// records it where the ledger can. It does so even when the caller has hung up,
-// because the money is spent. It retries for settleTime and then leaves the hold to
-// expire.
+// settle charges what is billed of a call, and records it where the ledger can. It
+// does so even when the caller has hung up, because the money is spent. It retries
+// for settleTime and then leaves the hold to expire. A nil res is a call that its
+// caller ended.
 func (s *reservation) settle(ctx context.Context, c *Call, res *Result) error {
+	cost, last := s.billed(&c.Report)
+	s.overrun(&c.Report, last, cost)
 	switch {
 	case !s.held && res == nil:
 		return nil
@@ -164,9 +248,6 @@ func (s *reservation) settle(ctx context.Context, c *Call, res *Result) error {
 		return c.once.keep(ctx, c, res)
 	}
 	s.held = false
-	rec := &c.Report.Attempts[len(c.Report.Attempts)-1]
-	cost := Amount{Credit: rec.Cost, Total: rec.Cost + rec.OwnCost}
-	s.overrun(&c.Report, rec.Endpoint, cost)
 	settle := func(ctx context.Context) error { return s.router.cfg.Ledger.Settle(ctx, s.hold.ID, cost) }
 	var events []Event
 	if s.recorder != nil {
@@ -186,6 +267,18 @@ func (s *reservation) settle(ctx context.Context, c *Call, res *Result) error {
 		s.held = true // so that void gives it back: another call has the claim and is charged
 	}
 	return err
+}
+
+// billed returns what the billed attempts cost together, and the endpoint of the
+// last of them.
+func (s *reservation) billed(report *Report) (cost Amount, last *Endpoint) {
+	for rec := range report.Attempts() {
+		if rec.Billed {
+			cost = cost.plus(Amount{Credit: rec.Cost, Total: rec.Cost + rec.OwnCost})
+			last = rec.Endpoint
+		}
+	}
+	return cost, last
 }
 
 // void gives back what is still held, with retries like a settlement. Where the

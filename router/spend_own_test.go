@@ -26,7 +26,7 @@ func TestOwnCredentialIsNotCharged(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, res.Cost)
 	assert.Equal(t, "0", string(res.Response.Usage.Cost))
-	assert.Equal(t, 50*cent, c.Report.Attempts[0].OwnCost)
+	assert.Equal(t, 50*cent, c.Report.Legs[0].Attempts[0].OwnCost)
 	assert.Equal(t, router.Secret("sk-own"), l.upstreams["bee"].attempts()[0].Credential)
 	want := router.Amount{Total: 50 * cent}
 	assert.Equal(t, router.Balance{Spent: want}, l.balance(router.Lifetime))
@@ -42,8 +42,8 @@ func TestOwnCredentialFails(t *testing.T) {
 	l.upstreams["bee"].will(fails(t, "429"))
 	c := l.own(credits)
 	assert.Equal(t, "rate_limit_exceeded", l.ask(c))
-	assert.Len(t, c.Report.Skipped, 3)
-	assert.Equal(t, "credits", c.Report.Skipped[0].Check.String())
+	assert.Len(t, c.Report.Legs[0].Skipped, 3)
+	assert.Equal(t, "credits", c.Report.Legs[0].Skipped[0].Check.String())
 	assert.Equal(t, "Insufficient credits", l.ask(l.call(credits)), "R59d")
 }
 
@@ -57,9 +57,9 @@ func TestOwnCredentialRefused(t *testing.T) {
 			l.upstreams["bee"].will(fails(t, status), answer)
 			c := l.own()
 			require.Empty(t, l.ask(c))
-			require.Len(t, c.Report.Attempts, 2)
-			assert.NotNil(t, c.Report.Attempts[0].Credential)
-			assert.Nil(t, c.Report.Attempts[1].Credential)
+			require.Len(t, c.Report.Legs[0].Attempts, 2)
+			assert.NotNil(t, c.Report.Legs[0].Attempts[0].Credential)
+			assert.Nil(t, c.Report.Legs[0].Attempts[1].Credential)
 		}
 		assert.False(t, l.router.StatsOf(bee).Outage, status)
 		up := l.router.Health(bee).Uptime5m
@@ -78,7 +78,7 @@ func TestOwnCredentialsUnderALimit(t *testing.T) {
 	c := l.own(limit)
 	assert.Equal(t, "provider_unavailable", l.ask(c), "R83d")
 	assert.Equal(t, "bee", asked(c))
-	require.Len(t, c.Report.Skipped, 2)
+	require.Len(t, c.Report.Legs[0].Skipped, 2)
 	limit.Max, limit.BYOK = router.Dollar, true
 	assert.Equal(t, "Key limit exceeded", l.ask(l.own(limit)), "R83e")
 }

@@ -240,8 +240,8 @@ func TestSkippedCandidates(t *testing.T) {
 	l.upstreams["ant"].will(fails(t, "500"), answer)
 	a := l.call(limit)
 	assert.Equal(t, "provider_unavailable", l.ask(a), "R83a")
-	require.Len(t, a.Report.Skipped, 1)
-	assert.Equal(t, router.Skip{Endpoint: l.endpoint(1), Check: keyCheck}, a.Report.Skipped[0])
+	require.Len(t, a.Report.Legs[0].Skipped, 1)
+	assert.Equal(t, router.Skip{Endpoint: l.endpoint(1), Check: keyCheck}, a.Report.Legs[0].Skipped[0])
 
 	b := l.call(limit)
 	b.Request = decision(`{"order":["bee","ant"]}`)
@@ -295,7 +295,7 @@ func TestOrderOfBudgets(t *testing.T) {
 			c.Budgets = append(c.Budgets, rest[len(rest)-1-j])
 		}
 		assert.Equal(t, rest[0].Refusal.Message, l.ask(c))
-		assert.Equal(t, rest[0].Check, c.Report.Skipped[0].Check)
+		assert.Equal(t, rest[0].Check, c.Report.Legs[0].Skipped[0].Check)
 	}
 }
 

@@ -14,6 +14,9 @@ type Answer struct {
 	// Probabilities are in the order of the request's options or levels; the label
 	// of a level is its index. Nil where the endpoint gives none.
 	Probabilities []Probability
+	// Refusal is the text with which a model refused the question, only where
+	// [Request.Refusals] is set. Such an answer has nothing else but Name and Kind.
+	Refusal string
 	// Legend repeats a score's levels by index; JSON omits nil entries.
 	Legend []json.RawMessage
 }

@@ -95,7 +95,7 @@ func (d *decoder) member(name string, value []byte) {
 	case "model":
 		r.Model = d.name(value)
 	case "models":
-		r.Models = d.names(value, false, maxModels+1) // reads one more than allowed, which is then refused
+		r.Models = d.entries(value, maxModels+1) // reads one more than allowed, which is then refused
 	case "preset":
 		r.Preset = d.name(value)
 	case "state":
@@ -155,6 +155,25 @@ func (d *decoder) question(name string, value []byte) {
 	}
 	d.leave()
 	d.request.Questions = append(d.request.Questions, q)
+}
+
+// entries reads the models of a request, at most most of them.
+func (d *decoder) entries(value []byte, most int) []Entry {
+	if value[0] != '[' {
+		d.fail("must be an array of strings")
+		return nil
+	}
+	n := length(value)
+	if n == 0 {
+		return nil
+	}
+	list := make([]Entry, 0, min(n, most))
+	for m := jsontext.Walk(value); m.Next() && m.Index < most; {
+		d.enter(strconv.Itoa(m.Index))
+		list = append(list, Entry{Model: d.name(m.Value)})
+		d.leave()
+	}
+	return list
 }
 
 // kind returns the kind that value names, or "".

@@ -103,7 +103,7 @@ func TestDecodeKeepsEverything(t *testing.T) {
 	require.NoError(t, err)
 
 	assert.Equal(t, "acme/judge", r.Model)
-	assert.Equal(t, []string{"acme/judge-mini", "zeta/arbiter-20260601"}, r.Models)
+	assert.Equal(t, systemone.Texts("acme/judge-mini", "zeta/arbiter-20260601"), r.Models)
 	assert.Contains(t, string(r.State), `"seats": 14`, "as it was sent")
 	require.Len(t, r.Questions, 3)
 	assert.Equal(t, systemone.Question{

@@ -26,7 +26,7 @@ func (r Request) AppendJSON(dst []byte) []byte {
 		dst = append(AppendString(append(dst, `"model":`...), r.Model), ',')
 	}
 	if len(r.Models) > 0 {
-		dst = append(appendStrings(append(dst, `"models":`...), r.Models), ',')
+		dst = append(appendEntries(append(dst, `"models":`...), r.Models), ',')
 	}
 	if r.Preset != "" {
 		dst = append(AppendString(append(dst, `"preset":`...), r.Preset), ',')
@@ -120,6 +120,14 @@ func appendComma(dst []byte, i int) []byte {
 // appendName begins the i-th member.
 func appendName(dst []byte, i int, name string) []byte {
 	return append(AppendString(appendComma(dst, i), name), ':')
+}
+
+func appendEntries(dst []byte, list []Entry) []byte {
+	dst = append(dst, '[')
+	for i := range list {
+		dst = AppendString(appendComma(dst, i), list[i].Model)
+	}
+	return append(dst, ']')
 }
 
 func appendStrings(dst []byte, list []string) []byte {

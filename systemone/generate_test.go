@@ -38,7 +38,7 @@ func requests(d systemone.Dialect) *rapid.Generator[*systemone.Request] {
 		r := &systemone.Request{
 			Dialect:   d,
 			Model:     rapid.StringN(1, 20, -1).Draw(t, "model"),
-			Models:    optional(t, rapid.SliceOfN(rapid.StringN(1, 20, -1), 1, 3), "models"),
+			Models:    systemone.Texts(optional(t, rapid.SliceOfN(rapid.StringN(1, 20, -1), 1, 3), "models")...),
 			Preset:    rapid.StringN(0, 20, -1).Draw(t, "preset"),
 			State:     orNull(d).Draw(t, "state"),
 			SessionID: rapid.StringN(0, 256, -1).Draw(t, "session"),

@@ -28,16 +28,20 @@ const (
 // Request asks a model to judge a state. The zero value is not valid: see
 // [Request.Validate].
 type Request struct {
-	Dialect   Dialect  // not on the wire
-	Model     string   // at most 256 characters, as in Models
-	Models    []string // fallback models, in order, at most 64
+	Dialect   Dialect // not on the wire
+	Model     string  // at most 256 characters, as in Models
+	Models    []Entry // the models behind Model, in order, at most 64 with Model
 	Preset    string
 	State     json.RawMessage // string, object or array; null only in Native
 	Questions []Question      // in the order of the request
 	Provider  *Preferences    // nil when absent or null
+	Routing   *Routing        // nil when absent or null
 	SessionID string
 	Trace     json.RawMessage // an object; nil when absent or null
 	User      string
+	// Refusals says that the caller's dialect has refusals, so that an answer may be
+	// one. It is not on the wire.
+	Refusals bool
 }
 
 // Question is one named, typed question. Kind decides which of the last four fields

@@ -83,7 +83,8 @@ func (v *validator) models(r *Request) {
 	v.enter("models")
 	defer v.leave()
 	v.atMost(len(r.Models), maxModels, "models")
-	for i, name := range r.Models[:min(len(r.Models), maxModels)] {
+	for i := range r.Models[:min(len(r.Models), maxModels)] {
+		name := r.Models[i].Model
 		if name == "" {
 			v.failAt(strconv.Itoa(i), mustNotBeEmpty)
 		} else if problem := tooLong(name); problem != "" {

@@ -42,19 +42,19 @@ func TestValidate(t *testing.T) {
 		{"zero, native", func(r *systemone.Request) { *r = systemone.Request{Dialect: systemone.Native} }, []string{
 			"model: must be given", "questions: must be an object with at least one question",
 		}},
-		{"models name one", func(r *systemone.Request) { r.Model, r.Models = "", []string{"m"} }, nil},
+		{"models name one", func(r *systemone.Request) { r.Model, r.Models = "", systemone.Texts("m") }, nil},
 		{"preset names one", func(r *systemone.Request) { r.Model, r.Preset = "", "p" }, nil},
 		{"long models", func(r *systemone.Request) {
-			r.Model, r.Models = strings.Repeat("é", 256), []string{strings.Repeat("é", 256), strings.Repeat("m", 257)}
+			r.Model, r.Models = strings.Repeat("é", 256), systemone.Texts(strings.Repeat("é", 256), strings.Repeat("m", 257))
 		}, []string{"models.1: must not be longer than 256 characters"}},
 		{"a long model", func(r *systemone.Request) { r.Model = strings.Repeat("m", 257) }, []string{
 			"model: must not be longer than 256 characters",
 		}},
-		{"64 models", func(r *systemone.Request) { r.Models = slices.Repeat([]string{"m"}, 64) }, nil},
-		{"65 models", func(r *systemone.Request) { r.Models = append(slices.Repeat([]string{"m"}, 64), "") }, []string{
+		{"64 models", func(r *systemone.Request) { r.Models = slices.Repeat(systemone.Texts("m"), 64) }, nil},
+		{"65 models", func(r *systemone.Request) { r.Models = append(slices.Repeat(systemone.Texts("m"), 64), systemone.Entry{}) }, []string{
 			"models: must not have more than 64 models",
 		}},
-		{"empty fallback", func(r *systemone.Request) { r.Models = []string{"m", ""} }, []string{"models.1: must not be empty"}},
+		{"empty fallback", func(r *systemone.Request) { r.Models = systemone.Texts("m", "") }, []string{"models.1: must not be empty"}},
 		{"state with spaces", func(r *systemone.Request) { r.State = []byte(" \n[ ] ") }, nil},
 		{"state empty", func(r *systemone.Request) { r.State = []byte{} }, []string{"state: " + guidance}},
 		{"state null", func(r *systemone.Request) { r.State = []byte("null") }, []string{"state: " + guidance}},

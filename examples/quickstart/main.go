@@ -56,7 +56,7 @@ func run(ctx context.Context, out io.Writer) error {
 	desk := result.Response.Answers[0]
 	_, _ = fmt.Fprintf(out, "%s (confidence %.1f), answered by %s for $%s\n",
 		desk.Choice, desk.Confidence, result.Response.Provider, result.Cost)
-	for _, c := range call.Report.Plan.Candidates {
+	for _, c := range call.Report.Legs[0].Plan.Candidates {
 		_, _ = fmt.Fprintf(out, "candidate %s: %s\n", c.Endpoint.Tag(), c.Reason)
 	}
 	return nil

@@ -113,13 +113,13 @@ func (z *scan) ask() (form, error) {
 }
 
 // stages reports the filters that did not run because the recognizer failed.
-func (c *entityCall) stages(rules []rule) []router.Stage {
-	var list []router.Stage
+func (c *entityCall) stages(rules []rule) []router.Step {
+	var list []router.Step
 	for _, r := range rules {
 		if !c.failed || r.kind != kindPerson && r.kind != kindAddress {
 			continue
 		}
-		list = append(list, r.acts[inState].attribute(router.Stage{
+		list = append(list, r.acts[inState].attribute(router.Step{
 			Type:    "guardrail",
 			Name:    "content_filter",
 			Summary: r.title + ": not checked",

@@ -159,7 +159,7 @@ func planted(t *rapid.T, s secret) (*systemone.Request, string) {
 		value = json.RawMessage(s.text)
 	}
 	req := &systemone.Request{
-		Models: []string{"acme/judge"}, State: json.RawMessage(`{"n":1}`),
+		Models: systemone.Texts("acme/judge"), State: json.RawMessage(`{"n":1}`),
 		Questions: []systemone.Question{
 			{Name: "which", Kind: systemone.Choice, Instructions: json.RawMessage(`"Which card?"`), Options: []systemone.Option{{Name: "one"}, {Name: "two"}}},
 			{Name: "true", Kind: systemone.Noul, Instructions: json.RawMessage(`"Is it?"`), True: json.RawMessage(`"y"`), False: json.RawMessage(`"n"`)},

@@ -27,6 +27,19 @@ func renamed(asked, sent *systemone.Request) *Names {
 	return nil
 }
 
+// Question returns the original name of a question.
+func (n *Names) Question(name string) string {
+	if n == nil {
+		return name
+	}
+	for i := range n.sent.Questions {
+		if n.sent.Questions[i].Name == name {
+			return n.asked.Questions[i].Name
+		}
+	}
+	return name
+}
+
 // Restore returns a copy of list with the original names. Legends stay redacted, as the
 // levels were sent. An answer to no question of the request stays as it is.
 func (n *Names) Restore(list systemone.Answers) systemone.Answers {

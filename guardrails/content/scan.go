@@ -55,6 +55,9 @@ func (s *Scanner) Scan(ctx context.Context, account string, req *systemone.Reque
 	v.Request = req
 	if v.Blocked == nil {
 		v.Request, v.Names = out, renamed(req, out)
+		if v.Names != nil {
+			out.Models = v.Names.entries(req.Models)
+		}
 	}
 	return v, nil
 }

@@ -22,7 +22,7 @@ type Verdict struct {
 	Findings []Finding
 	// Stages are for the report to the caller: one for each finding, in the same order,
 	// then one for each filter that could not run.
-	Stages []router.Stage
+	Stages []router.Step
 }
 
 // Finding is what one filter found in a request.
@@ -89,9 +89,9 @@ func (z *scan) report(v *Verdict, r rule, a act, n int) {
 }
 
 // stage reports what a filter did to a request.
-func stage(r rule, a act, n int, patterns []string) router.Stage {
+func stage(r rule, a act, n int, patterns []string) router.Step {
 	done := [...]string{Flag: "flagged", Redact: "redacted", Block: "blocked"}
-	s := router.Stage{
+	s := router.Step{
 		Type: "guardrail",
 		Name: "content_filter",
 		Data: map[string]any{
@@ -121,7 +121,7 @@ func stage(r rule, a act, n int, patterns []string) router.Stage {
 }
 
 // attribute adds the guardrail of a filter to its stage.
-func (a act) attribute(s router.Stage) router.Stage {
+func (a act) attribute(s router.Step) router.Step {
 	if a.guardrail != uuid.Nil {
 		s.GuardrailID = new(a.guardrail)
 	}

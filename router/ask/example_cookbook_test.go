@@ -129,7 +129,7 @@ func moderate(ctx context.Context, d ask.Decider, model, comment string, set fun
 		Call: call.ID, Action: v.Action.Else(0.6, "review"), Defaulted: v.Action.Defaulted,
 		Model: res.Response.Model, Answers: res.Response.Answers, Cost: res.Cost,
 	}
-	for _, attempt := range call.Report.Attempts {
+	for attempt := range call.Report.Attempts() {
 		if attempt.Class != "" {
 			record.Failed = append(record.Failed, attempt.Class)
 		}

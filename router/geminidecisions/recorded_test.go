@@ -128,7 +128,7 @@ func TestABlockedRequestIsRefusedWhole(t *testing.T) {
 	for _, file := range []string{"blocked", "blocked-empty-answers"} {
 		got, err := decide(t, file)
 		require.NoError(t, err, file)
-		assert.Equal(t, []string{"refund", "desk", "heat"}, got.Refused, file)
+		assert.Equal(t, []router.Refusal{{Question: "refund"}, {Question: "desk"}, {Question: "heat"}}, got.Refused, file)
 		assert.Empty(t, got.Answers, file)
 	}
 	got, err := decide(t, "blocked")
@@ -139,7 +139,7 @@ func TestABlockedRequestIsRefusedWhole(t *testing.T) {
 	r.Questions[1].Options = r.Questions[1].Options[:1]
 	got, err = client(t, replay(t, "testdata/blocked.http")).Decide(t.Context(), router.Attempt{Request: r, Model: "m"})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"refund", "heat"}, got.Refused)
+	assert.Equal(t, []router.Refusal{{Question: "refund"}, {Question: "heat"}}, got.Refused)
 	require.Len(t, got.Answers, 1)
 	assert.Equal(t, "tech", got.Answers[0].Choice)
 }

@@ -32,7 +32,7 @@ func decode(data []byte, questions []systemone.Question) (router.Reply, error) {
 			return router.Reply{}, upstream.BadAnswer(errBlocked)
 		}
 		for i := range questions {
-			reply.Refused = append(reply.Refused, questions[i].Name)
+			reply.Refused = append(reply.Refused, router.Refusal{Question: questions[i].Name})
 		}
 		return reply, nil
 	}

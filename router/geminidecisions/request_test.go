@@ -215,7 +215,7 @@ func TestWhatCannotBeExpressedGoesElsewhere(t *testing.T) {
 		_, err := rt.Decide(t.Context(), call)
 		require.NoError(t, err, name)
 		var asked []string
-		for _, a := range call.Report.Attempts {
+		for _, a := range call.Report.Legs[0].Attempts {
 			asked = append(asked, a.Endpoint.Provider)
 		}
 		assert.Equal(t, c.asked, asked, name)

@@ -59,7 +59,7 @@ func encode(a router.Attempt, want router.Reply) []byte {
 	for _, q := range a.Request.Questions {
 		at := slices.IndexFunc(left, func(x systemone.Answer) bool { return x.Name == q.Name })
 		switch {
-		case slices.Contains(want.Refused, q.Name):
+		case slices.ContainsFunc(want.Refused, func(r router.Refusal) bool { return r.Question == q.Name }):
 			answers = append(answers, map[string]any{"type": "refusal", "name": nil})
 		case at >= 0:
 			if len(q.Options)+len(q.Levels) != 1 {

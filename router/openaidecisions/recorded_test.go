@@ -103,7 +103,7 @@ func TestRecordedAnswers(t *testing.T) {
 func TestRecordedRefusal(t *testing.T) {
 	got, err := decide(t, "refusal")
 	require.NoError(t, err)
-	assert.Equal(t, []string{"desk"}, got.Refused)
+	assert.Equal(t, []router.Refusal{{Question: "desk"}}, got.Refused)
 	require.Len(t, got.Answers, 2)
 	assert.Equal(t, "refund", got.Answers[0].Name)
 	assert.Equal(t, "heat", got.Answers[1].Name)

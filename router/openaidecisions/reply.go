@@ -99,7 +99,7 @@ func decodeAnswer(reply *router.Reply, q *systemone.Question, value []byte) erro
 	case kind == "refusal" && (w.probability != nil || w.choice != nil || w.score != nil):
 		return errRefusal
 	case kind == "refusal":
-		reply.Refused = append(reply.Refused, q.Name)
+		reply.Refused = append(reply.Refused, router.Refusal{Question: q.Name})
 		return nil
 	case kind == "" || kind != wireKind(q.Kind):
 		return errKind

@@ -54,8 +54,8 @@ func unavailable(t *testing.T, failed *router.UpstreamError) {
 // answered or refused, and the answers pass the check.
 func acceptable(r *systemone.Request, reply router.Reply, t systemone.Tolerance) error {
 	refused := make(map[string]bool, len(reply.Refused))
-	for _, name := range reply.Refused {
-		refused[name] = true
+	for _, r := range reply.Refused {
+		refused[r.Question] = true
 	}
 	asked := *r
 	asked.Questions = nil

@@ -114,7 +114,7 @@ func mutants() map[string]mutant {
 			if err == nil && len(reply.Answers) < len(a.Request.Questions) {
 				reply.Answers = nil
 				for _, q := range a.Request.Questions {
-					reply.Refused = append(reply.Refused, q.Name)
+					reply.Refused = append(reply.Refused, router.Refusal{Question: q.Name})
 				}
 			}
 			return reply, err

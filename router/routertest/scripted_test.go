@@ -123,7 +123,7 @@ func TestWhatIsNotHeldToTheLaws(t *testing.T) {
 	rounded := routertest.Answers(ticket())
 	rounded[0].Probabilities = []systemone.Probability{{Label: "billing", P: 0.33}, {Label: "technical", P: 0.33}, {Label: "sales", P: 0.33}}
 	for name, s := range map[string]*routertest.Script{
-		"a refusal": {Default: routertest.Step{Reply: &router.Reply{Refused: []string{"desk"}}}},
+		"a refusal": {Default: routertest.Step{Reply: &router.Reply{Refused: []router.Refusal{{Question: "desk"}}}}},
 		"Do": {Default: routertest.Step{Do: func(context.Context, router.Attempt) (router.Reply, error) {
 			return router.Reply{}, nil
 		}}},

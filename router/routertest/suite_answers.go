@@ -196,7 +196,7 @@ func testWrongAnswers(t *testing.T, w Wire) {
 			}
 			got, err := b.provider.Decide(t.Context(), a)
 			require.NoError(t, err)
-			assert.Equal(t, []string{name}, got.Refused)
+			assert.Equal(t, []string{name}, refused(got))
 			assert.NoError(t, acceptable(a.Request, got, w.Tolerance))
 		}
 	})
@@ -230,25 +230,34 @@ func testRefusals(t *testing.T, w Wire) {
 	if !w.Refusals {
 		each = 0
 	}
-	for refused := range each {
+	for at := range each {
 		a := b.attempt(mixed())
 		want := defaultReply(a)
-		want.Refused = []string{want.Answers[refused].Name}
-		want.Answers = append(want.Answers[:refused:refused], want.Answers[refused+1:]...)
+		want.Refused = []router.Refusal{{Question: want.Answers[at].Name}}
+		want.Answers = append(want.Answers[:at:at], want.Answers[at+1:]...)
 		b.body(http.StatusOK, nil, w.Encode(a, want))
 		got, err := b.provider.Decide(t.Context(), a)
 		require.NoError(t, err)
-		assert.Equal(t, want.Refused, got.Refused)
+		assert.Equal(t, refused(want), refused(got))
 		require.NoError(t, acceptable(a.Request, got, w.Tolerance))
 	}
 	t.Run("all", func(t *testing.T) {
 		a := b.attempt(mixed())
-		b.body(http.StatusOK, nil, w.Encode(a, router.Reply{Refused: []string{"refund", "desk", "heat"}}))
+		b.body(http.StatusOK, nil, w.Encode(a, router.Reply{Refused: []router.Refusal{{Question: "refund"}, {Question: "desk"}, {Question: "heat"}}}))
 		got, err := b.provider.Decide(t.Context(), a)
 		require.NoError(t, err)
-		assert.ElementsMatch(t, []string{"refund", "desk", "heat"}, got.Refused)
+		assert.ElementsMatch(t, []string{"refund", "desk", "heat"}, refused(got))
 		assert.Empty(t, got.Answers)
 	})
+}
+
+// refused returns the names of the questions that a reply refuses.
+func refused(r router.Reply) []string {
+	names := make([]string, len(r.Refused))
+	for i := range r.Refused {
+		names[i] = r.Refused[i].Question
+	}
+	return names
 }
 
 // finite requires answers that JSON can represent, of a provider that computes

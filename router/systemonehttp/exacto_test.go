@@ -47,7 +47,7 @@ func TestWrongAnswersLowerTheQuality(t *testing.T) {
 		c := &router.Call{Request: q}
 		_, err := rt.Decide(t.Context(), c)
 		require.NoError(t, err)
-		for _, a := range c.Report.Attempts {
+		for _, a := range c.Report.Legs[0].Attempts {
 			tags = append(tags, a.Endpoint.Tag())
 		}
 		return tags

@@ -84,7 +84,7 @@ func TestRecordedAnswers(t *testing.T) {
 	for file, want := range map[string]router.Reply{
 		"typesafe/answer":        {ID: "req_0123456789abcdef0123456789abcdef", Model: "jev-1.13.0", Usage: systemone.Usage{InputTokens: 310, OutputTokens: 58}},
 		"openrouter/answer":      {ID: "gen-dec-1763719200-AbCdEf", Model: "typesafe/jev-1.13-20260901", Usage: systemone.Usage{InputTokens: 310, OutputTokens: 58, Cost: "0.00001302"}},
-		"openrouter/silence":     {ID: "gen-dec-2", Model: "typesafe/jev-1.13-20260901", Refused: []string{"desk"}, Usage: systemone.Usage{InputTokens: 310, OutputTokens: 40, Cost: "0.00001302"}},
+		"openrouter/silence":     {ID: "gen-dec-2", Model: "typesafe/jev-1.13-20260901", Refused: []router.Refusal{{Question: "desk"}}, Usage: systemone.Usage{InputTokens: 310, OutputTokens: 40, Cost: "0.00001302"}},
 		"fireworks/answer":       {Model: "accounts/acme/models/rune", Usage: systemone.Usage{InputTokens: 300, OutputTokens: 3}},
 		"perplexity/answer":      {ID: "7d0c1a52-6d1c-4b8e-9a51-2b7a0f6f3c11", Model: "pplx-decider-v1-27b", Usage: systemone.Usage{InputTokens: 290, OutputTokens: 3}},
 		"upstage/answer":         {Model: "solar-decide-260922", Usage: systemone.Usage{InputTokens: 305}},

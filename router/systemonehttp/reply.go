@@ -99,7 +99,7 @@ func headerID(h http.Header, names []string) string {
 }
 
 // silent returns the questions without an answer.
-func silent(sent *systemone.Request, answers systemone.Answers) []string {
+func silent(sent *systemone.Request, answers systemone.Answers) []router.Refusal {
 	if len(answers) >= len(sent.Questions) {
 		return nil // complete, or with an extra answer, which the check detects
 	}
@@ -107,11 +107,11 @@ func silent(sent *systemone.Request, answers systemone.Answers) []string {
 	for _, a := range answers {
 		answered[a.Name] = true
 	}
-	var names []string
+	var refused []router.Refusal
 	for _, q := range sent.Questions {
 		if !answered[q.Name] {
-			names = append(names, q.Name)
+			refused = append(refused, router.Refusal{Question: q.Name})
 		}
 	}
-	return names
+	return refused
 }

@@ -65,9 +65,9 @@ func (c *Client) restore(reply *router.Reply, original, sent *systemone.Request)
 			reply.Answers[i].Name = name
 		}
 	}
-	for i, name := range reply.Refused {
-		if original, ok := names[name]; ok {
-			reply.Refused[i] = original
+	for i := range reply.Refused {
+		if name, ok := names[reply.Refused[i].Question]; ok {
+			reply.Refused[i].Question = name
 		}
 	}
 }

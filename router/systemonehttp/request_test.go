@@ -123,7 +123,7 @@ func TestPlainNames(t *testing.T) {
 	require.Len(t, got.Answers, 2)
 	assert.Equal(t, "q2", got.Answers[0].Name)
 	assert.Equal(t, "is it billing?", got.Answers[1].Name)
-	assert.Equal(t, []string{"heat"}, got.Refused)
+	assert.Equal(t, []router.Refusal{{Question: "heat"}}, got.Refused)
 	assert.Equal(t, "is it billing?", r.Questions[1].Name, "the attempt is not changed")
 
 	for _, plain := range []string{"q", "a.b-_", "AZ09z"} {

@@ -1,0 +1,140 @@
+package router
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// Leg is one question sheet of a call: some of its questions, one plan, one walk of
+// attempts, and at most one sheet of answers.
+type Leg struct {
+	Reason LegReason
+	Group  int // index of the group of models that was asked, as the request names them
+	// Questions are those that were asked. A part of a choice that was split is a
+	// question with a name of the router's own.
+	Questions []systemone.Question
+	// TriggeredBy names the questions whose answers made the leg due; nil for the
+	// first legs of a call.
+	TriggeredBy []string
+	Plan        Plan
+	Attempts    []AttemptRecord
+	Skipped     []Skip  // candidates that were passed over, in the order of the plan
+	Bounds      []Bound // of a dry run, by index of the plan's candidates; nil otherwise
+	// Kept says why earlier answers stand although the leg was to replace them; ""
+	// where it replaced them all or there were none.
+	Kept KeepReason
+}
+
+// KeepReason says why a second opinion was not to be had.
+type KeepReason string
+
+// Every reason.
+const (
+	KeptBudget     KeepReason = "budget"      // a limit on spending or on escalation left no room
+	KeptDeadline   KeepReason = "deadline"    // too little time was left
+	KeptError      KeepReason = "error"       // every attempt failed
+	KeptNoEndpoint KeepReason = "no_endpoint" // no endpoint may be asked
+	KeptRefused    KeepReason = "refused"     // the upstream declined to answer
+)
+
+// Provenance says where an answer of a call comes from.
+type Provenance struct {
+	Leg     int // index in Report.Legs
+	Attempt int // index in the leg's Attempts
+	// Replaced is the earlier answer that this one replaced, or nil.
+	Replaced *Replaced
+}
+
+// Replaced is an answer that a later stage replaced. Where that happened more than
+// once, it is the latest.
+type Replaced struct {
+	Leg    int // that gave it
+	Answer systemone.Answer
+}
+
+// Answered reports whether an attempt of the leg gave answers.
+func (l *Leg) Answered() bool {
+	n := len(l.Attempts)
+	return n > 0 && l.Attempts[n-1].Class == ""
+}
+
+// Attempts returns all attempts of the call: those of the first leg, then those of
+// the next.
+func (r *Report) Attempts() iter.Seq[*AttemptRecord] {
+	return func(yield func(*AttemptRecord) bool) {
+		for _, l := range r.Legs {
+			for i := range l.Attempts {
+				if !yield(&l.Attempts[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Provenance says where the i-th answer of an answered call comes from.
+func (r *Report) Provenance(i int) Provenance {
+	if i < len(r.sources) {
+		return r.sources[i]
+	}
+	for leg, l := range r.Legs {
+		if l.Answered() {
+			return Provenance{Leg: leg, Attempt: len(l.Attempts) - 1}
+		}
+	}
+	return Provenance{}
+}
+
+// attempts returns how many attempts the call has made.
+func (r *Report) attempts() (n int) {
+	for _, l := range r.Legs {
+		n += len(l.Attempts)
+	}
+	return n
+}
+
+// last returns the latest attempt, or nil.
+func (r *Report) last() *AttemptRecord {
+	for i := len(r.Legs) - 1; i >= 0; i-- {
+		if n := len(r.Legs[i].Attempts); n > 0 {
+			return &r.Legs[i].Attempts[n-1]
+		}
+	}
+	return nil
+}
+
+// Rename replaces the report's legs by copies in which questions have other names:
+// question returns that of one, answers a list of answers with their other names. It
+// is for an interceptor that changed names in the request.
+func (r *Report) Rename(question func(name string) string, answers func(systemone.Answers) systemone.Answers) {
+	if len(r.Legs) == 0 {
+		return
+	}
+	legs := make([]*Leg, len(r.Legs))
+	for i, was := range r.Legs {
+		l := *was
+		l.Questions, l.TriggeredBy, l.Attempts = slices.Clone(l.Questions), slices.Clone(l.TriggeredBy), slices.Clone(l.Attempts)
+		for j := range l.Questions {
+			l.Questions[j].Name = question(l.Questions[j].Name)
+		}
+		for j := range l.TriggeredBy {
+			l.TriggeredBy[j] = question(l.TriggeredBy[j])
+		}
+		for j := range l.Attempts {
+			a := &l.Attempts[j]
+			a.Answers, a.Refused = answers(a.Answers), slices.Clone(a.Refused)
+			for n := range a.Refused {
+				a.Refused[n].Question = question(a.Refused[n].Question)
+			}
+		}
+		legs[i] = &l
+	}
+	r.Legs, r.sources = legs, slices.Clone(r.sources)
+	for i := range r.sources {
+		if was := r.sources[i].Replaced; was != nil {
+			r.sources[i].Replaced = &Replaced{Leg: was.Leg, Answer: answers(systemone.Answers{was.Answer})[0]}
+		}
+	}
+}
