@@ -184,5 +184,5 @@ func (s *seat) leave(ctx context.Context, how leave) (landing, bool) {
 	f.paid = f.paid.plus(own)
 	f.seats = slices.DeleteFunc(f.seats, func(other *seat) bool { return other == s })
 	err := &UpstreamError{Class: Timeout, Err: fmt.Errorf("router: the caller left a shared call: %w", ctx.Err())}
-	return landing{ending: ending{err: err}, left: true, portion: portion{fixed: &own}}, true
+	return landing{ending: ending{err: err}, left: true, portion: portion{of: len(f.seats) + 1, fixed: &own}}, true
 }

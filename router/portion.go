@@ -27,6 +27,9 @@ type portion struct {
 	fixed     *used // the share of a caller that left, else nil
 }
 
+// shared reports whether others pay a part, too.
+func (p portion) shared() bool { return p.of > 1 || p.paid != used{} }
+
 // part returns the caller's share of what a call used in all. What is left after the
 // shares of callers that left is split evenly, and remainders go to the first. So
 // does what exceeds most, which every caller has set aside by itself: a share of
