@@ -25,7 +25,10 @@ type Item struct {
 	Endpoint  uuid.UUID
 	Provider  string // display name
 	// Workspace is a UUID; "" where items are not split by workspace.
-	Workspace  string
+	Workspace string
+	// Reason is why the legs were asked; "" where items are not split by reason, and
+	// for events without one, such as the charge of an expired hold.
+	Reason     router.LegReason
 	Requests   int64
 	Prompt     int64 // tokens
 	Completion int64
@@ -54,8 +57,8 @@ func (i *Item) Empty() bool {
 		i.Cost == router.Amount{}
 }
 
-// AddEvent adds what one event used to the item of its day, endpoint and
-// workspace.
+// AddEvent adds what one event used to the item of its day, endpoint,
+// workspace and reason.
 func (i *Item) AddEvent(e *router.Event) {
 	i.Requests += e.Requests
 	i.Prompt += e.Prompt
@@ -71,7 +74,7 @@ func ItemOf(e router.Event) Item {
 	i := Item{
 		Date:  router.Daily.Window(e.Admitted),
 		Model: e.Model, Permaslug: e.Permaslug, Endpoint: e.Endpoint, Provider: e.Provider,
-		Workspace: e.Principal.Workspace,
+		Workspace: e.Principal.Workspace, Reason: e.Reason,
 	}
 	i.AddEvent(&e)
 	return i
@@ -92,9 +95,9 @@ type Store interface {
 	// adds nothing, so a batch may be tried again.
 	Record(ctx context.Context, events []router.Event) error
 	// Items returns the sums of the events in the range, one item for each day,
-	// model, endpoint and workspace as recorded, in no particular order. A store
-	// may keep only the last 31 days that have events, and may leave out empty
-	// items.
+	// model, endpoint, workspace and reason as recorded, in no particular order.
+	// A store may keep only the last 31 days that have events, and may leave out
+	// empty items.
 	Items(ctx context.Context, r Range) ([]Item, error)
 }
 

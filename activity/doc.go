@@ -6,5 +6,6 @@
 //
 // [Service.Intercept] records every answered call, and also the charge of a call
 // that its caller ended. [Service.Items] reads the last thirty completed days.
-// Storage implements [Store].
+// With [Query].ByReason the items tell what the first answers of calls cost and what
+// later legs added. Storage implements [Store].
 package activity

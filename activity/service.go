@@ -93,12 +93,13 @@ type Query struct {
 	Member      string // user id; "" is everybody
 	Workspace   string // UUID; "" is all
 	ByWorkspace bool   // split by workspace
+	ByReason    bool   // split by the reason for which legs were asked
 }
 
-// Items returns what the account used, by date descending, then model, endpoint
-// and workspace. Use without a workspace, or in a deleted one, is shown under the
-// default workspace. Items whose figures are all zero are left out. A mistake in q
-// is a [systemone.ErrInvalid] with the names of the interface as paths; a workspace
+// Items returns what the account used, by date descending, then model, endpoint,
+// workspace and reason. Use without a workspace, or in a deleted one, is shown under
+// the default workspace. Items whose figures are all zero are left out. A mistake in
+// q is a [systemone.ErrInvalid] with the names of the interface as paths; a workspace
 // that the account does not have is [ErrNotFound].
 func (s *Service) Items(ctx context.Context, account string, q Query) ([]Item, error) {
 	r, err := s.rangeOf(account, q)
@@ -176,6 +177,7 @@ func (s *Service) check(ctx context.Context, account string, q Query) ([]string,
 // group is the key by which items are added up.
 type group struct {
 	date, model, permaslug, provider, workspace string
+	reason                                      router.LegReason
 	endpoint                                    uuid.UUID
 }
 
@@ -194,7 +196,10 @@ func fold(rows []Item, q Query, live []string) []Item {
 		if !q.ByWorkspace {
 			row.Workspace = ""
 		}
-		g := group{row.Date, row.Model, row.Permaslug, row.Provider, row.Workspace, row.Endpoint}
+		if !q.ByReason {
+			row.Reason = ""
+		}
+		g := group{row.Date, row.Model, row.Permaslug, row.Provider, row.Workspace, row.Reason, row.Endpoint}
 		if i, ok := at[g]; ok {
 			items[i].Add(row)
 			continue
@@ -213,6 +218,7 @@ func order(a, b Item) int {
 		strings.Compare(a.Model, b.Model),
 		strings.Compare(a.Endpoint.String(), b.Endpoint.String()),
 		strings.Compare(a.Workspace, b.Workspace),
+		cmp.Compare(a.Reason, b.Reason),
 		strings.Compare(a.Permaslug, b.Permaslug),
 		strings.Compare(a.Provider, b.Provider),
 	)

@@ -237,6 +237,36 @@ var requests = func() []string {
 	} {
 		list = append(list, with(member))
 	}
+	for _, when := range []string{
+		`{}`, `null`, `[]`, `{"confidenceBelow":0.6}`, `{"confidenceBelow":1.1}`, `{"confidenceBelow":"0.6"}`, `{"question":"desk","confidenceBelow":0}`,
+		`{"question":"refund","probabilityBetween":[0.4,0.6]}`, `{"probabilityBetween":[0.4]}`, `{"probabilityBetween":[0,0.4,1]}`, `{"probabilityBetween":[0,2]}`,
+		`{"confidenceBelow":0.6,"probabilityBetween":[0,1]}`, `{"question":"","confidenceBelow":0.6}`, `{"calibration":"c","confidenceBelow":0.6}`, `{"calibration":"c"}`,
+		`{"any":[]}`, `{"any":[{"confidenceBelow":0.6},{"all":[{"probabilityBetween":[0,1]}]}]}`, `{"any":[{"calibration":"c","confidenceBelow":0.6}]}`, `{"some":[]}`,
+		`{"atLeast":{"count":1,"conditions":[{"confidenceBelow":0.6}]}}`, `{"atLeast":{"count":0,"conditions":[{"confidenceBelow":0.6}]}}`, `{"atLeast":{"count":1}}`,
+		`{"all":[` + strings.TrimSuffix(strings.Repeat(`{"confidenceBelow":0.6},`, 20), ",") + `]}`, `{"all":[` + strings.TrimSuffix(strings.Repeat(`{"confidenceBelow":0.6},`, 21), ",") + `]}`,
+	} {
+		list = append(list, with(`"models":["acme/judge-mini",{"model":"acme/judge","when":`+when+`}]`), with(`"providerOptions":{"gateway":{"models":[{"model":"acme/judge","when":`+when+`}]}}`))
+	}
+	for _, entry := range []string{
+		`{}`, `{"model":""}`, `{"model":"acme/judge"}`, `{"model":"acme/judge","shop_refusals":true}`, `{"model":"acme/judge","own":1}`,
+		`{"model":"acme/judge","when":{"confidenceBelow":0.6},"scope":"all","required":true}`, `{"model":"acme/judge","when":{"confidenceBelow":0.6},"scope":"some"}`,
+		`{"model":"acme/judge","when":{"confidenceBelow":0.6},"required":"x"}`, `{"model":"acme/judge","scope":null,"required":null,"shop_refusals":null}`,
+	} {
+		list = append(list, with(`"models":[`+entry+`]`))
+	}
+	for _, member := range []string{
+		`"routing":null`, `"routing":{}`, `"routing":[]`, `"routing":{"maxCost":1}`, `"routing":{"max_cost":"0.05","deadline_ms":2000,"split":"never","remember":"off"}`,
+		`"routing":{"max_cost":-1}`, `"routing":{"max_cost":1e10}`, `"routing":{"max_cost":null,"deadline_ms":null,"split":null,"remember":null}`, `"routing":{"deadline_ms":0}`,
+		`"routing":{"deadline_ms":600001}`, `"routing":{"deadline_ms":1.5}`, `"routing":{"split":"always"}`, `"routing":{"remember":"both"}`,
+		`"providerOptions":null`, `"providerOptions":[]`, `"providerOptions":{"ant":1}`, `"providerOptions":{"gateway":null}`, `"providerOptions":{"gateway":1}`,
+		`"providerOptions":{"gateway":{"only":["ant"],"order":["ant"],"sort":"cost","zeroDataRetention":false,"user":"u","tags":["t"],"own":1}}`,
+		`"providerOptions":{"gateway":{"only":[]}}`, `"providerOptions":{"gateway":{"only":[""]}}`, `"providerOptions":{"gateway":{"sort":"price"}}`,
+		`"providerOptions":{"gateway":{"disallowPromptTraining":true}}`, `"providerOptions":{"gateway":{"disallowPromptTraining":false,"hipaaCompliant":null}}`,
+		`"providerOptions":{"gateway":{"hipaaCompliant":true}}`, `"providerOptions":{"gateway":{"inferenceRegion":"eu"}}`, `"providerOptions":{"gateway":{"byok":{}}}`,
+		`"providerOptions":{"gateway":{"models":null,"only":null,"order":[],"sort":null,"zeroDataRetention":null,"user":null}}`, `"providerOptions":{"gateway":{"models":"acme/judge"}}`,
+	} {
+		list = append(list, with(member))
+	}
 	for _, preference := range []string{
 		`"orderr":[]`, `"order":[]`, `"order":["ant"]`, `"order":[1]`, `"order":"ant"`, `"only":[]`, `"only":["ant"]`, `"only":null`, `"ignore":[]`,
 		`"allow_fallbacks":false`, `"allow_fallbacks":"no"`, `"data_collection":"deny"`, `"data_collection":"maybe"`, `"data_collection":null`,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -230,4 +231,28 @@ func TestAPresetIsUsedAsSoonAsItIsMade(t *testing.T) {
 	w := g.serve(t, g.handler, g.request(t, http.MethodPost, "/presets/new/chat/completions", chatBody, "management"))
 	require.Equal(t, http.StatusOK, w.Code)
 	assert.Equal(t, http.StatusOK, ask())
+}
+
+// TestAPresetKeepsConditions creates a preset with a conditional model over HTTP, and
+// sends decisions with it.
+func TestAPresetKeepsConditions(t *testing.T) {
+	service := newPresets(t, nil)
+	g := newRig(t, withPresets(service), intercept(service.Intercept))
+	post := func(path, body, key string) *httptest.ResponseRecorder {
+		return g.serve(t, g.handler, g.request(t, http.MethodPost, path, body, key))
+	}
+	const models = `"models":["acme/judge",{"model":"acme/judge","when":{"question":"desk","confidenceBelow":0.6},"scope":"all"}]`
+	made := post("/presets/cascade/chat/completions", strings.Replace(chatBody, `"model":"acme/judge"`, models, 1), "management")
+	require.Equal(t, http.StatusOK, made.Code, "%s", made.Body)
+	assert.Contains(t, made.Body.String(), `"config":{`+models)
+
+	ask := strings.Replace(sound, `"acme/judge"`, `"@preset/cascade"`, 1)
+	assert.Equal(t, http.StatusOK, post("/systemone", ask, "inference").Code)
+	refused := post("/systemone", strings.Replace(ask, `"desk"`, `"office"`, 1), "inference")
+	assert.Equal(t, http.StatusBadRequest, refused.Code)
+	assert.Equal(t, "models.1.when.question", at(t, refused.Body.Bytes(), "error.metadata.issues.0.path"))
+
+	bad := post("/presets/bad/chat/completions", strings.Replace(chatBody, `"model":"acme/judge"`, `"models":[{"model":"acme/judge","when":{}}]`, 1), "management")
+	assert.Equal(t, http.StatusBadRequest, bad.Code)
+	assert.Equal(t, "models.0.when", at(t, bad.Body.Bytes(), "error.metadata.issues.0.path"))
 }

@@ -47,6 +47,9 @@ func (d document) check(schema map[string]any, v any, path string) []string {
 		if n, ok := schema["minItems"].(int); ok && len(v) < n {
 			bad("has %d items", len(v))
 		}
+		if n, ok := schema["maxItems"].(int); ok && len(v) > n {
+			bad("has %d items", len(v))
+		}
 		for i, item := range v {
 			if items := d.object(schema["items"]); items != nil {
 				wrong = append(wrong, d.check(items, item, fmt.Sprintf("%s[%d]", path, i))...)

@@ -46,7 +46,12 @@ var bounds = []struct {
 	bad  []string
 }{
 	{"model", true, []string{`"a/b"`, `""`}, []string{`3`, `[]`, `{}`, `true`}},
-	{"models", true, []string{`[]`, `["a","b"]`}, []string{`"a"`, `{}`, `[1]#models.0`, `["a",null]#models.1`}},
+	{"models", true, []string{
+		`[]`, `["a","b"]`, `["a",{"model":"b","when":{"question":"desk","confidenceBelow":0.6},"scope":"all","required":true},{"model":"c","shop_refusals":true}]`,
+	}, []string{
+		`"a"`, `{}`, `[1]#models.0`, `["a",null]#models.1`, `[{"when":{"confidenceBelow":0.5}}]#models.0.model`, `[{"model":"b","own":1}]#models.0.own`,
+		`["a",{"model":"b","when":{"any":[{"confidenceBelow":0.5},{}]}}]#models.1.when.any.1`, `[{"model":"b","scope":"all"}]#models.0.scope`,
+	}},
 	{"temperature", true, []string{`0`, `2`, `2.0`, `0.70`, `1e-3`, `-0`}, []string{`-0.0001`, `2.00000000000000000001`, `3`, `"1"`, `true`, `1e999999999`, `1e-999999999`, `[1]`}},
 	{"top_p", true, []string{`0`, `1`, `0.5`}, []string{`-0.1`, `1.1`, `"0.5"`}},
 	{"top_k", true, []string{`1`, `0`, `-1`, `40.0`, `4e1`}, []string{`1.5`, `"1"`, `1e-1`}},
@@ -273,8 +278,9 @@ func TestDraftSharesNoMemoryWithTheBody(t *testing.T) {
 
 func TestNothingThatIsKeptHasNUL(t *testing.T) {
 	for member, path := range map[string]string{
-		`"model":"a\u0000"`:                     "model",
-		`"models":["a","\u0000"]`:               "models.1",
+		`"model":"a\u0000"`:       "model",
+		`"models":["a","\u0000"]`: "models.1",
+		`"models":[{"model":"a","when":{"question":"\u0000","confidenceBelow":0}}]`: "models.0.when.question",
 		`"stop":"\u0000"`:                       "stop",
 		`"metadata":{"a\u0000":"b"}`:            `metadata."a\x00"`,
 		`"tools":[{"function":{"x":"\u0000"}}]`: "tools.0.function.x",

@@ -113,19 +113,40 @@ func (s *Service) find(ctx context.Context, n name) (Preset, error) {
 // settingsOf returns the settings of a version.
 func settingsOf(v Version) (*settings, error) {
 	var config struct {
-		Model    string          `json:"model"`
-		Models   []string        `json:"models"`
-		Provider json.RawMessage `json:"provider"`
+		Model    string            `json:"model"`
+		Models   []json.RawMessage `json:"models"`
+		Provider json.RawMessage   `json:"provider"`
 	}
 	if err := json.Unmarshal(v.Config, &config); err != nil {
 		return nil, fmt.Errorf("presets: version %s: %w", v.ID, err)
 	}
-	got := &settings{model: config.Model, models: systemone.Texts(config.Models...)}
+	got := &settings{model: config.Model}
+	var err error
+	if got.models, err = entriesOf(config.Models); err != nil {
+		return nil, fmt.Errorf("presets: version %s: %w", v.ID, err)
+	}
 	if config.Provider != nil {
-		var err error
 		if got.provider, err = systemone.DecodePreferences(config.Provider); err != nil {
 			return nil, fmt.Errorf("presets: version %s: %w", v.ID, err)
 		}
 	}
 	return got, nil
+}
+
+// entriesOf reads the models of a version. A text is taken as it is, because the
+// request that uses the preset is validated again.
+func entriesOf(models []json.RawMessage) (list []systemone.Entry, err error) {
+	for _, value := range models {
+		var e systemone.Entry
+		if value[0] == '"' {
+			err = json.Unmarshal(value, &e.Model)
+		} else {
+			err = e.UnmarshalJSON(value)
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
 }

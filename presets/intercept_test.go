@@ -178,6 +178,39 @@ func TestAProgramWithoutWorkspaces(t *testing.T) {
 	require.ErrorIs(t, err, presets.ErrNotFound)
 }
 
+// A preset keeps models with conditions. The questions that they name are those of
+// the request, which is checked when it uses the preset.
+func TestAPresetMayHaveConditions(t *testing.T) {
+	g := newRig(t)
+	g.make(t, shop, "cascade", `"model":"acme/judge","models":["acme/judge-mini",{"model":"acme/judge","when":{"question":"q","probabilityBetween":[0.4,0.6]},"scope":"all"}]`)
+	g.make(t, shop, "other", `"models":["acme/judge",{"model":"acme/judge-mini","when":{"any":[{"question":"desk","confidenceBelow":0.6}]}}]`)
+	var got *systemone.Request
+	intercepted := func(next router.Decider) router.Decider {
+		return g.Intercept(func(ctx context.Context, c *router.Call) (*router.Result, error) {
+			got = c.Request
+			return next(ctx, c)
+		})
+	}
+	decide := func(members string) error {
+		_, err := newRouter(t, intercepted).Decide(t.Context(), &router.Call{
+			Request: request(t, members), Principal: router.Principal{Account: "acme", Workspace: shop},
+		})
+		return err
+	}
+	require.NoError(t, decide(`"preset":"cascade"`))
+	assert.Equal(t, []systemone.Entry{
+		{Model: "acme/judge-mini"},
+		{Model: "acme/judge", Scope: systemone.ScopeAll, When: &systemone.Condition{Question: "q", ProbabilityBetween: &[2]float64{0.4, 0.6}}},
+	}, got.Models)
+	require.NoError(t, decide(`"model":"acme/judge","preset":"cascade"`))
+	assert.Empty(t, got.Models, "a request that names any model takes none from the preset")
+
+	var refused *router.Error
+	require.ErrorAs(t, decide(`"preset":"other"`), &refused)
+	assert.Equal(t, router.InvalidRequest, refused.Class)
+	assert.Equal(t, []systemone.Issue{{Path: "models.1.when.any.0.question", Message: "is not a question of the request"}}, refused.Issues)
+}
+
 func TestFailuresAreNotTheCallers(t *testing.T) {
 	g := newRig(t)
 	s := &counting{Store: g.set.Presets, fail: errors.New("disk on fire")}
@@ -194,7 +227,7 @@ func TestFailuresAreNotTheCallers(t *testing.T) {
 	assert.Equal(t, router.Timeout, refused.Class)
 
 	s.fail = nil
-	for _, config := range []string{`{"provider":{"sort":"odd"}}`, `{"models":3}`} {
+	for _, config := range []string{`{"provider":{"sort":"odd"}}`, `{"models":3}`, `{"models":[{}]}`} {
 		_, err := g.set.Presets.AddVersion(t.Context(), presets.Preset{Account: "acme", Workspace: shop, Slug: "p", Status: presets.Active},
 			presets.Version{Config: []byte(config)}, presets.Bounds{}, router.Change{Account: "acme"})
 		require.NoError(t, err)

@@ -33,7 +33,7 @@ func members() []member {
 	free := object()
 	return []member{
 		{"model", text(0), true},
-		{"models", list(0, 0, text(0)), true},
+		{"models", list(0, 0, either(text(0), entry)), true},
 		{"temperature", between(0, 2), true},
 		{"top_p", between(0, 1), true},
 		{"top_k", integer, true},
@@ -121,9 +121,21 @@ func metadata(p *problems, path string, value json.RawMessage) {
 	}
 }
 
+// entry accepts a model of a decision that is not a plain text. Its condition may
+// name any question, because a preset has none.
+func entry(p *problems, path string, value json.RawMessage) {
+	var e systemone.Entry
+	p.below(path, e.UnmarshalJSON(value))
+}
+
 // preferences accepts the provider preferences of a decision.
 func preferences(p *problems, path string, value json.RawMessage) {
 	_, err := systemone.DecodePreferences(value)
+	p.below(path, err)
+}
+
+// below adds the mistakes of an error of package systemone in the value at path.
+func (p *problems) below(path string, err error) {
 	invalid, ok := errors.AsType[*systemone.InvalidError](err)
 	if !ok {
 		return

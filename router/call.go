@@ -41,7 +41,8 @@ type Call struct {
 	// activity. The router sets it when it is zero; the instants that one router
 	// sets never step back, even where its clock does.
 	Admitted time.Time
-	// Timeout is the total deadline; 0 or less is the router's.
+	// Timeout is the total deadline; 0 or less is the router's. A deadline of the
+	// request itself can only shorten it, as the caller's own.
 	Timeout time.Duration
 	// UsualTimeout is the total deadline that the program gives calls like this
 	// one; 0 or less is the router's. Timeout or ctx may end the call earlier. An

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/signalbox/signalbox/systemone"
-	"time"
 )
 
 // course is a call on its way through its groups of models. The first group that
@@ -18,6 +18,7 @@ type course struct {
 	call     *Call
 	groups   []group
 	alone    bool // the request allows no fallbacks: one leg, of the first group
+	whole    bool // the request may not be asked in parts
 	shape    Shape
 	stats    []Stats // that all plans are made with
 	now      time.Time
@@ -133,7 +134,7 @@ func (k *course) required(ctx context.Context) error {
 		if g == 0 || k.alone || !k.groups[g].required {
 			continue
 		}
-		plan := NewPlan(k.input(ctx, g, k.shape))
+		plan, _ := k.plan(ctx, g, k.shape, nil)
 		if err := plan.Err(k.names(g)); err != nil {
 			return err
 		}

@@ -1,6 +1,11 @@
 package router
 
-import "context"
+import (
+	"cmp"
+	"context"
+
+	"github.com/signalbox/signalbox/internal/split"
+)
 
 // Bound is what a candidate of a dry run may cost.
 type Bound struct {
@@ -30,26 +35,25 @@ func (k *course) dryRun(ctx context.Context) (*Result, error) {
 	if err := k.required(ctx); err != nil {
 		return nil, err
 	}
-	var first error
 	planned := false
+	var first error
 	for g := range k.groups {
-		reason := LegEscalated
+		q := query{group: g, reason: LegEscalated}
 		if g == 0 {
-			reason = LegFirst
+			q.reason = LegFirst
 		}
-		w, out := k.leg(ctx, g, nil, reason, nil, nil)
-		if w == nil {
-			if g == 0 {
-				first = out.err
-			}
-			continue
-		}
-		planned = true
-		w.leg.Bounds = make([]Bound, len(w.candidates))
-		for i := range w.candidates {
-			by := &w.candidates[i]
-			most := priced(by.Endpoint.Pricing.Bound(w.money.size.at(by.Endpoint)), by.Credential)
-			w.leg.Bounds[i] = Bound{Max: most, Refused: k.money.without(most, balances)}
+		plan, inParts := k.plan(ctx, g, k.shape, nil)
+		switch err := plan.Err(k.names(g)); {
+		case err != nil:
+			k.leg(q, k.call.Request, k.shape, plan)
+			first = cmp.Or(first, err)
+		case inParts:
+			k.dryParts(q, plan, balances)
+			planned = true
+		default:
+			w := k.leg(q, k.call.Request, k.shape, plan)
+			w.leg.Bounds = k.bounds(plan.Candidates, w.money.size, balances)
+			planned = true
 		}
 		if k.alone {
 			break
@@ -61,6 +65,37 @@ func (k *course) dryRun(ctx context.Context) (*Result, error) {
 	res := &Result{}
 	res.Response.ID = k.call.ID
 	return res, nil
+}
+
+// bounds returns what each candidate may cost for a sheet of a size.
+func (k *course) bounds(candidates []Candidate, sheet size, balances []Balance) []Bound {
+	bounds := make([]Bound, len(candidates))
+	for i := range candidates {
+		by := &candidates[i]
+		most := priced(by.Endpoint.Pricing.Bound(sheet.at(by.Endpoint)), by.Credential)
+		bounds[i] = Bound{Max: most, Refused: k.money.without(most, balances)}
+	}
+	return bounds
+}
+
+// dryParts adds a leg for every sheet that the first candidate would be asked, of
+// all rounds. The options of a later round are not known yet; those that stand for
+// them are no smaller.
+func (k *course) dryParts(q query, plan Plan, balances []Balance) {
+	q.reason = LegSplit
+	by := &plan.Candidates[0]
+	sheets, ok := split.New(k.call.Request.Questions, k.call.Request.Questions, limitsOf(by.Endpoint))
+	if !ok { // unreachable: such an endpoint is no candidate
+		return
+	}
+	for _, questions := range sheets.Bounds(largest) {
+		request, shape := k.part(questions)
+		part := plan
+		part.Candidates = plan.Candidates[:1:1]
+		w := k.leg(q, request, shape, part)
+		w.leg.asked = sourcesOf(sheets, questions)
+		w.leg.Bounds = k.bounds(part.Candidates, w.money.size, balances)
+	}
 }
 
 // without returns the first budget that has no room for an amount, or nil. A limit

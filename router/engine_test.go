@@ -76,8 +76,8 @@ func answer(_ context.Context, a router.Attempt) (router.Reply, error) {
 		Answers: slices.DeleteFunc(answers(), func(answer systemone.Answer) bool {
 			return a.Request != nil && !slices.ContainsFunc(a.Request.Questions, func(q systemone.Question) bool { return q.Name == answer.Name })
 		}),
-		Usage:   systemone.Usage{InputTokens: 1000, OutputTokens: 10, Cost: "0.5"},
-		ID:      "up-1", Model: "judge",
+		Usage: systemone.Usage{InputTokens: 1000, OutputTokens: 10, Cost: "0.5"},
+		ID:    "up-1", Model: "judge",
 	}, nil
 }
 
@@ -307,7 +307,7 @@ func fault(t *testing.T, err error) *router.Error {
 // asked lists the endpoints of attempts, in order.
 func asked(c *router.Call) string {
 	var tags []string
-	for _, a := range c.Report.Legs[0].Attempts {
+	for a := range c.Report.Attempts() {
 		tag := a.Endpoint.Provider
 		if a.Endpoint.Variant != "" {
 			tag += "/" + a.Endpoint.Variant

@@ -29,8 +29,9 @@ type Event struct { //nolint:recvcheck // methods that return another Event take
 	Reasoning  int64
 	Cached     int64
 	Cost       Amount // Credit is what was charged
-	// Reason is why the leg of the attempt was asked; "" in events recorded before
-	// it existed.
+	// Reason is why the leg of the attempt was asked. It is "" in the charge of an
+	// expired hold, which may be for several legs, and in events recorded before it
+	// existed.
 	Reason LegReason
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // maxRetryAfter is the longest RetryAfter that a caller gets.
@@ -39,6 +41,7 @@ func (r *Router) answer(ctx context.Context, c *Call) (*Result, error) {
 		router: r, call: c, groups: groups, now: now,
 		merged: merged{questions: c.Request.Questions},
 		alone:  c.Request.Provider != nil && c.Request.Provider.AllowFallbacks != nil && !*c.Request.Provider.AllowFallbacks,
+		whole:  c.Request.Routing != nil && c.Request.Routing.Split == systemone.SplitNever,
 		shape:  ShapeOf(c.Request), stats: c.world.stats(now),
 		deadline: r.deadline(ctx, c),
 	}

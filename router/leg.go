@@ -13,7 +13,7 @@ type Leg struct {
 	Reason LegReason
 	Group  int // index of the group of models that was asked, as the request names them
 	// Questions are those that were asked. A part of a choice that was split is a
-	// question with a name of the router's own.
+	// question with a name of the router's own; see Asked.
 	Questions []systemone.Question
 	// TriggeredBy names the questions whose answers made the leg due; nil for the
 	// first legs of a call.
@@ -25,6 +25,20 @@ type Leg struct {
 	// Kept says why earlier answers stand although the leg was to replace them; ""
 	// where it replaced them all or there were none.
 	Kept KeepReason
+
+	asked []string // of a sheet of a split request, else nil
+}
+
+// Asked returns the names of the questions of the request that the leg is about.
+func (l *Leg) Asked() []string {
+	if l.asked != nil {
+		return slices.Clone(l.asked)
+	}
+	names := make([]string, len(l.Questions))
+	for i := range l.Questions {
+		names[i] = l.Questions[i].Name
+	}
+	return names
 }
 
 // KeepReason says why a second opinion was not to be had.
@@ -97,9 +111,9 @@ func (r *Report) attempts() (n int) {
 
 // last returns the latest attempt, or nil.
 func (r *Report) last() *AttemptRecord {
-	for i := len(r.Legs) - 1; i >= 0; i-- {
-		if n := len(r.Legs[i].Attempts); n > 0 {
-			return &r.Legs[i].Attempts[n-1]
+	for _, l := range slices.Backward(r.Legs) {
+		if n := len(l.Attempts); n > 0 {
+			return &l.Attempts[n-1]
 		}
 	}
 	return nil
@@ -118,6 +132,10 @@ func (r *Report) Rename(question func(name string) string, answers func(systemon
 		l.Questions, l.TriggeredBy, l.Attempts = slices.Clone(l.Questions), slices.Clone(l.TriggeredBy), slices.Clone(l.Attempts)
 		for j := range l.Questions {
 			l.Questions[j].Name = question(l.Questions[j].Name)
+		}
+		l.asked = slices.Clone(l.asked)
+		for j := range l.asked {
+			l.asked[j] = question(l.asked[j])
 		}
 		for j := range l.TriggeredBy {
 			l.TriggeredBy[j] = question(l.TriggeredBy[j])

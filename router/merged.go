@@ -28,13 +28,18 @@ func (m *merged) take(from Provenance, answers systemone.Answers) {
 		m.answers, m.given, m.whole = answers, len(answers), from
 		return
 	}
+	m.takeEach(answers, func(string) Provenance { return from })
+}
+
+// takeEach adds answers of several attempts, in the order of the questions.
+func (m *merged) takeEach(answers systemone.Answers, from func(question string) Provenance) {
 	m.spread()
 	for i := range m.questions {
 		if len(answers) == 0 {
 			return
 		}
-		if answers[0].Name == m.questions[i].Name {
-			m.put(i, from, answers[0])
+		if name := m.questions[i].Name; answers[0].Name == name {
+			m.put(i, from(name), answers[0])
 			answers = answers[1:]
 		}
 	}
@@ -72,8 +77,8 @@ func (m *merged) decline(from Provenance, list []Refusal) {
 		m.declined = make([]declined, len(m.questions))
 	}
 	texts := make(map[string]string, len(list))
-	for _, r := range list {
-		texts[r.Question] = r.Text
+	for i := range list {
+		texts[list[i].Question] = list[i].said()
 	}
 	for i := range m.questions {
 		if text, ok := texts[m.questions[i].Name]; ok {
@@ -109,7 +114,7 @@ func (m *merged) open(named []string) (ask []int32) {
 			named = named[1:]
 		}
 		if is || m.answers == nil || m.answers[i].Name == "" {
-			ask = append(ask, int32(i)) //nolint:gosec // at most some thousands
+			ask = append(ask, int32(i))
 		}
 	}
 	return ask
@@ -119,7 +124,7 @@ func (m *merged) open(named []string) (ask []int32) {
 func (m *merged) all() []int32 {
 	ask := make([]int32, len(m.questions))
 	for i := range ask {
-		ask[i] = int32(i) //nolint:gosec // at most some thousands
+		ask[i] = int32(i)
 	}
 	return ask
 }

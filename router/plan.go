@@ -59,6 +59,10 @@ type PlanInput struct {
 	Credentials []Credential
 	Now         time.Time
 	Seed        uint64
+	// InParts keeps the endpoints that take too few questions at once, and those
+	// that take too few options of a choice but round finely enough for a choice to
+	// be asked in parts.
+	InParts bool
 }
 
 // Plan is the order in which endpoints are tried, with a reason for each place and

@@ -70,7 +70,7 @@ func (p *planner) judge(s *spec) verdict {
 		return p.refusal(refused)
 	}
 	if s.traits&(1<<limitedBit) != 0 {
-		if r := judgeLimits(s.endpoint, &p.in.Shape); r != keep {
+		if r := judgeLimits(s.endpoint, &p.in.Shape, p.in.InParts); r != keep {
 			return verdict{reason: r, rule: noRule}
 		}
 	}
@@ -90,14 +90,15 @@ func (p *planner) refusal(t traits) verdict {
 }
 
 // judgeLimits compares the request's size with the endpoint's limits. A limit of
-// zero is no limit.
-func judgeLimits(e *Endpoint, s *Shape) Filter {
+// zero is no limit. In parts there is none on questions and, where options can be
+// split, on options.
+func judgeLimits(e *Endpoint, s *Shape, inParts bool) Filter {
 	switch l := &e.Limits; {
 	case e.ContextLength > 0 && s.StateTokens > int64(e.ContextLength):
 		return FilterContextLength
-	case l.Questions > 0 && s.Questions > l.Questions:
+	case l.Questions > 0 && s.Questions > l.Questions && !inParts:
 		return FilterQuestions
-	case l.Options > 0 && s.Options > l.Options:
+	case l.Options > 0 && s.Options > l.Options && (!inParts || !e.splitsOptions()):
 		return FilterOptions
 	case l.Levels > 0 && s.Levels > l.Levels:
 		return FilterLevels
@@ -105,6 +106,15 @@ func judgeLimits(e *Endpoint, s *Shape) Filter {
 		return FilterNulls
 	}
 	return keep
+}
+
+// finest is the coarsest rounding with which a choice may be asked in parts: the
+// merged distribution is off by at most this times the options times the rounds.
+const finest = 1e-4
+
+// splitsOptions reports whether a choice may be asked here in parts.
+func (e *Endpoint) splitsOptions() bool {
+	return e.Limits.Options > 1 && !e.Tolerance.NoDistribution && e.Tolerance.Rounding <= finest
 }
 
 // capOf returns the largest USD within a cap, its whole nano-dollars. A USD is

@@ -1,8 +1,10 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/systemone"
@@ -53,6 +55,18 @@ type Refusal struct {
 	// Safety reports that, as the dialect says, the question was refused for
 	// safety.
 	Safety bool
+}
+
+const (
+	maxRefusal     = 4 << 10 // bytes of its text
+	refusedSilence = "The model declined to answer this question."
+)
+
+// said returns the text of an answer that is a refusal. Where the upstream said
+// nothing it is a general sentence, because an answer without a text is no refusal.
+func (r *Refusal) said() string {
+	text := r.Text[:min(len(r.Text), maxRefusal)]
+	return cmp.Or(strings.ToValidUTF8(text, ""), refusedSilence)
 }
 
 // Reply is an upstream's unchecked answer.

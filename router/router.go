@@ -99,6 +99,10 @@ const (
 	defaultMaxAttempts    = 4
 
 	maxRequestID = 128 // bytes
+
+	// maxDeadlineMS is the longest deadline of a request; it keeps one that was not
+	// validated from overflowing.
+	maxDeadlineMS = 600_000
 )
 
 // Router answers decision requests. It is safe for concurrent use.
@@ -255,6 +259,9 @@ func (r *Router) Decide(ctx context.Context, c *Call) (*Result, error) {
 		return nil, &Error{Class: Server, Err: errDecided}
 	}
 	r.begin(c)
+	if d := c.Request.Routing; d != nil && d.DeadlineMS > 0 {
+		c.Timeout = min(r.timeout(c), time.Duration(min(d.DeadlineMS, maxDeadlineMS))*time.Millisecond)
+	}
 	ctx = r.detach(ctx, c)
 	if _, ends := ctx.Deadline(); ends || c.Timeout > 0 { // the caller may have set this deadline
 		c.usualEnd = r.now().Add(r.usualTimeout(c))

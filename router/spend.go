@@ -128,11 +128,15 @@ func (s *reservation) limit() {
 // reserve holds the most that a candidate may cost. It returns the budget that has
 // no room for it, or an error of the ledger. A hold is only ever raised.
 func (m *share) reserve(ctx context.Context, by *Candidate, provider string) (*Budget, error) {
-	s := m.of
-	if !s.counts && s.ceiling == nil {
+	if !m.of.counts && m.of.ceiling == nil {
 		return nil, nil //nolint:nilnil // no budget refuses, and nothing is wrong
 	}
-	most := priced(by.Endpoint.Pricing.Bound(m.size.at(by.Endpoint)), by.Credential)
+	return m.hold(ctx, by, provider, priced(by.Endpoint.Pricing.Bound(m.size.at(by.Endpoint)), by.Credential))
+}
+
+// hold is reserve for an amount.
+func (m *share) hold(ctx context.Context, by *Candidate, provider string, most Amount) (*Budget, error) {
+	s := m.of
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	others := s.spent.plus(s.taken).minus(m.held)
@@ -191,6 +195,13 @@ func (m *share) spend(cost Amount) {
 	m.of.spent = m.of.spent.plus(cost)
 }
 
+// unspend takes back what answers cost that are not used.
+func (s *reservation) unspend(cost Amount) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spent = s.spent.minus(cost)
+}
+
 // giveBack frees what the walk holds for other walks of the call.
 func (m *share) giveBack() {
 	m.of.mu.Lock()
@@ -207,9 +218,6 @@ func (m *share) atMost(cost Amount) Amount {
 	return cost
 }
 
-// checkRequest is the limit that a request sets itself.
-var checkRequest = Check{Order: 0, Word: "request_cost"}
-
 // ceilingOf returns the limit that a request sets itself, or nil.
 func ceilingOf(q *systemone.Request) *Budget {
 	if q.Routing == nil || q.Routing.MaxCost == "" {
@@ -220,7 +228,7 @@ func ceilingOf(q *systemone.Request) *Budget {
 		most = decimal.Zero
 	}
 	return &Budget{
-		Check: checkRequest, Max: capOf(&most),
+		Check: Check{Word: "max_cost"}, Max: capOf(&most),
 		Refusal: &Error{Class: PaymentRequired, Message: "Request cost limit exceeded"},
 	}
 }

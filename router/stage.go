@@ -19,50 +19,186 @@ type staged struct {
 	decides  bool // err is the call's, whatever attempts say: the caller hung up, or the ledger failed
 }
 
+// query is what a group is asked, and why.
+type query struct {
+	group   int
+	ask     []int32 // indexes of the call's questions; nil for all
+	reason  LegReason
+	by      []string
+	without []*Endpoint // that have refused it
+	counted int         // attempts of the stage so far
+}
+
+// asked is the outcome of a query.
+type asked struct {
+	staged
+
+	nothing bool        // no endpoint is left to ask
+	open    []int32     // what was refused and may be asked of other endpoints
+	seen    []*Endpoint // those that were asked
+	counted int
+}
+
 // stage asks a group for the questions at the indexes ask, nil for all. What an
 // upstream declines to answer is asked of the group's other endpoints, it alone.
 func (k *course) stage(ctx context.Context, g int, ask []int32, reason LegReason, by []string) staged {
-	w, out := k.leg(ctx, g, ask, reason, by, nil)
-	var tried []*Endpoint
-	for w != nil {
-		answers, err := w.walk(ctx)
-		k.decline(w)
-		if err != nil {
-			return w.failed(out, err)
+	q := query{group: g, ask: ask, reason: reason, by: by}
+	out := k.ask(ctx, q)
+	for more := out; len(more.open) > 0 && !k.alone; {
+		q.ask, q.reason, q.by, q.counted = more.open, LegRefused, nil, more.counted
+		q.without = append(q.without, more.seen...)
+		if more = k.ask(ctx, q); more.nothing {
+			break
 		}
-		k.merged.take(w.source(), answers)
-		rec := &w.leg.Attempts[len(w.leg.Attempts)-1]
-		rec.used = true
-		if len(rec.Refused) == 0 {
+		switch {
+		case more.kept == "":
 			return staged{answered: true}
+		case more.final:
+			return more.before(out.staged)
 		}
-		out = staged{answered: true, kept: KeptRefused, stop: StopCandidates, err: ofAttempts(&k.call.Report)}
-		open := k.open(w, rec)
-		if len(open) == 0 || k.alone {
-			return out
-		}
-		tried = append(tried, endpointsOf(w.leg)...)
-		next, _ := k.leg(ctx, g, open, LegRefused, nil, tried)
-		if next != nil {
-			next.counted = w.counted
-		}
-		w = next
+		out.staged = more.before(out.staged)
+	}
+	return out.staged
+}
+
+// before returns the outcome of a stage that has answered the rest of its questions
+// before: what is left of them is refused.
+func (s staged) before(first staged) staged {
+	if first.answered {
+		s.answered, s.kept = true, KeptRefused
+	}
+	return s
+}
+
+// ask asks one sheet, or several where no endpoint takes all questions at once.
+func (k *course) ask(ctx context.Context, q query) asked {
+	request, shape := k.sheet(q.ask)
+	plan, inParts := k.plan(ctx, q.group, shape, q.without)
+	switch {
+	case q.without != nil && len(plan.Candidates) == 0:
+		return asked{nothing: true}
+	case inParts:
+		return k.askInParts(ctx, q, request, plan)
+	}
+	w := k.leg(q, request, shape, plan)
+	if out := k.unasked(q, &w.leg.Plan); out.err != nil {
+		return asked{staged: out}
+	}
+	answers, err := w.walk(ctx)
+	k.decline(w)
+	if err != nil {
+		return asked{staged: w.failed(err)}
+	}
+	k.merged.take(w.source(), answers)
+	rec := w.used()
+	out := asked{staged: staged{answered: true}, counted: w.counted, seen: endpointsOf(w.leg)}
+	if len(rec.Refused) > 0 {
+		out.open = k.open(w, rec.Refused)
+		out.staged = k.refused()
 	}
 	return out
 }
 
-// failed returns the outcome of a stage whose last walk failed. Where an earlier
-// one has answered the rest, what it refused stays refused.
-func (w *walk) failed(before staged, err error) staged {
-	out := staged{
-		answered: before.answered, kept: w.kept(err), err: err, stop: w.stop,
+// refused returns the outcome of a stage that answered some questions and of which
+// others were refused.
+func (k *course) refused() staged {
+	return staged{answered: true, kept: KeptRefused, stop: StopCandidates, err: ofAttempts(&k.call.Report)}
+}
+
+// sheet returns the call's request with the questions at the indexes ask only, and
+// its shape.
+func (k *course) sheet(ask []int32) (*systemone.Request, Shape) {
+	request := k.call.Request
+	if ask == nil || len(ask) == len(request.Questions) {
+		return request, k.shape
+	}
+	questions := make([]systemone.Question, len(ask))
+	for i, at := range ask {
+		questions[i] = request.Questions[at]
+	}
+	return k.part(questions)
+}
+
+// part returns the call's request with other questions, and its shape.
+func (k *course) part(questions []systemone.Question) (*systemone.Request, Shape) {
+	part := *k.call.Request
+	part.Questions = questions
+	return &part, ShapeOf(&part)
+}
+
+// plan plans a group for questions of a shape. Where no endpoint takes them at once
+// and for that reason alone, the plan is of endpoints that are asked in parts.
+func (k *course) plan(ctx context.Context, g int, shape Shape, without []*Endpoint) (_ Plan, inParts bool) {
+	in := k.input(ctx, g, shape)
+	plan := NewPlan(in).without(without)
+	if len(plan.Candidates) > 0 || k.alone || k.whole || !plan.isTooLarge() {
+		return plan, false
+	}
+	in.InParts = true
+	parts := NewPlan(in).without(without)
+	if len(parts.Candidates) == 0 {
+		return plan, false
+	}
+	return parts, true
+}
+
+// without returns the plan without candidates at some endpoints.
+func (p Plan) without(endpoints []*Endpoint) Plan {
+	if len(endpoints) > 0 {
+		p.Candidates = slices.DeleteFunc(p.Candidates, func(c Candidate) bool { return slices.Contains(endpoints, c.Endpoint) })
+	}
+	return p
+}
+
+// isTooLarge reports whether the plan excludes an endpoint for what it takes at once.
+func (p Plan) isTooLarge() bool {
+	return slices.Contains(p.ExcludedBy, FilterQuestions) || slices.Contains(p.ExcludedBy, FilterOptions)
+}
+
+// leg adds a leg to the report.
+func (k *course) leg(q query, request *systemone.Request, shape Shape, plan Plan) *walk {
+	l := k.call.newLeg()
+	l.Reason, l.Group, l.Questions, l.TriggeredBy, l.Plan = q.reason, q.group, request.Questions, q.by, plan
+	return &walk{
+		course:     k,
+		leg:        l,
+		request:    request,
+		candidates: plan.Candidates,
+		prompt:     shape.PromptTokens,
+		out:        outgoing{call: k.call, sheet: request, catalog: k.call.world.catalog, userKey: k.router.cfg.UserKey},
+		money:      share{of: &k.money, size: sizeOf(request)},
+		again:      q.reason == LegRefused || q.reason == LegFirst && q.group > 0,
+		behind:     q.reason == LegFirst && q.group+1 < len(k.groups) && !k.alone,
+		counted:    q.counted,
+	}
+}
+
+// unasked returns why a plan is not walked at all: it has no candidate, or too
+// little time is left for a second opinion.
+func (k *course) unasked(q query, plan *Plan) staged {
+	if err := plan.Err(k.names(q.group)); err != nil {
+		return staged{err: err, kept: KeptNoEndpoint}
+	}
+	if q.reason == LegEscalated && k.late(&plan.Candidates[0]) {
+		return staged{err: &Error{Class: Timeout, Err: context.DeadlineExceeded}, kept: KeptDeadline, stop: StopDeadline}
+	}
+	return staged{}
+}
+
+// failed returns the outcome of a stage whose walk failed.
+func (w *walk) failed(err error) staged {
+	return staged{
+		kept: w.kept(err), err: err, stop: w.stop,
 		final:   w.stop == StopCaller || w.stop == StopDeadline || w.ledger,
-		decides: w.ledger || errors.Is(err, context.Canceled),
+		decides: w.ledger || errors.Is(err, context.Canceled) || classOf(err) == Server,
 	}
-	if before.answered {
-		out.kept = KeptRefused
-	}
-	return out
+}
+
+// used notes that the answers of the walk's last attempt are used, and returns it.
+func (w *walk) used() *AttemptRecord {
+	rec := &w.leg.Attempts[len(w.leg.Attempts)-1]
+	rec.used = true
+	return rec
 }
 
 // source returns the place of the walk's last attempt.
@@ -84,17 +220,18 @@ func (k *course) decline(w *walk) {
 	}
 }
 
-// open returns the indexes of the questions that an attempt refused and that may be
-// asked elsewhere: all but those refused for safety, which only a model whose entry
-// says so leaves to others.
-func (k *course) open(w *walk, rec *AttemptRecord) (ask []int32) {
-	names := make(map[string]bool, len(rec.Refused))
-	for _, r := range rec.Refused {
+// open returns the indexes of refused questions that may be asked elsewhere: all
+// but those refused for safety, which only a model whose entry says so leaves to
+// others.
+func (k *course) open(w *walk, refused []Refusal) (ask []int32) {
+	rec := &w.leg.Attempts[len(w.leg.Attempts)-1]
+	names := make(map[string]bool, len(refused))
+	for _, r := range refused {
 		names[r.Question] = !r.Safety || w.shops(rec.Model)
 	}
 	for i := range k.merged.questions {
 		if names[k.merged.questions[i].Name] {
-			ask = append(ask, int32(i)) //nolint:gosec // at most some thousands
+			ask = append(ask, int32(i))
 		}
 	}
 	return ask
@@ -103,44 +240,6 @@ func (k *course) open(w *walk, rec *AttemptRecord) (ask []int32) {
 // shops reports whether questions that a model refuses for safety are asked of
 // others.
 func (w *walk) shops(m *Model) bool { return slices.Contains(w.groups[w.leg.Group].shops, m) }
-
-// leg plans a leg and adds it to the report. Endpoints in without are left out; a
-// leg that is left with none of a group's endpoints is nil and not reported.
-func (k *course) leg(ctx context.Context, g int, ask []int32, reason LegReason, by []string, without []*Endpoint) (*walk, staged) {
-	request, shape := k.call.Request, k.shape
-	if ask != nil && len(ask) < len(request.Questions) {
-		part := *request
-		part.Questions = make([]systemone.Question, len(ask))
-		for i, at := range ask {
-			part.Questions[i] = request.Questions[at]
-		}
-		request, shape = &part, ShapeOf(&part)
-	}
-	plan := NewPlan(k.input(ctx, g, shape))
-	plan.Candidates = slices.DeleteFunc(plan.Candidates, func(c Candidate) bool { return slices.Contains(without, c.Endpoint) })
-	if without != nil && len(plan.Candidates) == 0 {
-		return nil, staged{}
-	}
-	l := k.call.newLeg()
-	l.Reason, l.Group, l.Questions, l.TriggeredBy, l.Plan = reason, g, request.Questions, by, plan
-	if err := plan.Err(k.names(g)); err != nil {
-		return nil, staged{err: err, kept: KeptNoEndpoint}
-	}
-	if reason == LegEscalated && k.late(&plan.Candidates[0]) {
-		return nil, staged{err: &Error{Class: Timeout, Err: context.DeadlineExceeded}, kept: KeptDeadline}
-	}
-	return &walk{
-		course:     k,
-		leg:        l,
-		request:    request,
-		candidates: plan.Candidates,
-		prompt:     shape.PromptTokens,
-		out:        outgoing{call: k.call, sheet: request, catalog: k.call.world.catalog, userKey: k.router.cfg.UserKey},
-		money:      share{of: &k.money, size: sizeOf(request)},
-		again:      reason == LegRefused || reason == LegFirst && g > 0,
-		behind:     reason == LegFirst && g+1 < len(k.groups) && !k.alone,
-	}, staged{}
-}
 
 // newLeg adds a leg to the report.
 func (c *Call) newLeg() *Leg {

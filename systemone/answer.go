@@ -14,8 +14,9 @@ type Answer struct {
 	// Probabilities are in the order of the request's options or levels; the label
 	// of a level is its index. Nil where the endpoint gives none.
 	Probabilities []Probability
-	// Refusal is the text with which a model refused the question, only where
-	// [Request.Refusals] is set. Such an answer has nothing else but Name and Kind.
+	// Refusal is the text with which a model refused the question; "" is no refusal.
+	// Such an answer has nothing else but Name and Kind. It is valid only where
+	// [Request.Refusals] is set.
 	Refusal string
 	// Legend repeats a score's levels by index; JSON omits nil entries.
 	Legend []json.RawMessage
@@ -23,8 +24,11 @@ type Answer struct {
 
 // P returns the probability of a label: the name of an option, the index of a level
 // ("0"), or "true" and "false" for a noul. It returns 0 for any other label, and
-// for every label where the endpoint gave no distribution.
+// for every label of a refusal or where the endpoint gave no distribution.
 func (a *Answer) P(label string) float64 {
+	if a.Refusal != "" {
+		return 0
+	}
 	if a.Kind == Noul {
 		switch label {
 		case "true":

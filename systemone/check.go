@@ -50,9 +50,10 @@ const slack = 1e-6
 //
 // Without a distribution a choice or score is bad, unless t has NoDistribution;
 // then the choice must be an option and the score lie in [0, n−1]. Check ignores
-// Confidence and Legend.
+// Confidence and Legend. A refusal is valid only where r has Refusals, and only
+// without any figure, choice and distribution.
 func Check(r *Request, a Answers, t Tolerance) error {
-	c := checker{rounding: t.rounding(), noDistribution: t.NoDistribution}
+	c := checker{rounding: t.rounding(), noDistribution: t.NoDistribution, refusals: r.Refusals}
 	return c.all(r, a, func(int, *Question, *Answer, []float64) {})
 }
 
@@ -67,6 +68,7 @@ func (t Tolerance) rounding() float64 {
 type checker struct {
 	rounding       float64
 	noDistribution bool
+	refusals       bool
 	scratch        []float64
 }
 
@@ -107,6 +109,9 @@ func (c *checker) exactly(q *Question, a *Answer) (p []float64, problem string) 
 	if a.Kind != q.Kind {
 		return nil, "is of another type than the question"
 	}
+	if a.Refusal != "" {
+		return nil, c.refusal(a)
+	}
 	switch q.Kind {
 	case Noul:
 		if !(a.Noul >= 0 && a.Noul <= 1) {
@@ -120,6 +125,16 @@ func (c *checker) exactly(q *Question, a *Answer) (p []float64, problem string) 
 	default:
 		return nil, "is of no known type"
 	}
+}
+
+func (c *checker) refusal(a *Answer) string {
+	switch {
+	case !c.refusals:
+		return "is a refusal"
+	case a.Noul != 0 || a.Choice != "" || a.Score != 0 || len(a.Probabilities) > 0:
+		return "is a refusal and an answer"
+	}
+	return ""
 }
 
 func (c *checker) choice(q *Question, a *Answer) (p []float64, problem string) {
@@ -212,7 +227,8 @@ func total(p []float64) float64 {
 type finder struct {
 	size  int
 	name  func(int) string
-	index map[string]int // made when the order is not as expected
+	scans int            // searches for names that were not where expected
+	index map[string]int // made after pairwise scans
 }
 
 // at returns the index of name, or -1. It looks at guess first.
@@ -220,7 +236,8 @@ func (f *finder) at(guess int, name string) int {
 	if guess < f.size && f.name(guess) == name {
 		return guess
 	}
-	if f.size <= pairwise {
+	if f.size <= pairwise || f.scans < pairwise {
+		f.scans++
 		for i := range f.size {
 			if f.name(i) == name {
 				return i

@@ -1,14 +1,15 @@
 package systemone
 
-// Condition says on which answers a group of models is asked. Exactly one of
+// Condition says on which answers a group of models is due. Exactly one of
 // ConfidenceBelow, ProbabilityBetween, Any, All and AtLeast is set. The first two
-// look at answers and are leaves; the others combine conditions.
+// look at answers and are leaves; the others combine 1 to 20 conditions. Conditions
+// are nested at most 5 deep, the leaf counted.
 type Condition struct {
-	// Question names the one question that a leaf looks at. A leaf without it looks
-	// at every question of its kind.
+	// Question names the question that a leaf looks at, in at most 256 characters. A
+	// leaf without it looks at every question of its kind.
 	Question string
-	// ConfidenceBelow is true of a choice or score whose confidence is lower, or
-	// whose answer has no distribution.
+	// ConfidenceBelow is true of a choice or score whose confidence is lower. It is
+	// also true where the answer has no distribution, and thus no confidence.
 	ConfidenceBelow *float64
 	// ProbabilityBetween is true of a noul from the first bound to the second, both
 	// included.
@@ -19,30 +20,35 @@ type Condition struct {
 
 // AtLeast is true where at least Count of its conditions are.
 type AtLeast struct {
-	Count      int
+	Count      int // 1 to the number of conditions
 	Conditions []Condition
 }
 
-// Match returns the names of the questions that made the condition true, in the
-// order of questions: those that a true leaf looked at and found, where every
-// condition around the leaf is true as well. It returns nil where the condition is
-// false. A question without an answer, or with a refusal, matches no leaf.
+// Match returns the names of the questions that make a valid condition true, in the
+// order of questions. These are the questions for whose answer a leaf is true,
+// unless a condition around that leaf is false. Match returns nil where the
+// condition is false.
+//
+// A question without an answer, or with a refusal, matches no leaf. The answers must
+// be those of [Repair], which computes the confidence.
 func (c *Condition) Match(questions []Question, answers Answers) []string {
-	m := matcher{questions: questions, answers: make([]*Answer, len(questions))}
-	find := finder{size: len(answers), name: func(i int) string { return answers[i].Name }}
-	for i := range questions {
-		if at := find.at(i, questions[i].Name); at >= 0 && answers[at].Refusal == "" {
-			m.answers[i] = &answers[at]
-		}
+	m := matcher{
+		questions: questions, answers: answers,
+		question: finder{size: len(questions), name: func(i int) string { return questions[i].Name }},
+		answer:   finder{size: len(answers), name: func(i int) string { return answers[i].Name }},
 	}
 	if !m.holds(c) {
 		return nil
 	}
-	m.hit = make([]bool, len(questions))
-	m.collect(c)
-	var names []string
-	for i, hit := range m.hit {
-		if hit {
+	hit := make([]bool, len(questions))
+	for _, leaf := range m.leaves {
+		for i, to := m.span(leaf); i < to; i++ {
+			hit[i] = hit[i] || m.hits(leaf, i)
+		}
+	}
+	names := make([]string, 0, few)
+	for i := range questions {
+		if hit[i] {
 			names = append(names, questions[i].Name)
 		}
 	}
@@ -51,76 +57,68 @@ func (c *Condition) Match(questions []Question, answers Answers) []string {
 
 // matcher evaluates a condition over the answers to questions.
 type matcher struct {
-	questions []Question
-	answers   []*Answer // in the order of questions; nil where there is none
-	hit       []bool    // the questions that true leaves found
+	questions        []Question
+	answers          Answers
+	question, answer finder       // of their indices by name
+	leaves           []*Condition // that are true, as are all conditions around them
 }
 
-// holds reports whether a condition is true.
+// holds reports whether a condition is true, and adds its true leaves if so.
 func (m *matcher) holds(c *Condition) bool {
 	switch {
-	case len(c.Any) > 0:
-		return m.count(c.Any, 1)
-	case len(c.All) > 0:
-		return m.count(c.All, len(c.All))
+	case c.Any != nil:
+		return m.atLeast(1, c.Any)
+	case c.All != nil:
+		return m.atLeast(len(c.All), c.All)
 	case c.AtLeast != nil:
-		return m.count(c.AtLeast.Conditions, c.AtLeast.Count)
+		return m.atLeast(c.AtLeast.Count, c.AtLeast.Conditions)
 	}
-	for i := range m.questions {
-		if m.finds(c, i) {
+	for i, to := m.span(c); i < to; i++ {
+		if m.hits(c, i) {
+			m.leaves = append(m.leaves, c)
 			return true
 		}
 	}
 	return false
 }
 
-// count reports whether at least least of the conditions are true.
-func (m *matcher) count(list []Condition, least int) bool {
+func (m *matcher) atLeast(count int, list []Condition) bool {
+	before := len(m.leaves)
 	for i := range list {
 		if m.holds(&list[i]) {
-			if least--; least <= 0 {
-				return true
-			}
+			count--
 		}
 	}
-	return false
+	if count > 0 {
+		m.leaves = m.leaves[:before]
+	}
+	return count <= 0
 }
 
-// finds reports whether a leaf is true of the i-th question.
-func (m *matcher) finds(leaf *Condition, i int) bool {
-	a := m.answers[i]
-	if a == nil || leaf.Question != "" && leaf.Question != m.questions[i].Name {
-		return false
+// span returns the range of the questions that a leaf looks at.
+func (m *matcher) span(leaf *Condition) (from, to int) {
+	if leaf.Question == "" {
+		return 0, len(m.questions)
 	}
-	switch m.questions[i].Kind {
-	case Noul:
-		p := leaf.ProbabilityBetween
-		return p != nil && p[0] <= a.Noul && a.Noul <= p[1]
-	case Choice, Score:
-		below := leaf.ConfidenceBelow
-		return below != nil && (len(a.Probabilities) == 0 || a.Confidence < *below)
-	default:
-		return false
+	if at := m.question.at(0, leaf.Question); at >= 0 {
+		return at, at + 1
 	}
+	return 0, 0
 }
 
-// collect marks the questions that the leaves of a true condition found.
-func (m *matcher) collect(c *Condition) {
-	list := c.Any
-	switch {
-	case len(c.All) > 0:
-		list = c.All
-	case c.AtLeast != nil:
-		list = c.AtLeast.Conditions
-	case len(list) == 0:
-		for i := range m.questions {
-			m.hit[i] = m.hit[i] || m.finds(c, i)
-		}
-		return
+// hits reports whether a leaf is true for the answer to the i-th question.
+func (m *matcher) hits(leaf *Condition, i int) bool {
+	q := &m.questions[i]
+	if (q.Kind == Noul) != (leaf.ProbabilityBetween != nil) {
+		return false
 	}
-	for i := range list {
-		if m.holds(&list[i]) {
-			m.collect(&list[i])
-		}
+	at := m.answer.at(i, q.Name)
+	if at < 0 || m.answers[at].Refusal != "" {
+		return false
 	}
+	a := &m.answers[at]
+	if between := leaf.ProbabilityBetween; between != nil {
+		return between[0] <= a.Noul && a.Noul <= between[1]
+	}
+	return len(a.Probabilities) == 0 || a.Confidence < *leaf.ConfidenceBelow
 }

@@ -19,7 +19,17 @@ type Decoder struct {
 }
 
 // Decode reads a request and validates it. It ignores unknown members, except in
-// provider. [CheckSyntax] says which JSON texts are accepted.
+// provider, in routing and in the objects of models. [CheckSyntax] says which JSON
+// texts are accepted.
+//
+// The options that clients of the AI SDK send for a gateway, in
+// providerOptions.gateway, are read into the same fields: models into Models, with
+// [ScopeAll] for conditions that name no scope; only, order, sort and
+// zeroDataRetention into Provider; user into User, unless the request has one. It is
+// a problem when the request states the same thing in its own member as well. It is
+// also a problem when an option restricts where a request may go, or what it may
+// use, in a way that has no counterpart here: byok, disallowPromptTraining, has,
+// hipaaCompliant, inferenceRegion and quotaEntityId. Other options are ignored.
 //
 // The error is an [*InvalidError]. It lists every problem of the body, at most one
 // for each path and 100 in all. A body that is not JSON has one problem, with its
@@ -42,7 +52,7 @@ func (d Decoder) Decode(body []byte) (*Request, error) {
 	limits := d.Limits.withDefaults()
 	dec := decoder{problems: &p, request: r, limits: limits}
 	dec.body(body)
-	v := validator{problems: &p, limits: limits, dialect: d.Dialect, trusted: true}
+	v := validator{problems: &p, limits: limits, dialect: d.Dialect, trusted: true, gateway: dec.gateway}
 	v.request(r)
 	if err := p.err(); err != nil {
 		return nil, err
@@ -67,8 +77,10 @@ func (r *Request) UnmarshalJSON(data []byte) error {
 type decoder struct {
 	*problems
 
-	request *Request
-	limits  Limits
+	request       *Request
+	limits        Limits
+	clientOptions []byte // the member providerOptions; nil is absent or null
+	gateway       bool   // the models of the request are from there
 }
 
 // few is the initial capacity of lists. Counting their values first would scan the
@@ -87,6 +99,9 @@ func (d *decoder) body(body []byte) {
 	if !stated {
 		d.failAt("state", mustBeGiven)
 	}
+	if d.clientOptions != nil {
+		d.providerOptions()
+	}
 }
 
 func (d *decoder) member(name string, value []byte) {
@@ -95,7 +110,7 @@ func (d *decoder) member(name string, value []byte) {
 	case "model":
 		r.Model = d.name(value)
 	case "models":
-		r.Models = d.entries(value, maxModels+1) // reads one more than allowed, which is then refused
+		r.Models = d.entries(value)
 	case "preset":
 		r.Preset = d.name(value)
 	case "state":
@@ -106,6 +121,12 @@ func (d *decoder) member(name string, value []byte) {
 		if !jsontext.IsNull(value) {
 			p := preferencesDecoder{d.problems}
 			r.Provider = p.decode(value)
+		}
+	case "providerOptions":
+		d.clientOptions = raw(value)
+	case "routing":
+		if !jsontext.IsNull(value) {
+			r.Routing = new(d.routing(value))
 		}
 	case "session_id":
 		r.SessionID = d.text(value)
@@ -155,25 +176,6 @@ func (d *decoder) question(name string, value []byte) {
 	}
 	d.leave()
 	d.request.Questions = append(d.request.Questions, q)
-}
-
-// entries reads the models of a request, at most most of them.
-func (d *decoder) entries(value []byte, most int) []Entry {
-	if value[0] != '[' {
-		d.fail("must be an array of strings")
-		return nil
-	}
-	n := length(value)
-	if n == 0 {
-		return nil
-	}
-	list := make([]Entry, 0, min(n, most))
-	for m := jsontext.Walk(value); m.Next() && m.Index < most; {
-		d.enter(strconv.Itoa(m.Index))
-		list = append(list, Entry{Model: d.name(m.Value)})
-		d.leave()
-	}
-	return list
 }
 
 // kind returns the kind that value names, or "".

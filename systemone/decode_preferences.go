@@ -63,17 +63,17 @@ func (d preferencesDecoder) decode(value []byte) *Preferences {
 
 // members reads an object with read, which returns false for an unknown member. A
 // nil value, here and below, is null or absent.
-func (d preferencesDecoder) members(object []byte, read func(name string, value []byte) bool) {
-	if object == nil || !d.isObject(object) {
+func (p *problems) members(object []byte, read func(name string, value []byte) bool) {
+	if object == nil || !p.isObject(object) {
 		return
 	}
 	for m := jsontext.Walk(object); m.Next(); {
 		name := string(m.Name)
-		d.enter(name)
+		p.enter(name)
 		if !read(name, raw(m.Value)) {
-			d.fail(unknownMember)
+			p.fail(unknownMember)
 		}
-		d.leave()
+		p.leave()
 	}
 }
 
@@ -84,7 +84,7 @@ func (d preferencesDecoder) member(p *Preferences, name string, value []byte) bo
 			p.AllowFallbacks = new(d.boolean(value))
 		}
 	case "data_collection":
-		p.DataCollection = word(d, value, DataCollectionAllow, DataCollectionDeny)
+		p.DataCollection = word(d.problems, value, DataCollectionAllow, DataCollectionDeny)
 	case "enforce_distillable_text":
 		p.EnforceDistillableText = d.boolean(value)
 	case "ignore":
@@ -115,18 +115,18 @@ func (d preferencesDecoder) member(p *Preferences, name string, value []byte) bo
 	return true
 }
 
-func (d preferencesDecoder) boolean(value []byte) bool {
+func (p *problems) boolean(value []byte) bool {
 	if value == nil {
 		return false
 	}
 	if c := value[0]; c != 't' && c != 'f' {
-		d.fail("must be true or false")
+		p.fail("must be true or false")
 	}
 	return value[0] == 't'
 }
 
 // word reads one of the allowed words.
-func word[T ~string](d preferencesDecoder, value []byte, allowed ...T) T {
+func word[T ~string](p *problems, value []byte, allowed ...T) T {
 	if value == nil {
 		return ""
 	}
@@ -135,7 +135,7 @@ func word[T ~string](d preferencesDecoder, value []byte, allowed ...T) T {
 			return w
 		}
 	}
-	d.fail(mustBeOneOf(allowed...))
+	p.fail(mustBeOneOf(allowed...))
 	return ""
 }
 
@@ -274,14 +274,14 @@ func (d preferencesDecoder) sort(s *Sort, value []byte) {
 	switch {
 	case value == nil:
 	case value[0] == '"':
-		s.By = word(d, value, sorts()...)
+		s.By = word(d.problems, value, sorts()...)
 	case value[0] == '{':
 		d.members(value, func(name string, value []byte) bool {
 			switch name {
 			case "by":
-				s.By = word(d, value, sorts()...)
+				s.By = word(d.problems, value, sorts()...)
 			case "partition":
-				s.Partition = word(d, value, PartitionModel, PartitionNone)
+				s.Partition = word(d.problems, value, PartitionModel, PartitionNone)
 			default:
 				return false
 			}

@@ -19,7 +19,8 @@ import (
 //
 // Token counts are read by [ParseCount], and the cost is a number that is not
 // negative. A noul, score, probability or confidence is a number that a float64 can
-// represent. A legend entry that belongs to no level is dropped.
+// represent. A legend entry that belongs to no level is dropped. An answer that has
+// a refusal in place of its noul, choice or score is a refusal.
 //
 // The error is an [*AnswerError] for the first problem found. It may contain the
 // upstream's name of an answer; remove that name before the error is shown to
@@ -208,7 +209,7 @@ func (d *responseDecoder) answers(value []byte) Answers {
 
 func (d *responseDecoder) answer(name string, value []byte) Answer {
 	a := Answer{Name: name}
-	var noul, choice, score, distribution, confidence, legend []byte
+	var noul, choice, score, refusal, distribution, confidence, legend []byte
 	for m := jsontext.Walk(value); m.Next(); {
 		if jsontext.IsNull(m.Value) {
 			continue
@@ -222,6 +223,8 @@ func (d *responseDecoder) answer(name string, value []byte) Answer {
 			choice = m.Value
 		case "score":
 			score = m.Value
+		case "refusal":
+			refusal = m.Value
 		case "probabilities":
 			distribution = m.Value
 		case "confidence":
@@ -243,7 +246,12 @@ func (d *responseDecoder) answer(name string, value []byte) Answer {
 		return a
 	}
 	if figure == nil {
-		d.fail(string(a.Kind) + " is missing")
+		if refusal != nil {
+			a.Refusal = d.text("refusal", refusal)
+		}
+		if a.Refusal == "" {
+			d.fail(string(a.Kind) + " is missing")
+		}
 		return a
 	}
 	switch a.Kind {

@@ -241,9 +241,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{"R49e", `{"models":[],"state":"s","questions":{"q":{"type":"noul","instructions":"?"}}}`, []string{"model: must be given"}},
 		{"empty model", strings.Replace(with(`"x":1`), `"m"`, `""`, 1), []string{"model: must not be empty"}},
 		{"models of other types", with(`"models":["a","",null,{}]`), []string{
-			"models.1: must not be empty", "models.2: must be a string", "models.3: must be a string",
+			"models.1: must not be empty", "models.2: must be a string or an object", "models.3.model: must be given",
 		}},
-		{"models no array", with(`"models":"a"`), []string{"models: must be an array of strings"}},
+		{"models no array", with(`"models":"a"`), []string{"models: must be an array of models"}},
 		{"empty preset", with(`"preset":""`), []string{"preset: must not be empty"}},
 		{"user", with(`"user":"` + strings.Repeat("a", 257) + `"`), []string{"user: must not be longer than 256 characters"}},
 		{"types", with(`"user":1,"session_id":null,"preset":true,"provider":[],"trace":"t"`), []string{

@@ -6,6 +6,10 @@
 // questions, options and levels is kept, because it decides ties, legends and what
 // an upstream model reads.
 //
+// A request may name several models. An [Entry] with a [Condition] begins a group,
+// which is asked when answers of the groups before it make the condition true;
+// [Condition.Match] names the questions that did.
+//
 // [Decoder.Decode] turns a body into a request; it is strict and reports every
 // problem. [Request.Validate] checks a request built by hand by the same rules.
 // [Check] checks an upstream's answers against the request, [Repair] also removes

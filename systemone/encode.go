@@ -35,6 +35,9 @@ func (r Request) AppendJSON(dst []byte) []byte {
 	if r.Provider != nil {
 		dst = r.Provider.AppendJSON(append(dst, `,"provider":`...))
 	}
+	if r.Routing != nil {
+		dst = r.Routing.appendJSON(append(dst, `,"routing":`...))
+	}
 	if r.SessionID != "" {
 		dst = AppendString(append(dst, `,"session_id":`...), r.SessionID)
 	}
@@ -120,14 +123,6 @@ func appendComma(dst []byte, i int) []byte {
 // appendName begins the i-th member.
 func appendName(dst []byte, i int, name string) []byte {
 	return append(AppendString(appendComma(dst, i), name), ':')
-}
-
-func appendEntries(dst []byte, list []Entry) []byte {
-	dst = append(dst, '[')
-	for i := range list {
-		dst = AppendString(appendComma(dst, i), list[i].Model)
-	}
-	return append(dst, ']')
 }
 
 func appendStrings(dst []byte, list []string) []byte {

@@ -56,6 +56,10 @@ func (a Answers) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil), nil }
 func (a *Answer) appendJSON(dst []byte) []byte {
 	o := object{dst: dst}
 	o.text("type", string(a.Kind))
+	if a.Refusal != "" {
+		o.text("refusal", a.Refusal)
+		return o.end()
+	}
 	switch a.Kind {
 	case Noul:
 		o.float("noul", &a.Noul)

@@ -1,23 +1,31 @@
 package systemone
 
+import (
+	"slices"
+
+	"github.com/signalbox/signalbox/internal/jsontext"
+)
+
 // Entry is one member of the list that Model and Models make: a model to ask. On
 // the wire it is a text where only Model is set, and an object otherwise.
 //
-// An entry with When begins a group. The entries without When behind it belong to
-// its group and are asked where the models before them fail.
+// An entry with When begins a group, and so does the first entry of a request. The
+// entries behind it belong to its group: they are asked where the models before
+// them fail. The When of a request's first entry has no effect, because there are
+// no answers before it.
 type Entry struct {
-	Model string // at most 256 characters
+	Model string // 1 to 256 characters
 	// When says which answers make the group due. Nil is no condition.
 	When  *Condition
 	Scope Scope // what the group is asked; only with When
-	// Required says that the request fails where the group is due and cannot
-	// answer. Without it the answers so far stay. Only with When.
+	// Required makes the request fail where the group is due and cannot answer.
+	// Without it the answers so far stay. Only with When.
 	Required bool
-	// ShopRefusals says that questions which a model refuses are asked of the
-	// entries that follow.
+	// ShopRefusals allows that questions which Model refuses for safety are asked
+	// of other models. Without it such a refusal is final.
 	ShopRefusals bool
-	// Calibration names the calibration that the bounds of When were chosen for;
-	// "" is none. On the wire it is a member of when.
+	// Calibration names the calibration for which the bounds of When were chosen, in
+	// at most 256 characters; "" is none. On the wire it is a member of when.
 	Calibration string
 }
 
@@ -38,37 +46,49 @@ type Scope string
 
 // The values of [Entry.Scope]; "" is [ScopeMatched].
 const (
-	ScopeMatched Scope = "matched" // those that the condition names
+	ScopeMatched Scope = "matched" // those that [Condition.Match] names
 	ScopeAll     Scope = "all"     // every question of the request
 )
 
-// Routing says what a request may cost and how it may be asked. The zero value
-// states nothing.
-type Routing struct {
-	// MaxCost is decimal text in USD that all attempts of the request together may
-	// cost, or "" for no limit.
-	MaxCost    string
-	DeadlineMS int // milliseconds, 1 to 600,000; 0 is none
-	Split      Split
-	Remember   Remember
+// UnmarshalJSON reads an entry as [Decoder.Decode] reads those of a request, except
+// that the questions of conditions may have any name. The error is an
+// [*InvalidError] with paths relative to the entry.
+func (e *Entry) UnmarshalJSON(data []byte) error {
+	p := problems{steps: make([]string, 0, 8)}
+	if !checkSyntax(data, 0, &p) {
+		return p.err()
+	}
+	got := p.entry(slices.Clone(jsontext.Trim(data)))
+	v := validator{problems: &p, trusted: true}
+	v.model(&got)
+	v.group(&got, nil)
+	if err := p.err(); err != nil {
+		return err
+	}
+	*e = got
+	return nil
 }
 
-// Split says whether a request that no endpoint can take whole is divided.
-type Split string
+// ValidateEntries checks entries built by hand, or those of a configuration, by the
+// rules and limits of a request's models, except that the questions of conditions
+// may have any name. It returns nil or an [*InvalidError] with paths that begin with
+// an index.
+func ValidateEntries(entries []Entry) error {
+	p := problems{}
+	v := validator{problems: &p}
+	v.models(entries)
+	v.conditions(entries, nil)
+	return p.err()
+}
 
-// The values of [Routing.Split]; "" is [SplitAuto].
-const (
-	SplitAuto  Split = "auto"
-	SplitNever Split = "never"
-)
-
-// Remember says how remembered answers are used. The program's configuration is the
-// upper limit; "" is that limit.
-type Remember string
-
-// The values of [Routing.Remember].
-const (
-	RememberOff   Remember = "off"   // neither used nor kept
-	RememberRead  Remember = "read"  // used
-	RememberWrite Remember = "write" // used and kept
-)
+// CheckConditions checks the conditions of entries against the questions that they
+// will look at: each question that a condition names must be given and be of a kind
+// that the condition looks at. [Request.Validate] does so for the entries of the
+// request; this is for valid entries that come from elsewhere. It returns nil or an
+// [*InvalidError] with paths that begin with at and an index.
+func CheckConditions(at string, entries []Entry, questions []Question) error {
+	p := problems{steps: []string{at}}
+	v := validator{problems: &p}
+	v.conditions(entries, kindsOf(questions))
+	return p.err()
+}

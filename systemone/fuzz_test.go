@@ -57,6 +57,8 @@ func FuzzCheckSyntax(f *testing.F) {
 func FuzzDecode(f *testing.F) {
 	addCorpus(f, "requests")
 	f.Add([]byte(with(`"provider":{"only":[],"sort":"cheap"},"models":[1,"x"],"trace":{"trace_id":1}`)))
+	f.Add([]byte(with(`"routing":{"max_cost":-0.0,"deadline_ms":0,"split":"odd","more":null},"models":[{"when":{"any":[{}]}}]`)))
+	f.Add([]byte(with(`"providerOptions":{"gateway":{"models":["x"],"only":[""],"zeroDataRetention":true,"has":[]}}`)))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, d := range []systemone.Decoder{{}, {Dialect: systemone.Native, Limits: systemone.Limits{Questions: 3, Options: 2, Levels: 2}, SessionID: "s"}} {
 			r, err := d.Decode(body)
@@ -105,7 +107,9 @@ func requireSameMeaning(t *testing.T, body []byte, r *systemone.Request) {
 	want := members(body)
 	require.Equal(t, text(want["model"]), r.Model)
 	require.Equal(t, text(want["preset"]), r.Preset)
-	require.Equal(t, text(want["user"]), r.User)
+	if want["user"] != nil {
+		require.Equal(t, text(want["user"]), r.User)
+	}
 	if want["session_id"] != nil {
 		require.Equal(t, text(want["session_id"]), r.SessionID)
 	}
@@ -139,6 +143,34 @@ func requireSameMeaning(t *testing.T, body []byte, r *systemone.Request) {
 			}
 		}
 	}
+}
+
+// FuzzDecodeEntry: decoding never panics. An accepted entry is valid, is written so
+// that it can be read again, and matches no answer where there is none.
+func FuzzDecodeEntry(f *testing.F) {
+	for _, s := range []string{
+		`"m"`, `{"model":"m"}`, `{"model":"m","when":` + nested(5) + `,"scope":"all","required":true,"shop_refusals":true}`, nested(6),
+		`{"model":"m","when":{"question":"q","probabilityBetween":[-0.0,1e-1],"calibration":"c"}}`,
+		`{"model":"m","when":{"atLeast":{"count":2.0,"conditions":[{"confidenceBelow":1},{"all":[{"confidenceBelow":0}]}]}}}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var e, again systemone.Entry
+		if err := e.UnmarshalJSON(data); err != nil {
+			require.NotEmpty(t, issues(t, err))
+			require.Zero(t, e)
+			return
+		}
+		require.NoError(t, systemone.ValidateEntries([]systemone.Entry{e}))
+		encoded := e.AppendJSON(nil)
+		require.NoError(t, again.UnmarshalJSON(encoded))
+		require.Equal(t, e, again)
+		require.Equal(t, encoded, again.AppendJSON(nil))
+		if e.When != nil {
+			require.Nil(t, e.When.Match([]systemone.Question{{Name: "q", Kind: systemone.Noul}, {Name: "r", Kind: systemone.Score}}, nil))
+		}
+	})
 }
 
 // FuzzDecodePreferences: decoding never panics. Accepted preferences are written so

@@ -38,13 +38,13 @@ func requests(d systemone.Dialect) *rapid.Generator[*systemone.Request] {
 		r := &systemone.Request{
 			Dialect:   d,
 			Model:     rapid.StringN(1, 20, -1).Draw(t, "model"),
-			Models:    systemone.Texts(optional(t, rapid.SliceOfN(rapid.StringN(1, 20, -1), 1, 3), "models")...),
 			Preset:    rapid.StringN(0, 20, -1).Draw(t, "preset"),
 			State:     orNull(d).Draw(t, "state"),
 			SessionID: rapid.StringN(0, 256, -1).Draw(t, "session"),
 			User:      rapid.StringN(0, 256, -1).Draw(t, "user"),
 			Trace:     optional(t, rapid.Just(json.RawMessage(`{"trace_id":"x","y":[1]}`)), "trace"),
 			Provider:  optional(t, preferences(), "provider"),
+			Routing:   optional(t, routings(), "routing"),
 		}
 		for _, name := range rapid.SliceOfNDistinct(rapid.StringN(1, 20, -1), 1, 5, rapid.ID).Draw(t, "names") {
 			q := systemone.Question{Name: name, Instructions: orNull(d).Draw(t, "instructions")}
@@ -63,7 +63,19 @@ func requests(d systemone.Dialect) *rapid.Generator[*systemone.Request] {
 			}
 			r.Questions = append(r.Questions, q)
 		}
+		r.Models = optional(t, entries(r.Questions), "models")
 		return r
+	})
+}
+
+func routings() *rapid.Generator[*systemone.Routing] {
+	return rapid.Custom(func(t *rapid.T) *systemone.Routing {
+		return &systemone.Routing{
+			MaxCost:    rapid.SampledFrom([]string{"", "0", "0.05", "0.000000001", "9000000000"}).Draw(t, "max_cost"),
+			DeadlineMS: rapid.IntRange(0, 600_000).Draw(t, "deadline"),
+			Split:      rapid.SampledFrom([]systemone.Split{"", "auto", "never"}).Draw(t, "split"),
+			Remember:   rapid.SampledFrom([]systemone.Remember{"", "off", "read", "write"}).Draw(t, "remember"),
+		}
 	})
 }
 

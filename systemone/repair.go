@@ -15,7 +15,7 @@ import "strconv"
 //   - the legend is the request's levels.
 //
 // Without a distribution, where t allows that, choice and score stay as given and
-// there is no confidence. Repair is idempotent. It does not change its input; the
+// there is no confidence. A refusal stays a refusal. Repair is idempotent. It does not change its input; the
 // legend shares memory with r.
 func Repair(r *Request, a Answers, t Tolerance) (Answers, error) {
 	size := 0
@@ -24,12 +24,15 @@ func Repair(r *Request, a Answers, t Tolerance) (Answers, error) {
 	}
 	rest := make([]Probability, min(size, count(a)))
 	out := make(Answers, len(r.Questions))
-	c := checker{rounding: t.rounding(), noDistribution: t.NoDistribution}
+	c := checker{rounding: t.rounding(), noDistribution: t.NoDistribution, refusals: r.Refusals}
 	err := c.all(r, a, func(at int, q *Question, given *Answer, p []float64) {
 		to := &out[at]
 		*to = Answer{Name: q.Name, Kind: q.Kind}
 		if len(p) > 0 {
 			to.Probabilities, rest = rest[:len(p):len(p)], rest[len(p):]
+		}
+		if to.Refusal = given.Refusal; to.Refusal != "" {
+			return
 		}
 		switch q.Kind {
 		case Choice:

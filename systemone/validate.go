@@ -2,6 +2,7 @@ package systemone
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -14,7 +15,7 @@ const (
 	defaultLevels    = 255
 
 	maxName   = 256      // characters of a name of a question or model, of a session id and of a user
-	maxModels = 64       // of the fallback list
+	maxModels = 64       // of a list
 	maxTrace  = 64 << 10 // bytes of a trace
 )
 
@@ -50,15 +51,23 @@ type validator struct {
 	limits  Limits
 	dialect Dialect
 	trusted bool // the raw JSON is checked, and names are UTF-8 and distinct
+	gateway bool // the models are those of providerOptions.gateway
 }
 
 func (v *validator) request(r *Request) {
 	if r.Model == "" && len(r.Models) == 0 && r.Preset == "" {
 		v.failAt("model", mustBeGiven)
 	}
-	v.models(r)
+	if problem := tooLong(r.Model); problem != "" {
+		v.failAt("model", problem)
+	}
+	v.enterModels()
+	v.models(r.Models)
+	v.leaveModels()
 	v.guidance("state", r.State, v.dialect == Native)
 	v.questions(r.Questions)
+	v.groups(r)
+	v.routing(r.Routing)
 	if r.Provider != nil {
 		v.enter("provider")
 		v.preferences(r.Provider)
@@ -75,21 +84,36 @@ func (v *validator) request(r *Request) {
 	v.leave()
 }
 
-// models also bounds the length of model names, because refusals repeat them.
-func (v *validator) models(r *Request) {
-	if problem := tooLong(r.Model); problem != "" {
-		v.failAt("model", problem)
+// groups notes the problems of the entries of a request that are not texts. Where
+// questions have problems, the names in conditions are not compared with them.
+func (v *validator) groups(r *Request) {
+	if !slices.ContainsFunc(r.Models, func(e Entry) bool { return !e.isText() }) {
+		return
+	}
+	v.enter("questions")
+	kinds := kindsOf(r.Questions)
+	if v.failed() {
+		kinds = nil
+	}
+	v.leave()
+	v.enterModels()
+	v.conditions(r.Models, kinds)
+	v.leaveModels()
+}
+
+func (v *validator) enterModels() {
+	if v.gateway {
+		v.enter("providerOptions")
+		v.enter("gateway")
 	}
 	v.enter("models")
-	defer v.leave()
-	v.atMost(len(r.Models), maxModels, "models")
-	for i := range r.Models[:min(len(r.Models), maxModels)] {
-		name := r.Models[i].Model
-		if name == "" {
-			v.failAt(strconv.Itoa(i), mustNotBeEmpty)
-		} else if problem := tooLong(name); problem != "" {
-			v.failAt(strconv.Itoa(i), problem)
-		}
+}
+
+func (v *validator) leaveModels() {
+	v.leave()
+	if v.gateway {
+		v.leave()
+		v.leave()
 	}
 }
 

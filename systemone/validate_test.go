@@ -51,7 +51,9 @@ func TestValidate(t *testing.T) {
 			"model: must not be longer than 256 characters",
 		}},
 		{"64 models", func(r *systemone.Request) { r.Models = slices.Repeat(systemone.Texts("m"), 64) }, nil},
-		{"65 models", func(r *systemone.Request) { r.Models = append(slices.Repeat(systemone.Texts("m"), 64), systemone.Entry{}) }, []string{
+		{"65 models", func(r *systemone.Request) {
+			r.Models = append(slices.Repeat(systemone.Texts("m"), 64), systemone.Entry{})
+		}, []string{
 			"models: must not have more than 64 models",
 		}},
 		{"empty fallback", func(r *systemone.Request) { r.Models = systemone.Texts("m", "") }, []string{"models.1: must not be empty"}},

@@ -125,8 +125,8 @@ func (b builder) upstream(place string, p providerConfig) (*upstream, error) {
 	}
 	u := &upstream{info: router.ProviderInfo{Slug: p.Slug, Name: p.Name}, kind: p.Kind}
 	if p.Kind == kindSimilarity {
-		if p.Profile != "" || p.BaseURL != "" || p.APIKeyEnv != "" {
-			return nil, at(place, "a %q provider takes neither profile, base_url nor api_key_env", kindSimilarity)
+		if p.Profile != "" || p.BaseURL != "" || p.APIKeyEnv != "" || p.SilenceRefuses != nil {
+			return nil, at(place, "a %q provider takes no further member", kindSimilarity)
 		}
 		return u, u.embed(place)
 	}
@@ -151,6 +151,9 @@ func (b builder) upstream(place string, p providerConfig) (*upstream, error) {
 	}
 	if p.Profile != "" {
 		return nil, at(place+".profile", "belongs to kind %q", kindSystemOne)
+	}
+	if p.SilenceRefuses != nil {
+		return nil, at(place+".silence_refuses", "belongs to kind %q", kindSystemOne)
 	}
 	if p.Kind == kindGemini {
 		return u, u.gemini(place, p.BaseURL, key)

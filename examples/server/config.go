@@ -27,6 +27,8 @@ type providerConfig struct {
 	Profile   string `json:"profile"`
 	BaseURL   string `json:"base_url"`
 	APIKeyEnv string `json:"api_key_env"`
+
+	SilenceRefuses *bool `json:"silence_refuses"`
 }
 
 type modelConfig struct {
@@ -56,6 +58,7 @@ type endpointConfig struct {
 	TokensPerByte  float64       `json:"tokens_per_byte"`
 	MaxPrompt      int           `json:"max_prompt_tokens"`
 	MaxCompletion  int           `json:"max_completion_tokens"`
+	Rounding       *float64      `json:"rounding"`
 
 	SupportedParameters []string `json:"supported_parameters"`
 }

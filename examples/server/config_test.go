@@ -6,6 +6,8 @@ import (
 	"flag"
 	"io"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"reflect"
 	"regexp"
@@ -18,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // plainConfig is valid; tests replace a part of it by a mistake.
@@ -89,6 +92,10 @@ func TestMistakesAreOneLineThatNamesThePlace(t *testing.T) {
 		"too many tokens":     {`"upstream_model": "j"`, `"tokens_per_byte": 1001`, "tokens per byte outside 0 to 1000"},
 		"negative tokens":     {`"upstream_model": "j"`, `"tokens_per_byte": -0.5`, "endpoints[0].tokens_per_byte: must be a number, 0 or more"},
 		"text for a number":   {`"upstream_model": "j"`, `"tokens_per_byte": "0.5"`, "endpoints[0].tokens_per_byte: must be a number, 0 or more"},
+		"silence of openai":   {`"kind": "systemone"`, `"kind": "openai", "silence_refuses": false`, `providers[0].silence_refuses: belongs to kind "systemone"`},
+		"silence of embedded": {`"kind": "systemone", "base_url": "http://127.0.0.1:1/v1"`, `"kind": "similarity", "silence_refuses": true`, `providers[0]: a "similarity" provider takes no further member`},
+		"rounding too coarse": {`"upstream_model": "j"`, `"rounding": 1`, "a rounding outside 0 to 1"},
+		"negative rounding":   {`"upstream_model": "j"`, `"rounding": -0.01`, "endpoints[0].rounding: must be a number, 0 or more"},
 		"text for bool":       {`"upstream_model": "j"`, `"zdr": "yes"`, "endpoints[0].zdr: must be true or false"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -215,6 +222,44 @@ func TestQuantizationIsOverwrittenOnlyWhenGiven(t *testing.T) {
 	assert.Equal(t, "int8", build(c), "the embedded model's own")
 	c.Endpoints[0].Quantization = "fp16"
 	assert.Equal(t, "fp16", build(c))
+}
+
+// A missing answer is a refusal where the profile or the operator says so.
+func TestSilenceRefusesWhereItIsSaid(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"answers":{}}`))
+	}))
+	defer up.Close()
+	for _, c := range []struct {
+		profile string
+		said    *bool
+		want    []router.Refusal
+	}{
+		{"typesafe", nil, nil},
+		{"typesafe", new(true), []router.Refusal{{Question: "q"}}},
+		{"openrouter", nil, []router.Refusal{{Question: "q"}}},
+		{"openrouter", new(false), nil},
+	} {
+		b := builder{getenv: func(string) string { return "" }, warn: func(string) {}}
+		u, err := b.upstream("providers[0]", providerConfig{Slug: "up", Kind: kindSystemOne, Profile: c.profile, BaseURL: up.URL, SilenceRefuses: c.said})
+		require.NoError(t, err)
+		got, err := u.info.Client.Decide(t.Context(), router.Attempt{Model: "m", Request: &systemone.Request{
+			State: systemone.Text("s"), Questions: []systemone.Question{{Name: "q", Kind: systemone.Noul, Instructions: systemone.Text("i")}},
+		}})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got.Refused, c)
+	}
+}
+
+// The operator may state how coarse the probabilities of an endpoint are.
+func TestRoundingIsThatOfTheProfileUnlessGiven(t *testing.T) {
+	for member, want := range map[string]float64{"": 0.01, `"rounding": 0.0001, `: 0.0001, `"rounding": 0, `: 0} {
+		c, err := decodeConfig([]byte(strings.Replace(plainConfig, `"upstream_model"`, member+`"upstream_model"`, 1)))
+		require.NoError(t, err)
+		catalog, err := builder{getenv: func(string) string { return "" }, warn: func(string) {}}.catalog(c)
+		require.NoError(t, err)
+		assert.InDelta(t, want, catalog.Endpoints()[0].Tolerance.Rounding, 0, member)
+	}
 }
 
 func TestEndpointsOfAModelAgreeOnDistillation(t *testing.T) {

@@ -161,6 +161,10 @@
 //	             default: no credential is sent. If the variable is unset or empty
 //	             the provider is disabled with a warning, and its endpoints are
 //	             switched off
+//	silence_refuses
+//	             whether a "systemone" service refuses a question by leaving its
+//	             answer out; default: that of the profile, which is true for openrouter.
+//	             With false such a reply is a failure
 //
 // Accounts may store a credential of their own (POST /byok) for any provider where it
 // can work. It cannot for "similarity", for the profile cloudflare-clef, whose address
@@ -205,6 +209,11 @@
 //	tokens_per_byte  the most tokens that are estimated for a byte of a prompt, e.g.
 //	                 0.5; default 1. A smaller figure reserves less of a limit for each
 //	                 call; a call that costs more than was reserved is charged in full
+//	rounding         unit to which probabilities are rounded, e.g. 0.0001 for four
+//	                 decimals, or 0 for full precision; default: 0.01, but 0.0001 for
+//	                 cloudflare-clef, 0.000001 for ollama and 0 for "similarity".
+//	                 Replies are checked as exactly as that. A choice with more options
+//	                 than the service takes is asked in parts only with 0.0001 or less
 //	usage_required   whether a reply without token counts is a failure; default false:
 //	                 the counts are estimated
 //	last_resort      whether the endpoint is tried after every other endpoint of its

@@ -46,6 +46,9 @@ func (u *upstream) systemOne(place string, p providerConfig, key router.Secret) 
 		profile.User = "user" // sent only for endpoints that support the parameter
 	}
 	profile.KeyOptional = true // a provider without api_key_env gets no credential
+	if p.SilenceRefuses != nil {
+		profile.SilenceRefuses = *p.SilenceRefuses
+	}
 	return u.connect(place, key, func(key router.Secret) (router.Provider, error) {
 		return systemonehttp.New(systemonehttp.Config{BaseURL: p.BaseURL, APIKey: key, Profile: profile})
 	})
@@ -124,6 +127,9 @@ func (e endpointConfig) endpoint(place string, u *upstream) (router.Endpoint, er
 	out.AttemptTimeout = time.Duration(e.AttemptTimeout) * time.Millisecond
 	if e.SupportedParameters != nil {
 		out.Parameters = e.SupportedParameters
+	}
+	if e.Rounding != nil {
+		out.Tolerance.Rounding = *e.Rounding
 	}
 	e.Limits.apply(&out.Limits)
 	out.Off = u.off

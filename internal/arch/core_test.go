@@ -46,7 +46,7 @@ func linked(t *testing.T, all []source, roots ...string) (ours, others []string)
 func TestTheCoreLinksTwoModules(t *testing.T) {
 	ours, others := linked(t, production(t), "router", "systemone")
 	assert.Equal(t, []string{"github.com/google/uuid", "github.com/shopspring/decimal"}, others)
-	assert.Equal(t, []string{"internal/jsontext", "internal/typednil", "router", "systemone"}, ours)
+	assert.Equal(t, []string{"internal/jsontext", "internal/panics", "internal/split", "internal/typednil", "router", "systemone"}, ours)
 }
 
 // TestLinked runs the walk on a package that imports a lot.

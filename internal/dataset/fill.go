@@ -112,14 +112,14 @@ func (d *Data) fillKeys(ctx context.Context, db sqldb.DB) error {
 }
 
 const (
-	byKey     = `day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, requests, prompt, completion, reasoning, cached, credit, total`
-	byAccount = `day, account, workspace, model, permaslug, endpoint, provider, requests, prompt, completion, reasoning, cached, credit, total`
+	byKey     = `day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, reason, requests, prompt, completion, reasoning, cached, credit, total`
+	byAccount = `day, account, workspace, model, permaslug, endpoint, provider, reason, requests, prompt, completion, reasoning, cached, credit, total`
 )
 
 func usageColumns() []string {
 	return []string{
 		"day text", "account text", "workspace text", "member text", "key_hash text", "model text", "permaslug text", "endpoint text", "provider text",
-		"requests bigint", "prompt bigint", "completion bigint", "reasoning bigint", "cached bigint", "credit bigint", "total bigint",
+		"reason text", "requests bigint", "prompt bigint", "completion bigint", "reasoning bigint", "cached bigint", "credit bigint", "total bigint",
 	}
 }
 
@@ -146,7 +146,7 @@ func (d *Data) fillUsage(ctx context.Context, db sqldb.DB, account int, list []u
 		text: `INSERT INTO {events} (id, admitted, ` + byKey + `)
 			WITH RECURSIVE turns (turn) AS (SELECT 0 UNION ALL SELECT turn + 1 FROM turns WHERE turn + 1 < ` + strconv.Itoa(most) + `)
 			SELECT 'gen-dec-' || u.account || '-' || substr(u.key_hash, 1, 16) || '-' || u.day || '-' || turns.turn || '/0', n.start + turns.turn,
-				u.day, u.account, u.workspace, u.member, u.key_hash, u.model, u.permaslug, u.endpoint, u.provider, 1,
+				u.day, u.account, u.workspace, u.member, u.key_hash, u.model, u.permaslug, u.endpoint, u.provider, u.reason, 1,
 				u.prompt / u.requests, u.completion / u.requests, u.reasoning / u.requests, u.cached / u.requests,
 				u.credit / u.requests, u.total / u.requests
 			FROM {n} JOIN {usage_by_key} AS u ON u.account = n.account AND u.day = n.day JOIN turns ON turns.turn < u.requests`,

@@ -84,7 +84,7 @@ func (d *Data) row(day int, p router.Principal, endpoint, requests int, f figure
 	model := fmt.Sprintf("maker-%d/model-%d", endpoint/2%7, endpoint/2)
 	row := []any{
 		router.Daily.Window(d.day(day)), p.Account, p.Workspace, p.Member, p.KeyHash, model, model + "-20260901",
-		uuid.UUID{0: 1, 15: byte(endpoint)}.String(), fmt.Sprintf("Provider %d", endpoint%8), int64(requests),
+		uuid.UUID{0: 1, 15: byte(endpoint)}.String(), fmt.Sprintf("Provider %d", endpoint%8), string(router.LegFirst), int64(requests),
 	}
 	for _, n := range f {
 		row = append(row, n)

@@ -40,6 +40,7 @@ type eventRow struct {
 	Permaslug string `json:"permaslug"`
 	Endpoint  string `json:"endpoint"`
 	Provider  string `json:"provider"`
+	Reason    string `json:"reason,omitempty"`
 
 	Requests   int64 `json:"requests,omitempty"`
 	Prompt     int64 `json:"prompt,omitempty"`
@@ -54,7 +55,7 @@ func rowOfEvent(e *router.Event) eventRow {
 	return eventRow{
 		ID: e.ID, Admitted: sqldb.Micros(e.Admitted), Day: router.Daily.Window(e.Admitted),
 		Account: e.Principal.Account, Workspace: e.Principal.Workspace, Member: e.Principal.Member, KeyHash: e.Principal.KeyHash,
-		Model: e.Model, Permaslug: e.Permaslug, Endpoint: e.Endpoint.String(), Provider: e.Provider,
+		Model: e.Model, Permaslug: e.Permaslug, Endpoint: e.Endpoint.String(), Provider: e.Provider, Reason: string(e.Reason),
 		Requests: e.Requests, Prompt: e.Prompt, Completion: e.Completion, Reasoning: e.Reasoning, Cached: e.Cached,
 		Credit: int64(e.Cost.Credit), Total: int64(e.Cost.Total),
 	}
@@ -73,7 +74,7 @@ func decodeEvent(text string) (e router.Event, err error) {
 	e = router.Event{
 		ID: r.ID, Admitted: sqldb.Instant(r.Admitted),
 		Principal: router.Principal{Account: r.Account, Workspace: r.Workspace, Member: r.Member, KeyHash: r.KeyHash},
-		Model:     r.Model, Permaslug: r.Permaslug, Provider: r.Provider,
+		Model:     r.Model, Permaslug: r.Permaslug, Provider: r.Provider, Reason: router.LegReason(r.Reason),
 		Requests: r.Requests, Prompt: r.Prompt, Completion: r.Completion, Reasoning: r.Reasoning, Cached: r.Cached,
 		Cost: router.Amount{Credit: router.USD(r.Credit), Total: router.USD(r.Total)},
 	}
@@ -152,7 +153,7 @@ func insertable(rows []eventRow) [][]any {
 // usage returns the columns of a row without its ID and its instant.
 func (r *eventRow) usage() []any {
 	return []any{
-		r.Day, r.Account, r.Workspace, r.Member, r.KeyHash, r.Model, r.Permaslug, r.Endpoint, r.Provider,
+		r.Day, r.Account, r.Workspace, r.Member, r.KeyHash, r.Model, r.Permaslug, r.Endpoint, r.Provider, r.Reason,
 		r.Requests, r.Prompt, r.Completion, r.Reasoning, r.Cached, r.Credit, r.Total,
 	}
 }

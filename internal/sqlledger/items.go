@@ -12,7 +12,7 @@ import (
 
 // Items implements [activity.Store].
 func (s *Activity) Items(ctx context.Context, r activity.Range) (items []activity.Item, err error) {
-	text := `SELECT day, model, permaslug, endpoint, provider, workspace, ` + figures + ` FROM `
+	text := `SELECT day, model, permaslug, endpoint, provider, workspace, reason, ` + figures + ` FROM `
 	const within = ` WHERE account = $1 AND day >= $2 AND day <= $3 AND day >= (` + theHorizon + `)`
 	args := []any{r.Account, r.From, r.To}
 	switch {
@@ -71,7 +71,7 @@ func mergedItems(items []activity.Item) []activity.Item {
 	for _, item := range items {
 		of := activity.Item{
 			Date: item.Date, Model: item.Model, Permaslug: item.Permaslug, Endpoint: item.Endpoint, Provider: item.Provider,
-			Workspace: item.Workspace,
+			Workspace: item.Workspace, Reason: item.Reason,
 		}
 		i, ok := at[of]
 		if !ok {
@@ -91,7 +91,7 @@ func mergedItems(items []activity.Item) []activity.Item {
 
 func scanItem(rows sqldb.Rows) (activity.Item, error) {
 	var r eventRow
-	if err := rows.Scan(&r.Day, &r.Model, &r.Permaslug, &r.Endpoint, &r.Provider, &r.Workspace, &r.Requests, &r.Prompt,
+	if err := rows.Scan(&r.Day, &r.Model, &r.Permaslug, &r.Endpoint, &r.Provider, &r.Workspace, &r.Reason, &r.Requests, &r.Prompt,
 		&r.Completion, &r.Reasoning, &r.Cached, &r.Credit, &r.Total); err != nil {
 		return activity.Item{}, err
 	}
@@ -101,7 +101,7 @@ func scanItem(rows sqldb.Rows) (activity.Item, error) {
 // item returns a row as callers of Items see it.
 func (r *eventRow) item() (i activity.Item, err error) {
 	i = activity.Item{
-		Date: r.Day, Model: r.Model, Permaslug: r.Permaslug, Provider: r.Provider, Workspace: r.Workspace,
+		Date: r.Day, Model: r.Model, Permaslug: r.Permaslug, Provider: r.Provider, Workspace: r.Workspace, Reason: router.LegReason(r.Reason),
 		Requests: r.Requests, Prompt: r.Prompt, Completion: r.Completion, Reasoning: r.Reasoning, Cached: r.Cached,
 		Cost: router.Amount{Credit: router.USD(r.Credit), Total: router.USD(r.Total)},
 	}

@@ -36,7 +36,7 @@ func keepsEvents(events []router.Event) bool {
 
 func keepsEvent(e *router.Event) bool {
 	p := &e.Principal
-	return keeps(e.ID) && keeps(p.Account, p.Workspace, p.Member, p.KeyHash, e.Model, e.Permaslug, e.Provider)
+	return keeps(e.ID) && keeps(p.Account, p.Workspace, p.Member, p.KeyHash, e.Model, e.Permaslug, e.Provider, string(e.Reason))
 }
 
 // keeps reports whether texts can be stored and together fit into one key.

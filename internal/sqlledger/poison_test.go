@@ -20,9 +20,12 @@ func TestRecordRefusesWhatNoRollUpTakes(t *testing.T) {
 	onBoth(t, func(t *testing.T, b books) {
 		t.Helper()
 		e := used(router.Hold{Event: holdOf([16]byte{1}, someone(), noon(), 1).Event}, 1)
-		long := e
-		long.ID, long.Model = "long", longText()
-		require.Error(t, b.Activity.Record(t.Context(), []router.Event{long}))
+		model, reason := e, e
+		model.ID, model.Model = "model", longText()
+		reason.ID, reason.Reason = "reason", router.LegReason(longText())
+		for _, long := range []router.Event{model, reason} {
+			require.Error(t, b.Activity.Record(t.Context(), []router.Event{long}), long.ID)
+		}
 		require.NoError(t, b.Activity.Record(t.Context(), []router.Event{e}))
 		b.fold(t)
 		assert.False(t, b.left(t))

@@ -61,21 +61,21 @@ const (
 	unlessThere = ` ON CONFLICT (id) DO NOTHING`
 
 	figures   = `requests, prompt, completion, reasoning, cached, credit, total`
-	eventText = `id, admitted, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + figures
+	eventText = `id, admitted, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, reason, ` + figures
 	newEvents = `INSERT INTO {events} (` + eventText + `) SELECT ` + eventText + ` FROM {n} WHERE true ORDER BY id`
 	addEvents = newEvents + unlessThere
-	usage     = `day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, ` + figures
+	usage     = `day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, reason, ` + figures
 	// The lists of events that the roll-ups do not count yet.
 	addLists  = `INSERT INTO {events_new} (account, size, events) SELECT account, size, events FROM {n} WHERE true`
 	oldLists  = `SELECT id, size FROM {events_new} ORDER BY id LIMIT $1`
 	theLists  = `SELECT id, size, account, events FROM {events_new}`
 	loadLists = theLists + ` WHERE id IN (SELECT n.id FROM {n}) ORDER BY id FOR UPDATE`
 	dropLists = `DELETE FROM {events_new} WHERE id IN (SELECT n.id FROM {n})`
-	byKey     = `account, key_hash, day, member, workspace, model, permaslug, endpoint, provider`
+	byKey     = `account, key_hash, day, member, workspace, model, permaslug, endpoint, provider, reason`
 	addByKey  = `INSERT INTO {usage_by_key} AS u (` + byKey + `, ` + figures + `)
 		SELECT ` + byKey + `, ` + figures + ` FROM {n} WHERE true ORDER BY ` + byKey + `
 		ON CONFLICT (` + byKey + `) DO UPDATE SET `
-	byAccount    = `account, day, workspace, model, permaslug, endpoint, provider`
+	byAccount    = `account, day, workspace, model, permaslug, endpoint, provider, reason`
 	addByAccount = `INSERT INTO {usage_by_account} AS u (` + byAccount + `, ` + figures + `)
 		SELECT ` + byAccount + `, ` + figures + ` FROM {n} WHERE true ORDER BY ` + byAccount + `
 		ON CONFLICT (` + byAccount + `) DO UPDATE SET `
@@ -115,7 +115,7 @@ func listColumns() []string { return []string{"account text", "size bigint", "ev
 func usageColumns() []string {
 	return []string{
 		"day text", "account text", "workspace text", "member text", "key_hash text",
-		"model text", "permaslug text", "endpoint text", "provider text", "requests bigint", "prompt bigint",
+		"model text", "permaslug text", "endpoint text", "provider text", "reason text", "requests bigint", "prompt bigint",
 		"completion bigint", "reasoning bigint", "cached bigint", "credit bigint", "total bigint",
 	}
 }

@@ -31,7 +31,7 @@ type tally struct {
 }
 
 const (
-	tallyTexts   = 8
+	tallyTexts   = 9
 	tallyFigures = 7
 	tallyLeast   = 2 * (1 + tallyTexts + tallyFigures) // bytes of the shortest sum
 )
@@ -43,7 +43,7 @@ type tallySum struct {
 
 // texts returns the fields that events of one sum have in common.
 func (r *eventRow) texts() [tallyTexts]*string {
-	return [...]*string{&r.Day, &r.Workspace, &r.Member, &r.KeyHash, &r.Model, &r.Permaslug, &r.Endpoint, &r.Provider}
+	return [...]*string{&r.Day, &r.Workspace, &r.Member, &r.KeyHash, &r.Model, &r.Permaslug, &r.Endpoint, &r.Provider, &r.Reason}
 }
 
 // figures returns the fields that are added up.

@@ -80,45 +80,45 @@ func TestTallyKeepsColumnsApart(t *testing.T) {
 	t.Parallel()
 	row := eventRow{
 		Day: "day", Account: "account", Workspace: "workspace", Member: "member", KeyHash: "key", Model: "model", Permaslug: "permaslug",
-		Endpoint: "endpoint", Provider: "provider",
+		Endpoint: "endpoint", Provider: "provider", Reason: "reason",
 		Requests: 1, Prompt: 2, Completion: 3, Reasoning: 4, Cached: 5, Credit: 6, Total: 7,
 	}
 	other := row
 	other.Member = "day"
 	statement := listsOf([]eventRow{row, other, row})
-	assert.Equal(t, [][]any{{"account", int64(3), `{"events":3,"texts":["day","workspace","member","key","model","permaslug","endpoint","provider"],` +
-		`"sums":[[0,1,2,3,4,5,6,7,2,4,6,8,10,12,14],[0,1,0,3,4,5,6,7,1,2,3,4,5,6,7]]}`}}, statement.Rows)
+	assert.Equal(t, [][]any{{"account", int64(3), `{"events":3,"texts":["day","workspace","member","key","model","permaslug","endpoint","provider","reason"],` +
+		`"sums":[[0,1,2,3,4,5,6,7,8,2,4,6,8,10,12,14],[0,1,0,3,4,5,6,7,8,1,2,3,4,5,6,7]]}`}}, statement.Rows)
 	_, listed := talliesOf(t, []eventRow{row, other})
 	assert.Equal(t, []eventRow{row, other}, listed)
 }
 
 func TestTalliedRefuses(t *testing.T) {
 	t.Parallel()
-	const sum = `[0,0,0,0,0,0,0,0,1,2,3,4,5,6,7]`
+	const sum = `[0,0,0,0,0,0,0,0,0,1,2,3,4,5,6,7]`
 	valid := func(sums string) string { return `{"events":1,"texts":["a"],"sums":[` + sums + `]}` }
 	_, _, err := tallied(valid(sum+","+sum), "acme")
 	require.NoError(t, err)
 	for text, want := range map[string]string{
-		"":                                         `byte 0: expected {"events":`,
-		"null":                                     `byte 0: expected {"events":`,
-		`{"events":`:                               "byte 10: expected a 64-bit integer",
-		`{"events":01,"texts":[]`:                  "byte 10: expected a 64-bit integer",
-		`{"events":9223372036854775808`:            "byte 10: expected a 64-bit integer",
-		`{"events":1,"texts":["a`:                  "byte 22: unterminated text",
-		`{"events":1,"texts":["a\`:                 "byte 22: unterminated text",
-		`{"events":1,"texts":["\x"]`:               "byte 22: invalid character 'x' in string escape code",
-		"{\"events\":1,\"texts\":[\"\n":            "byte 22: control character in a text",
-		`{"events":1,"texts":["a",]`:               `byte 25: expected "`,
-		`{"events":1,"texts":["a""b"]`:             "byte 24: expected ,",
-		`{"events":1,"texts":["a"]}`:               `byte 25: expected ,"sums":[`,
-		valid(sum + ","):                           "byte 66: expected [",
-		valid("[]"):                                "byte 35: expected a 64-bit integer",
-		valid("[0,0,0,0,0,0,0,1,1,2,3,4,5,6,7]"):   "byte 50: no text 1 among 1",
-		valid("[0,0,0,0,-1,0,0,0,1,2,3,4,5,6,7]"):  "byte 45: no text -1 among 1",
-		valid("[0,0,0,0,0,0,0,0,1,2,3,4,5,6]"):     "byte 62: expected ,",
-		valid("[0,0,0,0,0,0,0,0,1,2,3,4,5,6,7,8]"): "byte 64: expected ]",
-		valid("[0,0,0,0,0,0,0,0,1,2,3,4,5,6,1.5]"): "byte 64: expected ]",
-		valid(sum) + " ":                           "byte 67: text after the end of the list",
+		"":                                           `byte 0: expected {"events":`,
+		"null":                                       `byte 0: expected {"events":`,
+		`{"events":`:                                 "byte 10: expected a 64-bit integer",
+		`{"events":01,"texts":[]`:                    "byte 10: expected a 64-bit integer",
+		`{"events":9223372036854775808`:              "byte 10: expected a 64-bit integer",
+		`{"events":1,"texts":["a`:                    "byte 22: unterminated text",
+		`{"events":1,"texts":["a\`:                   "byte 22: unterminated text",
+		`{"events":1,"texts":["\x"]`:                 "byte 22: invalid character 'x' in string escape code",
+		"{\"events\":1,\"texts\":[\"\n":              "byte 22: control character in a text",
+		`{"events":1,"texts":["a",]`:                 `byte 25: expected "`,
+		`{"events":1,"texts":["a""b"]`:               "byte 24: expected ,",
+		`{"events":1,"texts":["a"]}`:                 `byte 25: expected ,"sums":[`,
+		valid(sum + ","):                             "byte 68: expected [",
+		valid("[]"):                                  "byte 35: expected a 64-bit integer",
+		valid("[0,0,0,0,0,0,0,0,1,1,2,3,4,5,6,7]"):   "byte 52: no text 1 among 1",
+		valid("[0,0,0,0,-1,0,0,0,0,1,2,3,4,5,6,7]"):  "byte 45: no text -1 among 1",
+		valid("[0,0,0,0,0,0,0,0,0,1,2,3,4,5,6]"):     "byte 64: expected ,",
+		valid("[0,0,0,0,0,0,0,0,0,1,2,3,4,5,6,7,8]"): "byte 66: expected ]",
+		valid("[0,0,0,0,0,0,0,0,0,1,2,3,4,5,6,1.5]"): "byte 66: expected ]",
+		valid(sum) + " ":                             "byte 69: text after the end of the list",
 	} {
 		events, sums, err := tallied(text, "acme")
 		require.ErrorIs(t, err, errTally, text)
@@ -130,9 +130,9 @@ func TestTalliedRefuses(t *testing.T) {
 
 // A text that the parser accepts is JSON with the same meaning.
 func FuzzTallied(f *testing.F) {
-	f.Add(`{"events":2,"texts":["day","a\"b","Ä"],"sums":[[0,1,2,0,1,2,0,1,1,2,3,-4,5,6,7],[0,0,0,0,0,0,0,0,9223372036854775807,0,0,0,0,0,-9223372036854775808]]}`)
+	f.Add(`{"events":2,"texts":["day","a\"b","Ä"],"sums":[[0,1,2,0,1,2,0,1,2,1,2,3,-4,5,6,7],[0,0,0,0,0,0,0,0,0,9223372036854775807,0,0,0,0,0,-9223372036854775808]]}`)
 	f.Add(`{"events":0,"texts":[],"sums":[]}`)
-	f.Add(`{"events":1,"texts":["\u0041\\"],"sums":[[0,0,0,0,0,0,0,9,1,2,3,4,5,6,7]]}`)
+	f.Add(`{"events":1,"texts":["\u0041\\"],"sums":[[0,0,0,0,0,0,0,0,9,1,2,3,4,5,6,7]]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		events, sums, err := tallied(text, "acme")
 		if err != nil {
@@ -173,7 +173,7 @@ func benchRows(keys int) []eventRow {
 				Account: "0192e4a0-0000-7000-8000-000000000001", Workspace: "0192e4a0-0000-7000-8000-000000000002",
 				Member: fmt.Sprintf("member-%d", i%keys%50), KeyHash: fmt.Sprintf("%064d", i%keys),
 			},
-			Model: "acme/judge", Permaslug: "acme/judge-20260901", Endpoint: uuid.UUID{byte(i % 20)}, Provider: "Ant Cloud",
+			Model: "acme/judge", Permaslug: "acme/judge-20260901", Endpoint: uuid.UUID{byte(i % 20)}, Provider: "Ant Cloud", Reason: router.LegFirst,
 			Requests: 1, Prompt: 500, Completion: 20, Cost: router.Amount{Credit: 1000, Total: 1000},
 		})
 	}

@@ -18,7 +18,7 @@ func (l listed) by(names []string) map[string][]int64 {
 		r := &l[i]
 		of := map[string]string{
 			"account": r.Account, "key_hash": r.KeyHash, "day": r.Day, "member": r.Member, "workspace": r.Workspace,
-			"model": r.Model, "permaslug": r.Permaslug, "endpoint": r.Endpoint, "provider": r.Provider,
+			"model": r.Model, "permaslug": r.Permaslug, "endpoint": r.Endpoint, "provider": r.Provider, "reason": r.Reason,
 		}
 		texts := make([]string, len(names))
 		for i, name := range names {

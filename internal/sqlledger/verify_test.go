@@ -119,7 +119,7 @@ func holdOf(id uuid.UUID, p router.Principal, at time.Time, amount router.USD) r
 		ID: id, Amount: router.Amount{Credit: amount, Total: amount}, Deadline: at.Add(time.Minute),
 		Event: router.Event{
 			ID: "gen-dec-" + id.String() + "/held", Admitted: at, Principal: p,
-			Model: "acme/judge", Permaslug: "acme/judge-1", Endpoint: uuid.UUID{1}, Provider: "Ant", Requests: 1,
+			Model: "acme/judge", Permaslug: "acme/judge-1", Endpoint: uuid.UUID{1}, Provider: "Ant", Reason: router.LegFirst, Requests: 1,
 		},
 	}
 	for owner := router.OwnerAccount; owner <= router.OwnerKey; owner++ {
@@ -187,12 +187,12 @@ func TestVerifyFinds(t *testing.T) {
 	const (
 		first   = ` WHERE id = (SELECT min(id) FROM {events_new})`
 		line    = ` WHERE owner = 'key:k1' AND win = '2026-11-21'`
-		dayKey  = `account="acme" key_hash="k1" day="2026-11-21" member="ada" workspace="home" model="acme/judge" permaslug="acme/judge-1" endpoint="01000000-0000-0000-0000-000000000000" provider="Ant"`
-		dayAll  = `account="acme" day="2026-11-21" workspace="home" model="acme/judge" permaslug="acme/judge-1" endpoint="01000000-0000-0000-0000-000000000000" provider="Ant"`
+		dayKey  = `account="acme" key_hash="k1" day="2026-11-21" member="ada" workspace="home" model="acme/judge" permaslug="acme/judge-1" endpoint="01000000-0000-0000-0000-000000000000" provider="Ant" reason="first"`
+		dayAll  = `account="acme" day="2026-11-21" workspace="home" model="acme/judge" permaslug="acme/judge-1" endpoint="01000000-0000-0000-0000-000000000000" provider="Ant" reason="first"`
 		ofKey   = `held of owner="key:k1" window="2026-11-21": `
 		figures = `requests=1 prompt=100 completion=10 reasoning=0 cached=0 credit=1 total=1`
-		event   = `id, admitted, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, requests, prompt, completion, reasoning, cached, credit, total`
-		usage   = `account, workspace, model, permaslug, endpoint, provider, requests, prompt, completion, reasoning, cached, credit, total`
+		event   = `id, admitted, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, reason, requests, prompt, completion, reasoning, cached, credit, total`
+		usage   = `account, workspace, model, permaslug, endpoint, provider, reason, requests, prompt, completion, reasoning, cached, credit, total`
 	)
 	cases := map[string]struct {
 		statement string
@@ -219,13 +219,17 @@ func TestVerifyFinds(t *testing.T) {
 		"by account, changed": {statement: `UPDATE {usage_by_account} SET cached = 7 WHERE day = '2026-11-21'`, want: []string{`usage_by_account of ` + dayAll + `: stored is cached=7, computed is cached=0`}},
 		"by account, lost":    {statement: `DELETE FROM {usage_by_account} WHERE day = '2026-11-21'`, want: []string{`usage_by_account of ` + dayAll + `: stored is nothing, computed is ` + figures}},
 		"by account, added, of zeros": {
-			statement: `INSERT INTO {usage_by_account} (day, ` + usage + `) VALUES ('2026-11-30', 'a', '', '', '', '', '', 0, 0, 0, 0, 0, 0, 0)`,
+			statement: `INSERT INTO {usage_by_account} (day, ` + usage + `) VALUES ('2026-11-30', 'a', '', '', '', '', '', '', 0, 0, 0, 0, 0, 0, 0)`,
 			want:      []string{`usage_by_account of account="a" day="2026-11-30"`},
 		},
 
 		"event, figure": {statement: `UPDATE {events} SET prompt = 99 WHERE day = '2026-11-21'`, want: []string{
 			`usage_by_key of ` + dayKey + `: stored is prompt=100, computed is prompt=99`,
 			`usage_by_account of ` + dayAll + `: stored is prompt=100, computed is prompt=99`,
+		}},
+		"event, reason": {statement: `UPDATE {events} SET reason = 'escalated' WHERE day = '2026-11-21'`, want: []string{
+			`usage_by_key`, `usage_by_key of ` + dayKey + `: stored is ` + figures + `, computed is nothing`,
+			`usage_by_account`, `usage_by_account of ` + dayAll + `: stored is ` + figures + `, computed is nothing`,
 		}},
 		"event, cost": {statement: `UPDATE {events} SET credit = 0 WHERE day = '2026-11-21'`, want: []string{`usage_by_key`, `usage_by_account`}, spent: 16},
 		"list, lost":  {unfolded: true, statement: `DELETE FROM {events_new}` + first, want: []string{`usage_by_key of ` + dayKey + `: stored is nothing, computed is ` + figures, `usage_by_account of ` + dayAll}},
@@ -249,12 +253,12 @@ func TestVerifyFinds(t *testing.T) {
 		"event, lost":    {statement: `DELETE FROM {events} WHERE day = '2026-11-21'`, want: []string{`usage_by_key`, `usage_by_account`}, spent: 16},
 		"event, instant": {statement: `UPDATE {events} SET admitted = 0 WHERE day = '2026-11-21'`, want: []string{`day of events admitted=0: stored is 2026-11-21, computed is 1970-01-01`}},
 		"event, instant of the latest": {
-			statement: `INSERT INTO {events} (` + event + `) SELECT 'x', admitted + 86400000000, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider,
+			statement: `INSERT INTO {events} (` + event + `) SELECT 'x', admitted + 86400000000, day, account, workspace, member, key_hash, model, permaslug, endpoint, provider, reason,
 				0, 0, 0, 0, 0, 0, 0 FROM {events} WHERE day = '2026-11-21'`,
 			want: []string{`day of events admitted=1795348800000000: stored is 2026-11-21, computed is 2026-11-22`},
 		},
 		"event, added, of zeros": {
-			statement: `INSERT INTO {events} (` + event + `) SELECT 'x', admitted, day, account, workspace, member, 'k2', 'other', permaslug, endpoint, provider,
+			statement: `INSERT INTO {events} (` + event + `) SELECT 'x', admitted, day, account, workspace, member, 'k2', 'other', permaslug, endpoint, provider, reason,
 				0, 0, 0, 0, 0, 0, 0 FROM {events} WHERE day = '2026-11-21'`,
 			want: []string{`usage_by_key`, `usage_by_account`},
 		},
@@ -263,7 +267,7 @@ func TestVerifyFinds(t *testing.T) {
 			want:      []string{`day of events admitted=1795262400000000: stored is x, computed is 2026-11-21`, `usage_by_key`, `usage_by_key`, `usage_by_account`, `usage_by_account`},
 		},
 		"event, added": {
-			statement: `INSERT INTO {events} (` + event + `) SELECT 'x', admitted, day, account, workspace, member, 'k2', model, permaslug, endpoint, provider,
+			statement: `INSERT INTO {events} (` + event + `) SELECT 'x', admitted, day, account, workspace, member, 'k2', model, permaslug, endpoint, provider, reason,
 				requests, prompt, completion, reasoning, cached, credit, total FROM {events} WHERE day = '2026-11-21'`,
 			want: []string{`usage_by_key`, `usage_by_account`}, spent: 16,
 		},

@@ -52,7 +52,10 @@ type Config struct {
 	MaxReplyBytes    int64 // default DefaultMaxReplyBytes
 	MaxInFlightBytes int64 // request and reply bodies together; default DefaultMaxInFlightBytes
 	Rules            []Rule
-	Now              func() time.Time // default time.Now; for Retry-After dates
+	// RetryBody finds in an error body, any text, for how long the upstream asks not
+	// to be called. It is used where no header says so; nil finds nothing.
+	RetryBody func(body []byte) time.Duration
+	Now       func() time.Time // default time.Now; for Retry-After dates
 }
 
 // Client posts bodies to one upstream. It is safe for concurrent use, starts no
@@ -71,6 +74,7 @@ type Client struct {
 	timeout   time.Duration
 	maxReply  int64
 	rules     []Rule
+	retryBody func([]byte) time.Duration
 	now       func() time.Time
 	pool      pool
 }
@@ -109,6 +113,7 @@ func New(cfg Config) (*Client, error) {
 		requestID: http.CanonicalHeaderKey(cfg.RequestIDHeader),
 		maxReply:  cfg.MaxReplyBytes,
 		rules:     cfg.Rules,
+		retryBody: cfg.RetryBody,
 		now:       cfg.Now,
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.header)) {
@@ -339,6 +344,9 @@ func (c *Client) refusal(resp *http.Response) *router.UpstreamError {
 	if buf.readAll(resp.Body, errorBytes) == nil {
 		if class, ok := Match(c.rules, resp.StatusCode, buf.B); ok {
 			out.Class = class
+		}
+		if out.RetryAfter == 0 && c.retryBody != nil {
+			out.RetryAfter = c.retryBody(buf.B)
 		}
 	}
 	return out

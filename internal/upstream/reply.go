@@ -3,6 +3,7 @@ package upstream
 import (
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 
@@ -10,8 +11,9 @@ import (
 )
 
 const (
-	maxName = 256
-	maxCost = 32
+	maxName    = 256
+	maxCost    = 32
+	maxRefusal = 4 << 10
 )
 
 // Name returns an upstream's name of something, for logs and metadata: visible
@@ -21,6 +23,21 @@ func Name(text string) string {
 		return ""
 	}
 	return text
+}
+
+// Refusal returns what an upstream said when it refused, the text of a JSON string,
+// for [router.Refusal]: at most 4 KiB, cut between characters. Anything but a string
+// is "".
+func Refusal(value []byte) string {
+	text := String(value)
+	if len(text) <= maxRefusal {
+		return text
+	}
+	end := maxRefusal
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return strings.Clone(text[:end])
 }
 
 // Cost returns a cost that an upstream reports as a plain decimal. It is "", which

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -88,4 +89,26 @@ func TestAppendText(t *testing.T) {
 		got := upstream.AppendText([]byte(`x`), json.RawMessage(value))
 		assert.Equal(t, "x"+want, string(got), value)
 	}
+}
+
+// A refusal's text is kept up to 4 KiB, in whole characters.
+func TestRefusal(t *testing.T) {
+	const most = 4 << 10
+	quoted := func(text string) []byte { return systemone.AppendString(nil, text) }
+	for text, want := range map[string]string{
+		"":                                         "",
+		"I cannot \"judge\"\nthat. \u4e16":         "I cannot \"judge\"\nthat. \u4e16",
+		strings.Repeat("x", most):                  strings.Repeat("x", most),
+		strings.Repeat("x", most+1):                strings.Repeat("x", most),
+		strings.Repeat("x", most-2) + "\u4e16":     strings.Repeat("x", most-2),
+		strings.Repeat("x", most-3) + "\u4e16":     strings.Repeat("x", most-3) + "\u4e16",
+		strings.Repeat("x", most-3) + "\U0001F600": strings.Repeat("x", most-3),
+	} {
+		assert.Equal(t, want, upstream.Refusal(quoted(text)))
+	}
+	for _, value := range []string{"", "null", "1", "true", `{"a":"b"}`, `["a"]`} {
+		assert.Empty(t, upstream.Refusal([]byte(value)), value)
+	}
+	half := upstream.Refusal([]byte(`"a\ud83d"`))
+	assert.True(t, utf8.ValidString(half), "%q", half)
 }

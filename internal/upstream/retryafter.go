@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // maxRetryAfter is the longest hint that is accepted.
@@ -23,6 +25,25 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	}
 	if at, err := http.ParseTime(strings.TrimSpace(text)); err == nil {
 		return max(0, min(at.Sub(now), maxRetryAfter))
+	}
+	return 0
+}
+
+// RetryInfo returns for how long a google.rpc.RetryInfo among the details of an error
+// body asks not to be called, at most an hour, and 0 without a valid one. Data may be
+// any text.
+func RetryInfo(data []byte) time.Duration {
+	if systemone.CheckSyntax(data) != nil {
+		return 0
+	}
+	for detail := range Elements(Member(Member(data, "error"), "details")) {
+		if String(Member(detail, "@type")) != "type.googleapis.com/google.rpc.RetryInfo" {
+			continue
+		}
+		if text, ok := strings.CutSuffix(String(Member(detail, "retryDelay")), "s"); ok {
+			delay, _ := units(text, time.Second)
+			return delay
+		}
 	}
 	return 0
 }

@@ -2,6 +2,7 @@ package upstream_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,52 @@ func TestRetryAfter(t *testing.T) {
 		}
 		assert.Equal(t, c.want, upstream.RetryAfter(h, now), "%q %q", c.ms, c.text)
 	}
+}
+
+func TestRetryInfo(t *testing.T) {
+	const kind = `"@type":"type.googleapis.com/google.rpc.RetryInfo"`
+	of := func(details string) string { return `{"error":{"code":429,"details":` + details + `}}` }
+	delay := func(text string) string { return of(`[{` + kind + `,"retryDelay":` + text + `}]`) }
+	for body, want := range map[string]time.Duration{
+		"":                    0,
+		"null":                0,
+		"{":                   0,
+		`{"error":"busy"}`:    0,
+		of(`{}`):              0,
+		of(`[]`):              0,
+		of(`[1,null,"x",[]]`): 0,
+		delay(`"3.5s"`):       3500 * time.Millisecond,
+		delay(`"34.25s"`):     34250 * time.Millisecond,
+		delay(`"0s"`):         0,
+		delay(`"3600s"`):      time.Hour,
+		delay(`"3601s"`):      time.Hour,
+		delay(`"1` + strings.Repeat("0", 40) + `s"`): time.Hour,
+		delay(`"-1s"`):  0,
+		delay(`"3.5"`):  0,
+		delay(`"3.5m"`): 0,
+		delay(`"s"`):    0,
+		delay(`"infs"`): 0,
+		delay(`"1e3s"`): 0,
+		delay(`3`):      0,
+		delay(`null`):   0,
+		delay(`{}`):     0,
+		of(`[{"@type":"type.googleapis.com/google.rpc.Help","retryDelay":"9s"},{"retryDelay":"2s",` + kind + `}]`): 2 * time.Second,
+		of(`[{` + kind + `},{` + kind + `,"retryDelay":"4s"}]`):                                                    4 * time.Second,
+		of(`[{` + kind + `,"retryDelay":"5s"},{` + kind + `,"retryDelay":"4s"}]`):                                  5 * time.Second,
+		`{"details":[{` + kind + `,"retryDelay":"5s"}]}`:                                                           0,
+	} {
+		assert.Equal(t, want, upstream.RetryInfo([]byte(body)), body)
+	}
+}
+
+func FuzzRetryInfo(f *testing.F) {
+	f.Add([]byte(`{"error":{"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"3.5s"}]}}`))
+	f.Add([]byte(`{"error":{"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"9223372036855s"}]}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if d := upstream.RetryInfo(body); d < 0 || d > time.Hour {
+			t.Fatalf("%v is not between nothing and an hour", d)
+		}
+	})
 }
 
 func FuzzRetryAfter(f *testing.F) {

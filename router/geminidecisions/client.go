@@ -58,6 +58,7 @@ func New(cfg Config) (*Client, error) {
 		MaxReplyBytes:    cfg.MaxReplyBytes,
 		MaxInFlightBytes: cfg.MaxInFlightBytes,
 		Rules:            rules(),
+		RetryBody:        upstream.RetryInfo,
 		Now:              cfg.Now,
 	})
 	if err != nil {
@@ -75,6 +76,7 @@ func New(cfg Config) (*Client, error) {
 func rules() []upstream.Rule {
 	return append([]upstream.Rule{
 		{Status: http.StatusBadRequest, Message: "API key not valid", Class: router.ProviderUnavailable},
+		{Status: http.StatusBadRequest, Message: "API key not found", Class: router.ProviderUnavailable},
 		{Status: http.StatusBadRequest, Message: "API key expired", Class: router.ProviderUnavailable},
 		{Status: http.StatusBadRequest, Code: "FAILED_PRECONDITION", Class: router.ProviderUnavailable},
 		{Status: http.StatusBadRequest, Message: "exceeds the maximum number of tokens", Class: router.PayloadTooLarge},

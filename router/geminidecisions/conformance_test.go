@@ -2,11 +2,13 @@ package geminidecisions_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -34,16 +36,24 @@ func TestConformance(t *testing.T) {
 					require.NoError(t, err)
 					return c
 				},
-				Encode:     encode,
-				Model:      "gemini-decision-1",
-				Tolerance:  declared().Tolerance,
-				RefusesAll: true,
-				TooLarge:   2 << 20,
+				Encode:           encode,
+				Model:            "gemini-decision-1",
+				Tolerance:        declared().Tolerance,
+				RefusesAll:       true,
+				RefusalTexts:     true,
+				RefusesForSafety: true,
+				RetryBody:        retryInfo,
+				TooLarge:         2 << 20,
 				// Names are the caller's business: nothing of the dialect needs them.
 				Forbidden: []string{"refund\"", "heat\"", "desk\""},
 			})
 		})
 	}
+}
+
+// retryInfo is the body of a failure with a google.rpc.RetryInfo.
+func retryInfo(after time.Duration) []byte {
+	return fmt.Appendf(nil, `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"%gs"}]}}`, after.Seconds())
 }
 
 // encode plays the upstream. Members are written one by one, so that an answer that
@@ -62,7 +72,11 @@ func encode(a router.Attempt, want router.Reply) []byte {
 		"total_tokens":             want.Usage.InputTokens + want.Usage.OutputTokens,
 	}}
 	if len(want.Refused) > 0 {
-		body["prompt_feedback"] = map[string]any{"block_reason": "safety"}
+		reason := "other"
+		if want.Refused[0].Safety {
+			reason = "safety"
+		}
+		body["prompt_feedback"] = map[string]any{"block_reason": reason, "block_reason_message": want.Refused[0].Text}
 	} else {
 		var members []string
 		for _, x := range want.Answers {

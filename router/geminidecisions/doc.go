@@ -28,8 +28,9 @@
 //
 // In replies:
 //
-//   - A blocked request is a refusal of every question that was sent. The dialect cannot
-//     refuse a single question.
+//   - A blocked request is a refusal of every question that was sent, with the message
+//     that comes with the reason. The dialect cannot refuse a single question. It is for
+//     safety unless the reason is "other" or unspecified.
 //   - The reported confidence is the probability of the most probable answer, not the
 //     published formula. The router computes the formula from the distribution.
 //   - A reply has neither an ID nor the name of its model, so [router.Reply.ID] and

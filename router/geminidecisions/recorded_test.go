@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -83,7 +84,7 @@ func decide(t *testing.T, file string) (router.Reply, error) {
 }
 
 func TestRecordedAnswers(t *testing.T) {
-	for _, file := range []string{"answer", "extremes", "another-order", "no-confidence", "no-usage", "feedback-without-block"} {
+	for _, file := range []string{"answer", "extremes", "another-order", "no-confidence", "no-usage", "feedback-without-block", "feedback-with-empty-reason"} {
 		t.Run(file, func(t *testing.T) {
 			got, err := decide(t, file)
 			require.NoError(t, err)
@@ -125,10 +126,12 @@ func TestConfidenceIsThePublishedFormula(t *testing.T) {
 
 // TestABlockedRequestIsRefusedWhole, but for questions that the client answers itself.
 func TestABlockedRequestIsRefusedWhole(t *testing.T) {
-	for _, file := range []string{"blocked", "blocked-empty-answers"} {
+	for file, said := range map[string]string{"blocked": "The input was blocked by safety filters.", "blocked-empty-answers": ""} {
 		got, err := decide(t, file)
 		require.NoError(t, err, file)
-		assert.Equal(t, []router.Refusal{{Question: "refund"}, {Question: "desk"}, {Question: "heat"}}, got.Refused, file)
+		assert.Equal(t, []router.Refusal{
+			{Question: "refund", Text: said, Safety: true}, {Question: "desk", Text: said, Safety: true}, {Question: "heat", Text: said, Safety: true},
+		}, got.Refused, file)
 		assert.Empty(t, got.Answers, file)
 	}
 	got, err := decide(t, "blocked")
@@ -139,9 +142,29 @@ func TestABlockedRequestIsRefusedWhole(t *testing.T) {
 	r.Questions[1].Options = r.Questions[1].Options[:1]
 	got, err = client(t, replay(t, "testdata/blocked.http")).Decide(t.Context(), router.Attempt{Request: r, Model: "m"})
 	require.NoError(t, err)
-	assert.Equal(t, []router.Refusal{{Question: "refund"}, {Question: "heat"}}, got.Refused)
+	require.Len(t, got.Refused, 2)
+	assert.Equal(t, "refund", got.Refused[0].Question)
+	assert.Equal(t, "heat", got.Refused[1].Question)
 	require.Len(t, got.Answers, 1)
 	assert.Equal(t, "tech", got.Answers[0].Choice)
+}
+
+// TestABlockIsForSafety unless its reason says nothing of the kind.
+func TestABlockIsForSafety(t *testing.T) {
+	for reason, safety := range map[string]bool{
+		`"safety"`: true, `"SAFETY"`: true, `"blocklist"`: true, `"prohibited_content"`: true, `"image_safety"`: true,
+		`"of the future"`: true, `7`: true, `{}`: true,
+		`"other"`: false, `"OTHER"`: false, `"BLOCK_REASON_UNSPECIFIED"`: false, `"blocked_reason_unspecified"`: false,
+	} {
+		body := `{"prompt_feedback":{"block_reason":` + reason + `,"block_reason_message":["no text"]}}`
+		got, err := client(t, memory{[]byte(body)}).Decide(t.Context(), router.Attempt{Request: request(), Model: "m"})
+		require.NoError(t, err, reason)
+		require.Len(t, got.Refused, 3, reason)
+		for _, refused := range got.Refused {
+			assert.Equal(t, safety, refused.Safety, reason)
+			assert.Empty(t, refused.Text, reason)
+		}
+	}
 }
 
 // TestRecordedBadReplies: whatever is wrong with a reply is found by the client or by
@@ -172,13 +195,14 @@ func TestRecordedBadReplies(t *testing.T) {
 func TestRecordedErrors(t *testing.T) {
 	for file, want := range map[string]router.UpstreamError{
 		"error-wrong-key":     {Status: 400, Class: router.ProviderUnavailable},
+		"error-unknown-key":   {Status: 400, Class: router.ProviderUnavailable},
 		"error-expired-key":   {Status: 400, Class: router.ProviderUnavailable},
 		"error-location":      {Status: 400, Class: router.ProviderUnavailable},
 		"error-too-long":      {Status: 400, Class: router.PayloadTooLarge},
 		"error-validation":    {Status: 400, Class: router.InvalidRequest},
 		"error-permission":    {Status: 403, Class: router.ProviderUnavailable},
 		"error-unknown-model": {Status: 404, Class: router.ProviderUnavailable},
-		"error-rate-limit":    {Status: 429, Class: router.RateLimitExceeded},
+		"error-rate-limit":    {Status: 429, Class: router.RateLimitExceeded, RetryAfter: 34400 * time.Millisecond},
 		"error-overloaded":    {Status: 503, Class: router.NoCapacity},
 		"error-deadline":      {Status: 504, Class: router.Timeout},
 	} {
@@ -197,7 +221,7 @@ func TestRecordedErrors(t *testing.T) {
 // 401, and an endpoint must not lose its place for the key of one caller.
 func TestACallersOwnKeyIsNotTheEndpointsFault(t *testing.T) {
 	for file, local := range map[string]bool{
-		"error-wrong-key": true, "error-expired-key": true, "error-location": true,
+		"error-wrong-key": true, "error-unknown-key": true, "error-expired-key": true, "error-location": true,
 		"error-validation": false, "error-too-long": false, "error-overloaded": false, "error-unknown-model": false,
 	} {
 		for own, want := range map[router.Secret]bool{"": false, "AIza-own": local} {

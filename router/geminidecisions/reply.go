@@ -2,6 +2,7 @@ package geminidecisions
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/router"
@@ -27,12 +28,13 @@ func decode(data []byte, questions []systemone.Question) (router.Reply, error) {
 	if !count(&reply, upstream.Member(data, "usage")) {
 		return router.Reply{}, upstream.BadReply(errUsage)
 	}
-	if blocked(data) {
+	if refusal, ok := blocked(data); ok {
 		for range upstream.Members(upstream.Member(data, "answers")) {
 			return router.Reply{}, upstream.BadAnswer(errBlocked)
 		}
 		for i := range questions {
-			reply.Refused = append(reply.Refused, router.Refusal{Question: questions[i].Name})
+			refusal.Question = questions[i].Name
+			reply.Refused = append(reply.Refused, refusal)
 		}
 		return reply, nil
 	}
@@ -49,9 +51,21 @@ func decode(data []byte, questions []systemone.Question) (router.Reply, error) {
 	return reply, nil
 }
 
-// blocked reports whether filters of the service kept it from answering.
-func blocked(data []byte) bool {
-	return upstream.Member(upstream.Member(data, "prompt_feedback"), "block_reason") != nil
+// blocked reports whether filters of the service kept it from answering, and how it
+// refuses every question then. All reasons are for safety, unknown ones too, except
+// those that say nothing.
+func blocked(data []byte) (router.Refusal, bool) {
+	feedback := upstream.Member(data, "prompt_feedback")
+	reason := upstream.Member(feedback, "block_reason")
+	if reason == nil || string(reason) == `""` {
+		return router.Refusal{}, false
+	}
+	refusal := router.Refusal{Text: upstream.Refusal(upstream.Member(feedback, "block_reason_message")), Safety: true}
+	switch strings.ToLower(upstream.String(reason)) {
+	case "other", "block_reason_unspecified", "blocked_reason_unspecified":
+		refusal.Safety = false
+	}
+	return refusal, true
 }
 
 func count(reply *router.Reply, usage []byte) (ok bool) {

@@ -33,11 +33,12 @@ func TestConformance(t *testing.T) {
 					require.NoError(t, err)
 					return c
 				},
-				Encode:    encode,
-				Model:     "gpt-6-luna",
-				Tolerance: twoDecimals(),
-				Refusals:  true,
-				TooLarge:  2 << 20,
+				Encode:       encode,
+				Model:        "gpt-6-luna",
+				Tolerance:    twoDecimals(),
+				Refusals:     true,
+				RefusalTexts: true,
+				TooLarge:     2 << 20,
 				// Names are private to the caller, and the dialect does not need them.
 				Forbidden: []string{"refund\"", "heat\"", "desk\""},
 			})
@@ -58,9 +59,14 @@ func encode(a router.Attempt, want router.Reply) []byte {
 	left := slices.Clone(want.Answers)
 	for _, q := range a.Request.Questions {
 		at := slices.IndexFunc(left, func(x systemone.Answer) bool { return x.Name == q.Name })
+		refused := slices.IndexFunc(want.Refused, func(r router.Refusal) bool { return r.Question == q.Name })
 		switch {
-		case slices.ContainsFunc(want.Refused, func(r router.Refusal) bool { return r.Question == q.Name }):
-			answers = append(answers, map[string]any{"type": "refusal", "name": nil})
+		case refused >= 0:
+			refusal := map[string]any{"type": "refusal", "name": nil}
+			if text := want.Refused[refused].Text; text != "" {
+				refusal["refusal"] = text
+			}
+			answers = append(answers, refusal)
 		case at >= 0:
 			if len(q.Options)+len(q.Levels) != 1 {
 				answers = append(answers, wireAnswer(left[at], nil))

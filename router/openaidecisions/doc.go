@@ -22,8 +22,10 @@
 //   - The user becomes safety_identifier; a user of more than 128 characters is not
 //     sent.
 //
-// In the reply a refusal becomes [router.Reply.Refused]. Everything that a System
-// One answer has a member for is kept. Boolean choice values, which are no strings
+// In the reply a refusal becomes [router.Reply.Refused]. The dialect tells neither why
+// a question was refused nor whether it was for safety; a text in the member refusal,
+// which compatible services add, is kept. Everything that a System One answer has a
+// member for is kept. Boolean choice values, which are no strings
 // in this dialect, cannot occur, because they are never sent. Answers have two
 // decimals: see [Client.Endpoint].
 //

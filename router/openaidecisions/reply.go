@@ -63,7 +63,7 @@ func decode(data []byte, questions []systemone.Question) (router.Reply, error) {
 
 // wireAnswer holds the members of one answer, nil where they are null or absent.
 type wireAnswer struct {
-	name, kind, probability, choice, score, confidence, probabilities []byte
+	name, kind, probability, choice, score, confidence, probabilities, refusal []byte
 }
 
 func readAnswer(value []byte) (w wireAnswer) {
@@ -86,6 +86,8 @@ func readAnswer(value []byte) (w wireAnswer) {
 			w.confidence = member
 		case "probabilities":
 			w.probabilities = member
+		case "refusal":
+			w.refusal = member
 		}
 	}
 	return w
@@ -99,7 +101,7 @@ func decodeAnswer(reply *router.Reply, q *systemone.Question, value []byte) erro
 	case kind == "refusal" && (w.probability != nil || w.choice != nil || w.score != nil):
 		return errRefusal
 	case kind == "refusal":
-		reply.Refused = append(reply.Refused, router.Refusal{Question: q.Name})
+		reply.Refused = append(reply.Refused, router.Refusal{Question: q.Name, Text: upstream.Refusal(w.refusal)})
 		return nil
 	case kind == "" || kind != wireKind(q.Kind):
 		return errKind

@@ -32,6 +32,8 @@
 //     answers are wrong, it is Checked too.
 //   - Attempt.Credential is sent in place of the operator's, in the same way. If it
 //     cannot be sent, the attempt fails and nothing is sent.
+//   - A refusal has at most 4 KiB of the upstream's text, and Safety only where the
+//     dialect says so.
 //   - One request: no retry, and no redirect followed (an http.Client's
 //     CheckRedirect returns http.ErrUseLastResponse).
 //   - Headers beyond 1 MiB are refused (http.Transport's MaxResponseHeaderBytes),

@@ -54,6 +54,17 @@ func failing(change func(*router.UpstreamError) error) func(string, router.Provi
 	})
 }
 
+// refusing changes the refusals of a good provider.
+func refusing(change func(*router.Refusal)) func(string, router.Provider) router.Provider {
+	return on(func(ctx context.Context, good router.Provider, a router.Attempt) (router.Reply, error) {
+		reply, err := good.Decide(ctx, a)
+		for i := range reply.Refused {
+			change(&reply.Refused[i])
+		}
+		return reply, err
+	})
+}
+
 func mutants() map[string]mutant {
 	return map[string]mutant{
 		"retries": {"status", on(func(ctx context.Context, good router.Provider, a router.Attempt) (router.Reply, error) {
@@ -117,6 +128,13 @@ func mutants() map[string]mutant {
 					reply.Refused = append(reply.Refused, router.Refusal{Question: q.Name})
 				}
 			}
+			return reply, err
+		})},
+		"says what nobody said": {"refusals", refusing(func(r *router.Refusal) { r.Text = "no" })},
+		"calls it safety":       {"refusals", refusing(func(r *router.Refusal) { r.Safety = true })},
+		"loses refusals": {"refusals", on(func(ctx context.Context, good router.Provider, a router.Attempt) (router.Reply, error) {
+			reply, err := good.Decide(ctx, a)
+			reply.Refused = nil
 			return reply, err
 		})},
 		"loses answers": {"answers", on(func(ctx context.Context, good router.Provider, a router.Attempt) (router.Reply, error) {
@@ -251,7 +269,9 @@ func TestMutant(t *testing.T) {
 	routertest.Run(t, routertest.Wire{
 		New: func(t *testing.T, base string, key router.Secret) router.Provider {
 			t.Helper()
-			good, err := systemonehttp.New(systemonehttp.Config{BaseURL: base, APIKey: key, MaxReplyBytes: 1 << 20})
+			good, err := systemonehttp.New(systemonehttp.Config{
+				BaseURL: base, APIKey: key, MaxReplyBytes: 1 << 20, Profile: systemonehttp.Profile{SilenceRefuses: true},
+			})
 			require.NoError(t, err)
 			if isMutant {
 				return m.make(base, good)
@@ -261,6 +281,7 @@ func TestMutant(t *testing.T) {
 		Encode: func(_ router.Attempt, want router.Reply) []byte {
 			return (&systemone.Response{Answers: want.Answers, Usage: want.Usage}).AppendJSON(nil)
 		},
-		TooLarge: 2 << 20,
+		SilenceRefuses: true,
+		TooLarge:       2 << 20,
 	})
 }

@@ -19,8 +19,9 @@ import (
 // everything, with [Answers]. It is safe for concurrent use once its fields are
 // set.
 //
-// The answers of a step must pass [systemone.Check]. Other answers are a mistake in
-// the test: the Script fails TB with the reason. The call then ends with an error
+// Each question must be answered or refused, and the answers must pass
+// [systemone.Check]. Anything else is a mistake in the test: the Script fails TB with
+// the reason. The call then ends with an error
 // of class InvalidRequest, so that no other endpoint hides the mistake. Use
 // [Step.Do] to script wrong answers of an upstream.
 type Script struct {
@@ -45,9 +46,10 @@ type Step struct {
 	Do    func(ctx context.Context, a router.Attempt) (router.Reply, error) // its answers are not checked
 	Err   error
 	// Reply is the reply; nil is one with a usage of one token each way. A Reply
-	// that neither answers nor refuses a question gets the answers of [Answers].
+	// without answers gets those of [Answers] to all questions that it does not
+	// refuse.
 	Reply *router.Reply
-	// Answers replace the reply's own answers to their questions.
+	// Answers replace the reply's own answers to their questions, or refuse them.
 	Answers []Answer
 }
 
@@ -94,8 +96,8 @@ func (s *Script) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 		return router.Reply{}, step.Err
 	}
 	r, err := step.reply(a)
-	if err == nil && len(r.Refused) == 0 {
-		err = systemone.Check(a.Request, r.Answers, s.Tolerance)
+	if err == nil {
+		err = acceptable(a.Request, r, s.Tolerance)
 	}
 	if err != nil {
 		return router.Reply{}, s.broken(err)
@@ -109,24 +111,25 @@ func (step Step) reply(a router.Attempt) (router.Reply, error) {
 	if step.Reply != nil {
 		answers := r.Answers
 		r = *step.Reply
-		if r.Answers == nil && len(r.Refused) == 0 {
+		r.Answers, r.Refused = slices.Clone(r.Answers), slices.Clone(r.Refused)
+		if r.Answers == nil {
 			r.Answers = answers
+			for _, refused := range r.Refused {
+				drop(&r, refused.Question)
+			}
 		}
-		r.Answers = slices.Clone(r.Answers)
 	}
 	for _, scripted := range step.Answers {
-		answer, err := scripted.to(a.Request)
-		if err != nil {
+		if err := scripted.apply(&r, a.Request); err != nil {
 			return r, err
-		}
-		same := func(b systemone.Answer) bool { return b.Name == answer.Name }
-		if i := slices.IndexFunc(r.Answers, same); i >= 0 {
-			r.Answers[i] = answer
-		} else {
-			r.Answers = append(r.Answers, answer)
 		}
 	}
 	return r, nil
+}
+
+// drop removes the answer to a question.
+func drop(r *router.Reply, question string) {
+	r.Answers = slices.DeleteFunc(r.Answers, func(a systemone.Answer) bool { return a.Name == question })
 }
 
 // broken fails the test and ends the call, because an invalid request is sent to no

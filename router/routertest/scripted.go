@@ -4,17 +4,19 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
 
 // Answer is a scripted answer to one question, for [Step.Answers]. [Choose], [Yes]
-// and [Rate] make one.
+// and [Rate] make one; [Refuse] and [RefuseForSafety] make a refusal.
 type Answer struct {
 	question string
 	kind     systemone.Kind
 	option   string // of a choice
 	level    int    // of a score
 	p        float64
+	refusal  *router.Refusal // instead of an answer
 }
 
 // Choose answers a choice: option has the probability p, and the others share the
@@ -32,6 +34,36 @@ func Yes(question string, p float64) Answer {
 // others share the rest evenly. The score is their mean.
 func Rate(question string, level int, p float64) Answer {
 	return Answer{question: question, kind: systemone.Score, level: level, p: p}
+}
+
+// Refuse refuses a question; text is what the upstream says, "" for nothing.
+func Refuse(question, text string) Answer {
+	return Answer{question: question, refusal: &router.Refusal{Question: question, Text: text}}
+}
+
+// RefuseForSafety is [Refuse] for an upstream that says that it was for safety.
+func RefuseForSafety(question, text string) Answer {
+	return Answer{question: question, refusal: &router.Refusal{Question: question, Text: text, Safety: true}}
+}
+
+// apply answers or refuses the question in a reply to a request.
+func (s Answer) apply(reply *router.Reply, r *systemone.Request) error {
+	if s.refusal != nil {
+		drop(reply, s.question)
+		reply.Refused = append(reply.Refused, *s.refusal)
+		return nil
+	}
+	answer, err := s.to(r)
+	if err != nil {
+		return err
+	}
+	same := func(b systemone.Answer) bool { return b.Name == answer.Name }
+	if i := slices.IndexFunc(reply.Answers, same); i >= 0 {
+		reply.Answers[i] = answer
+	} else {
+		reply.Answers = append(reply.Answers, answer)
+	}
+	return nil
 }
 
 // to returns the answer to its question in a request, unchecked.

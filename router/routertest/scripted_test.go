@@ -92,6 +92,8 @@ func TestBrokenScriptFailsItsTest(t *testing.T) {
 		{"not the most probable", answers(routertest.Choose("desk", "sales", 0.25)), "desk: choice is not the most probable option"},
 		{"above one", answers(routertest.Yes("refund", 90)), "refund: noul is not in [0, 1]"},
 		{"below zero", answers(routertest.Rate("heat", 0, -0.5)), "heat: a probability is not in [0, 1]"},
+		{"a refusal of what is not asked", answers(routertest.Refuse("angry", "")), "a question was refused that was not asked"},
+		{"a refusal of what is answered", answers(routertest.Refuse("refund", ""), routertest.Yes("refund", 1)), "there are more answers than questions"},
 		{"a reply with too little", routertest.Step{Reply: &router.Reply{Answers: systemone.Answers{{Name: "refund", Kind: systemone.Noul}}}}, "desk: has no answer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -117,13 +119,38 @@ func TestBrokenScriptFailsItsTest(t *testing.T) {
 
 func answers(list ...routertest.Answer) routertest.Step { return routertest.Step{Answers: list} }
 
-// TestWhatIsNotHeldToTheLaws: refusals, the replies of Do, and rounding within the
+// TestScriptedRefusals: a step refuses some questions or all, and answers the rest.
+func TestScriptedRefusals(t *testing.T) {
+	said := router.Refusal{Question: "desk", Text: "I cannot judge that."}
+	unsafe := router.Refusal{Question: "refund", Safety: true}
+	for _, c := range []struct {
+		name string
+		step routertest.Step
+		want []router.Refusal
+	}{
+		{"by name", answers(routertest.Refuse("desk", said.Text), routertest.RefuseForSafety("refund", "")), []router.Refusal{said, unsafe}},
+		{"all", answers(routertest.Refuse("desk", said.Text), routertest.RefuseForSafety("refund", ""), routertest.Refuse("heat", "")), []router.Refusal{said, unsafe, {Question: "heat"}}},
+		{"by reply", routertest.Step{Reply: &router.Reply{Refused: []router.Refusal{said}}}, []router.Refusal{said}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := routertest.NewScript(t, c.step).Decide(t.Context(), router.Attempt{Request: ticket()})
+			require.NoError(t, err)
+			assert.Equal(t, c.want, got.Refused)
+			assert.Len(t, got.Answers, len(ticket().Questions)-len(c.want))
+			for _, refused := range c.want {
+				_, answered := got.Answers.Get(refused.Question)
+				assert.False(t, answered, refused.Question)
+			}
+		})
+	}
+}
+
+// TestWhatIsNotHeldToTheLaws: the replies of Do, and rounding within the
 // endpoint's tolerance.
 func TestWhatIsNotHeldToTheLaws(t *testing.T) {
 	rounded := routertest.Answers(ticket())
 	rounded[0].Probabilities = []systemone.Probability{{Label: "billing", P: 0.33}, {Label: "technical", P: 0.33}, {Label: "sales", P: 0.33}}
 	for name, s := range map[string]*routertest.Script{
-		"a refusal": {Default: routertest.Step{Reply: &router.Reply{Refused: []router.Refusal{{Question: "desk"}}}}},
 		"Do": {Default: routertest.Step{Do: func(context.Context, router.Attempt) (router.Reply, error) {
 			return router.Reply{}, nil
 		}}},

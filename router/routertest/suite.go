@@ -39,6 +39,13 @@ type Wire struct {
 	RefusesAll bool
 	// SilenceRefuses says that a question without an answer counts as refused.
 	SilenceRefuses bool
+	// RefusalTexts says that Encode can write the Text of a refusal.
+	RefusalTexts bool
+	// RefusesForSafety says that Encode can write whether a refusal is for safety.
+	RefusesForSafety bool
+	// RetryBody writes the body of a failure that asks not to be called for a time,
+	// for a dialect that does so in bodies. Nil is any other.
+	RetryBody func(time.Duration) []byte
 	// TooLarge is the size in bytes of a reply that must be refused; default
 	// 64 MiB. A smaller one makes the suite faster.
 	TooLarge int

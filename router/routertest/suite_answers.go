@@ -196,7 +196,7 @@ func testWrongAnswers(t *testing.T, w Wire) {
 			}
 			got, err := b.provider.Decide(t.Context(), a)
 			require.NoError(t, err)
-			assert.Equal(t, []string{name}, refused(got))
+			assert.Equal(t, []string{name}, names(got))
 			assert.NoError(t, acceptable(a.Request, got, w.Tolerance))
 		}
 	})
@@ -216,48 +216,6 @@ func (b *bench) distrusts(t *testing.T, a router.Attempt) (checked bool) {
 	unavailable(t, failed)
 	assert.True(t, failed.BadReply, "the upstream answered, but badly")
 	return failed.Checked
-}
-
-// testRefusals: a refused question is named, and the others are answered. A dialect
-// that refuses all questions or none is tested with all of them.
-func testRefusals(t *testing.T, w Wire) {
-	t.Helper()
-	if !w.Refusals && !w.RefusesAll {
-		return // the dialect has no refusals to test
-	}
-	b := newBench(t, w)
-	each := 3
-	if !w.Refusals {
-		each = 0
-	}
-	for at := range each {
-		a := b.attempt(mixed())
-		want := defaultReply(a)
-		want.Refused = []router.Refusal{{Question: want.Answers[at].Name}}
-		want.Answers = append(want.Answers[:at:at], want.Answers[at+1:]...)
-		b.body(http.StatusOK, nil, w.Encode(a, want))
-		got, err := b.provider.Decide(t.Context(), a)
-		require.NoError(t, err)
-		assert.Equal(t, refused(want), refused(got))
-		require.NoError(t, acceptable(a.Request, got, w.Tolerance))
-	}
-	t.Run("all", func(t *testing.T) {
-		a := b.attempt(mixed())
-		b.body(http.StatusOK, nil, w.Encode(a, router.Reply{Refused: []router.Refusal{{Question: "refund"}, {Question: "desk"}, {Question: "heat"}}}))
-		got, err := b.provider.Decide(t.Context(), a)
-		require.NoError(t, err)
-		assert.ElementsMatch(t, []string{"refund", "desk", "heat"}, refused(got))
-		assert.Empty(t, got.Answers)
-	})
-}
-
-// refused returns the names of the questions that a reply refuses.
-func refused(r router.Reply) []string {
-	names := make([]string, len(r.Refused))
-	for i := range r.Refused {
-		names[i] = r.Refused[i].Question
-	}
-	return names
 }
 
 // finite requires answers that JSON can represent, of a provider that computes

@@ -104,12 +104,39 @@ func testRetryAfter(t *testing.T, w Wire) {
 			}
 		})
 	}
+	testRetryBody(t, b)
 	t.Run("a date", func(t *testing.T) {
 		at := time.Now().Add(10 * time.Minute).UTC().Format(http.TimeFormat)
 		b.body(http.StatusTooManyRequests, http.Header{"Retry-After": {at}}, nil)
 		failed := b.fails(t, b.attempt(mixed()))
 		assert.InDelta(t, (10 * time.Minute).Seconds(), failed.RetryAfter.Seconds(), patience.Seconds())
 	})
+}
+
+// testRetryBody: a hint in the body counts where no header has one.
+func testRetryBody(t *testing.T, b *bench) {
+	t.Helper()
+	if b.wire.RetryBody == nil {
+		return
+	}
+	for _, c := range []struct {
+		name   string
+		header http.Header
+		hint   time.Duration
+		want   time.Duration
+	}{
+		{"body", nil, 3500 * time.Millisecond, 3500 * time.Millisecond},
+		{"body, more than an hour", nil, 3 * time.Hour, time.Hour},
+		{"body, negative", nil, -time.Second, 0},
+		{"body, after a header", http.Header{"Retry-After": {"7"}}, 9 * time.Second, 7 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b.body(http.StatusTooManyRequests, c.header, b.wire.RetryBody(c.hint))
+			failed := b.fails(t, b.attempt(mixed()))
+			assert.Equal(t, c.want, failed.RetryAfter)
+			assert.Equal(t, router.RateLimitExceeded, failed.Class)
+		})
+	}
 }
 
 // testRedirects: a redirect is a failure; its target gets neither the request

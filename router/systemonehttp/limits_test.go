@@ -30,7 +30,7 @@ func TestCatalogFacts(t *testing.T) {
 		"upstage":         {router.EndpointLimits{}, 512_000, 0.01},
 		"cloudflare-clef": {router.EndpointLimits{Questions: 64, Options: 255, Levels: 10, OptionNullsOnly: true}, 2_048, 0.0001},
 		"ollama":          {router.EndpointLimits{Questions: 64, Options: 26, Levels: 26, OptionNullsOnly: true}, 16_000, 1e-6},
-		"signalbox":       {router.EndpointLimits{Parts: true, OptionNullsOnly: true}, 0, 0},
+		"signalbox":       {router.EndpointLimits{Parts: true, OptionNullsOnly: true}, 0, 0.01},
 	}
 	got := make(map[string]facts)
 	for _, p := range systemonehttp.Profiles() {

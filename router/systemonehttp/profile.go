@@ -69,6 +69,7 @@ type Profile struct {
 	// operator's account or keys are not checked. It is the value for
 	// [router.ProviderInfo]'s NoOwnCredentials.
 	NoOwnKeys bool
+	// Tolerance states how coarse the upstream's probabilities are.
 	Tolerance systemone.Tolerance
 }
 

@@ -41,7 +41,7 @@ func Canonical() Profile {
 
 // TypeSafe is https://api.typesafe.ai/v1.
 //
-// Source: the vendor's SDK and API pages. Missing key 403, wrong key 401;
+// Source: the vendor's SDK and API pages. Two decimals. Missing key 403, wrong key 401;
 // validation 422; an unknown model and token ceilings are a 400 whose detail
 // has an error_type (max_tokens_exceeded, formerly tokens_exceeded, comes
 // without a message). Up to 255 options and 10 levels, null guidance taken,
@@ -64,8 +64,8 @@ func TypeSafe() Profile {
 //
 // Source: its OpenAPI description and SDKs. Null levels and one-sided criteria
 // are refused; a refused question has no answer; 200 questions are seen for one
-// model; its own routing preferences may be set as the option provider. Never
-// sent: session_id, trace.
+// model; two decimals, as of most models there; its own routing preferences may be
+// set as the option provider. Never sent: session_id, trace.
 func OpenRouter() Profile {
 	return Profile{
 		Name:           "openrouter",
@@ -85,7 +85,7 @@ func OpenRouter() Profile {
 // Fireworks is https://api.fireworks.ai/inference/v1; models are account paths.
 //
 // Source: docs.fireworks.ai. 208 options; guidance is text; an unsupported
-// model is a 400; decimals are not stated.
+// model is a 400; decimals are not stated, so two are assumed.
 func Fireworks() Profile {
 	return Profile{
 		Name: "fireworks",
@@ -104,7 +104,7 @@ func Fireworks() Profile {
 //
 // Source: measurements published by client projects. 128 questions, 255
 // options, 10 levels; unknown members are refused; 262,144 tokens with a 400
-// above; two to four decimals.
+// above; two to four decimals, so two are assumed.
 func Perplexity() Profile {
 	return Profile{
 		Name:    "perplexity",
@@ -125,7 +125,7 @@ func Perplexity() Profile {
 // Upstage is https://api.upstage.ai/v1.
 //
 // Source: console.upstage.ai. The canonical form in beta; 512,000 tokens; the
-// other limits are not published.
+// other limits are not published, nor the decimals, so two are assumed.
 func Upstage() Profile {
 	return Profile{
 		Name:          "upstage",
@@ -186,7 +186,9 @@ func Ollama() Profile {
 }
 
 // Signalbox is another Signalbox, at its base URL that ends in /api/v1, whose
-// documented form has no nulls but an option's guidance.
+// documented form has no nulls but an option's guidance. Its answers are in full
+// precision but as coarse as those of the upstreams behind it, of which two decimals
+// are assumed.
 func Signalbox() Profile {
 	return Profile{
 		Name:      "signalbox",
@@ -196,7 +198,8 @@ func Signalbox() Profile {
 		Errors: []ErrorRule{
 			{Status: 400, Message: "is not a valid model id", Class: router.ProviderUnavailable},
 		},
-		Limits:   router.EndpointLimits{Parts: true, OptionNullsOnly: true},
-		Counting: router.Counting{Verbatim: true},
+		Limits:    router.EndpointLimits{Parts: true, OptionNullsOnly: true},
+		Counting:  router.Counting{Verbatim: true},
+		Tolerance: systemone.Tolerance{Rounding: twoDecimals},
 	}
 }

@@ -40,10 +40,11 @@ type activityScope struct {
 	account, key, member string
 }
 
-// activityCell is what was used, and in which workspace. Sums refer to it by pointer,
+// activityCell is what was used, in which workspace and for which reason. Sums refer to it by pointer,
 // because it is large.
 type activityCell struct {
 	model, permaslug, provider, workspace string
+	reason                                router.LegReason
 	endpoint                              uuid.UUID
 }
 
@@ -142,7 +143,7 @@ func (s *activityStore) forget() {
 }
 
 func (d *activityDay) cell(e *router.Event) *activityCell {
-	of := activityCell{e.Model, e.Permaslug, e.Provider, e.Principal.Workspace, e.Endpoint}
+	of := activityCell{e.Model, e.Permaslug, e.Provider, e.Principal.Workspace, e.Reason, e.Endpoint}
 	cell, ok := d.cells[of]
 	if !ok {
 		cell = new(of)

@@ -50,7 +50,7 @@ func testActivity(t *testing.T, open Open) {
 				Requests: 1, Prompt: 20, Completion: 10, Reasoning: 4, Cached: 2, Cost: router.Amount{Credit: 6, Total: 14},
 			}}, activityItems(t, s, all))
 		},
-		"events of another day, model, endpoint or workspace are another item": func(t *testing.T, s activity.Store) {
+		"events of another day, model, endpoint, workspace or reason are another item": func(t *testing.T, s activity.Store) {
 			t.Helper()
 			events := []router.Event{
 				activityEvent("a", "2026-11-20", router.Principal{}),
@@ -58,11 +58,14 @@ func testActivity(t *testing.T, open Open) {
 				activityEvent("c", "2026-11-20", router.Principal{Workspace: "w"}),
 				activityEvent("d", "2026-11-20", router.Principal{}),
 				activityEvent("e", "2026-11-20", router.Principal{}),
+				activityEvent("f", "2026-11-20", router.Principal{}),
 			}
 			events[3].Model = "acme/other"
 			events[4].Endpoint = uuid.UUID{2}
+			events[5].Reason = router.LegEscalated
 			require.NoError(t, s.Record(t.Context(), events))
 			assert.Len(t, activityItems(t, s, all), len(events))
+			assert.Equal(t, sumsOf(events), sumsIn(t, s, all))
 		},
 		"the range is inclusive at both ends": func(t *testing.T, s activity.Store) {
 			t.Helper()

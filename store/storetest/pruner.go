@@ -30,6 +30,7 @@ func testPruner(t *testing.T, open Open) {
 		"a lap ends, and another one begins":                             (*archive).laps,
 		"a lap ends however much is written meanwhile":                   (*archive).outruns,
 		"a later instant drops more, an earlier one brings nothing back": (*archive).advances,
+		"days that stay show the same sums for each reason":              (*archive).reasons,
 		"records of changes are dropped":                                 (*archive).changes,
 		"concurrent calls drop each row once":                            (*archive).rivals,
 		"methods honour their context":                                   (*archive).over,
@@ -65,11 +66,13 @@ func (a *archive) lines(day time.Time) (lines []router.Line) {
 	return lines
 }
 
-// reserve reserves a hold of 2 nano-dollars for a call of a day.
+// reserve reserves a hold of 2 nano-dollars for a call of a day. The reasons of the
+// calls' events alternate.
 func (a *archive) reserve(day time.Time) (uuid.UUID, router.Event) {
 	a.t.Helper()
 	a.calls++
 	e := activityEvent("e"+strconv.Itoa(a.calls), day.Format(time.DateOnly), a.someone())
+	e.Reason = []router.LegReason{router.LegFirst, router.LegEscalated}[a.calls%2]
 	h := router.Hold{ID: uuid.New(), Lines: a.lines(day), Amount: amount(2, 2), Deadline: day.Add(time.Minute), Event: e}
 	require.NoError(a.t, a.set.Ledger.Reserve(a.t.Context(), h))
 	return h.ID, e
@@ -259,6 +262,18 @@ func (a *archive) advances() {
 	assert.Equal(a.t, int64(2), a.requests("2026-11-01", "2026-11-30"))
 	a.prune(noon(), 10, nil)
 	assert.Equal(a.t, int64(1), a.requests("2026-11-01", "2026-11-30"))
+}
+
+func (a *archive) reasons() {
+	for call := range 8 {
+		a.call(noon().AddDate(0, 0, -call/2))
+	}
+	of := activity.Range{Account: "acme", From: "2026-11-20", To: "2026-11-21"}
+	before := sumsIn(a.t, a.set.Activity, of)
+	require.Len(a.t, before, 4)
+	a.prune(noon().AddDate(0, 0, -1), 1, func() {
+		assert.Equal(a.t, before, sumsIn(a.t, a.set.Activity, of))
+	})
 }
 
 func (a *archive) changes() {

@@ -68,14 +68,16 @@ type registry struct {
 // used returns an event of acme with a cost.
 func used(id string, credit, total router.USD) router.Event {
 	e := activityEvent(id, "2026-11-20", router.Principal{Workspace: "w", KeyHash: "k", Member: "ann"})
-	e.Cost = amount(credit, total)
+	e.Cost, e.Reason = amount(credit, total), router.LegFirst
 	return e
 }
 
-// onHold returns the event of a hold that expires. It has another endpoint.
+// onHold returns the event of a hold that expires. It has another endpoint and
+// another reason.
 func onHold(id string) router.Event {
 	e := used(id, 0, 0)
 	e.Endpoint, e.Prompt, e.Completion, e.Reasoning, e.Cached = uuid.UUID{2}, 0, 0, 0, 0
+	e.Reason = router.LegEscalated
 	return e
 }
 

@@ -73,7 +73,7 @@ func eventsOf(id uuid.UUID, cost router.Amount) []router.Event {
 	first := ofHold(id, id.String()+"/0")
 	second := ofHold(id, id.String()+"/1")
 	first.Cost, second.Cost = amount(cost.Credit-half.Credit, cost.Total-half.Total), half
-	second.Requests = 0
+	second.Requests, second.Reason = 0, router.LegEscalated
 	if id[15]%2 == 0 {
 		return []router.Event{first}
 	}
@@ -110,6 +110,7 @@ func (m *recorderModel) drawHold(t *rapid.T) router.Hold {
 	}
 	h.Event = ofHold(h.ID, h.ID.String()+"/held")
 	h.Event.Endpoint = uuid.UUID{rapid.ByteRange(1, 3).Draw(t, "endpoint")}
+	h.Event.Reason = rapid.SampledFrom([]router.LegReason{"", router.LegFirst, router.LegEscalated}).Draw(t, "reason")
 	return h
 }
 
@@ -194,11 +195,12 @@ func (m *recorderModel) agrees(t *testing.T, rt *rapid.T, ledger router.Ledger, 
 // cell is the key of an item.
 type cell struct {
 	date, model, permaslug, provider, workspace string
+	reason                                      router.LegReason
 	endpoint                                    uuid.UUID
 }
 
 func cellOf(i activity.Item) cell {
-	return cell{i.Date, i.Model, i.Permaslug, i.Provider, i.Workspace, i.Endpoint}
+	return cell{i.Date, i.Model, i.Permaslug, i.Provider, i.Workspace, i.Reason, i.Endpoint}
 }
 
 // sumsOf adds events up by cell, without cells that corrections have emptied.

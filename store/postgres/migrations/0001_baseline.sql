@@ -190,6 +190,7 @@ CREATE TABLE {events} (
 	permaslug  text COLLATE "C" NOT NULL,
 	endpoint   text COLLATE "C" NOT NULL,
 	provider   text COLLATE "C" NOT NULL,
+	reason     text COLLATE "C" NOT NULL,
 	requests   bigint NOT NULL,
 	prompt     bigint NOT NULL,
 	completion bigint NOT NULL,
@@ -210,6 +211,7 @@ CREATE TABLE {usage_by_key} (
 	permaslug  text COLLATE "C" NOT NULL,
 	endpoint   text COLLATE "C" NOT NULL,
 	provider   text COLLATE "C" NOT NULL,
+	reason     text COLLATE "C" NOT NULL,
 	requests   bigint NOT NULL,
 	prompt     bigint NOT NULL,
 	completion bigint NOT NULL,
@@ -217,7 +219,7 @@ CREATE TABLE {usage_by_key} (
 	cached     bigint NOT NULL,
 	credit     bigint NOT NULL,
 	total      bigint NOT NULL,
-	PRIMARY KEY (account, key_hash, day, member, workspace, model, permaslug, endpoint, provider)
+	PRIMARY KEY (account, key_hash, day, member, workspace, model, permaslug, endpoint, provider, reason)
 );
 
 CREATE INDEX usage_by_member ON {usage_by_key} (account, member, day);
@@ -231,6 +233,7 @@ CREATE TABLE {usage_by_account} (
 	permaslug  text COLLATE "C" NOT NULL,
 	endpoint   text COLLATE "C" NOT NULL,
 	provider   text COLLATE "C" NOT NULL,
+	reason     text COLLATE "C" NOT NULL,
 	requests   bigint NOT NULL,
 	prompt     bigint NOT NULL,
 	completion bigint NOT NULL,
@@ -238,7 +241,7 @@ CREATE TABLE {usage_by_account} (
 	cached     bigint NOT NULL,
 	credit     bigint NOT NULL,
 	total      bigint NOT NULL,
-	PRIMARY KEY (account, day, workspace, model, permaslug, endpoint, provider)
+	PRIMARY KEY (account, day, workspace, model, permaslug, endpoint, provider, reason)
 );
 
 -- Events that the sums by day do not count yet: one row for each transaction and account,

@@ -190,6 +190,7 @@ CREATE TABLE {events} (
 	permaslug  TEXT NOT NULL,
 	endpoint   TEXT NOT NULL,
 	provider   TEXT NOT NULL,
+	reason     TEXT NOT NULL,
 	requests   INTEGER NOT NULL,
 	prompt     INTEGER NOT NULL,
 	completion INTEGER NOT NULL,
@@ -210,6 +211,7 @@ CREATE TABLE {usage_by_key} (
 	permaslug  TEXT NOT NULL,
 	endpoint   TEXT NOT NULL,
 	provider   TEXT NOT NULL,
+	reason     TEXT NOT NULL,
 	requests   INTEGER NOT NULL,
 	prompt     INTEGER NOT NULL,
 	completion INTEGER NOT NULL,
@@ -217,7 +219,7 @@ CREATE TABLE {usage_by_key} (
 	cached     INTEGER NOT NULL,
 	credit     INTEGER NOT NULL,
 	total      INTEGER NOT NULL,
-	PRIMARY KEY (account, key_hash, day, member, workspace, model, permaslug, endpoint, provider)
+	PRIMARY KEY (account, key_hash, day, member, workspace, model, permaslug, endpoint, provider, reason)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX {usage_by_member} ON {usage_by_key} (account, member, day);
@@ -231,6 +233,7 @@ CREATE TABLE {usage_by_account} (
 	permaslug  TEXT NOT NULL,
 	endpoint   TEXT NOT NULL,
 	provider   TEXT NOT NULL,
+	reason     TEXT NOT NULL,
 	requests   INTEGER NOT NULL,
 	prompt     INTEGER NOT NULL,
 	completion INTEGER NOT NULL,
@@ -238,7 +241,7 @@ CREATE TABLE {usage_by_account} (
 	cached     INTEGER NOT NULL,
 	credit     INTEGER NOT NULL,
 	total      INTEGER NOT NULL,
-	PRIMARY KEY (account, day, workspace, model, permaslug, endpoint, provider)
+	PRIMARY KEY (account, day, workspace, model, permaslug, endpoint, provider, reason)
 ) STRICT, WITHOUT ROWID;
 
 -- Events that the sums by day do not count yet: one row for each transaction and account,

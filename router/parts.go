@@ -1,0 +1,311 @@
+package router
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/signalbox/signalbox/internal/panics"
+	"github.com/signalbox/signalbox/internal/split"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// sheetsAtOnce is the most sheets of one call that are asked at once.
+const sheetsAtOnce = 8
+
+// inParts is a query that no endpoint takes at once. Questions go on several sheets,
+// each with its own walk. A choice with too many options is asked in rounds, all of
+// them at one endpoint; where that fails, the choice begins again at the next.
+type inParts struct {
+	*course
+	query
+
+	request *systemone.Request
+	plan    Plan // of endpoints that may be asked in parts
+	by      *Candidate
+	sheets  *split.Sheets
+	sources map[string]Provenance // of the last answer that a question depends on
+	done    []part                // sheets that were answered, since choices last began again
+	open    []int32
+	seen    []*Endpoint
+	failed  staged
+}
+
+// part is a sheet that was answered.
+type part struct {
+	rec *AttemptRecord
+	leg *Leg
+}
+
+// askInParts asks for a query in parts. All parts are answered, or the query fails.
+func (k *course) askInParts(ctx context.Context, q query, request *systemone.Request, plan Plan) asked {
+	p := &inParts{course: k, query: q, request: request, plan: plan, sources: map[string]Provenance{}}
+	if out := k.unasked(q, &plan); out.err != nil {
+		k.leg(q, request, k.shape, plan)
+		return asked{staged: out}
+	}
+	p.reason = LegSplit
+	before := len(k.call.Report.Legs)
+	finished := false
+	for i := range plan.Candidates {
+		if p.by = &plan.Candidates[i]; p.begin(ctx) {
+			if finished = p.rounds(ctx); finished || p.failed.final || !p.cutsOptions() {
+				break
+			}
+		}
+		p.settleParts()
+	}
+	if !finished {
+		p.drop(k.call.Report.Legs[before:])
+		return asked{staged: p.failed}
+	}
+	return p.finish()
+}
+
+// begin cuts what has no answer yet for a candidate, and holds the most that all
+// sheets may cost there, so that nothing is sent where that does not fit. It
+// reports whether the candidate can be asked.
+func (p *inParts) begin(ctx context.Context) bool {
+	most := limitsOf(p.by.Endpoint)
+	var ok bool
+	if p.sheets == nil {
+		p.sheets, ok = split.New(p.call.Request.Questions, p.request.Questions, most)
+	} else {
+		ok = p.sheets.Restart(most)
+	}
+	if !ok {
+		return false
+	}
+	all := share{of: &p.money}
+	refused, err := all.hold(ctx, p.by, p.call.world.byEndpoint[p.by.Endpoint.ID].provider.Name, p.bound())
+	all.giveBack()
+	switch {
+	case err != nil:
+		p.failed = staged{kept: KeptError, err: Failure(err), final: true, decides: true}
+	case refused != nil:
+		_, shape := p.part(p.request.Questions)
+		w := p.leg(p.query, p.request, shape, p.plan)
+		w.skip(p.by, Skip{Check: refused.Check})
+		if p.failed.err == nil {
+			p.failed = staged{kept: KeptBudget, err: refused.refusal(), stop: StopCandidates}
+		}
+	}
+	return refused == nil && err == nil
+}
+
+// bound returns the most that all sheets of all rounds may cost at the candidate.
+func (p *inParts) bound() Amount {
+	var sum USD
+	for _, questions := range p.sheets.Bounds(largest) {
+		part := *p.request
+		part.Questions = questions
+		size := sizeOf(&part)
+		sum += p.by.Endpoint.Pricing.Bound(size.at(p.by.Endpoint))
+	}
+	return priced(sum, p.by.Credential)
+}
+
+// cutsOptions reports whether a choice is cut, so that another endpoint may answer
+// what this one did not.
+func (p *inParts) cutsOptions() bool {
+	return slices.ContainsFunc(p.request.Questions, func(q systemone.Question) bool {
+		return len(q.Options) > p.by.Endpoint.Limits.Options && p.by.Endpoint.Limits.Options > 0
+	})
+}
+
+// rounds asks the sheets that are due until all questions are answered. It reports
+// whether they are.
+func (p *inParts) rounds(ctx context.Context) bool {
+	for due := p.sheets.Next(); due != nil; due = p.sheets.Next() {
+		walks := make([]*walk, len(due))
+		for i, questions := range due {
+			walks[i] = p.sheet(ctx, questions)
+		}
+		answers, errs := p.walkAll(ctx, walks)
+		ok := true
+		for i, w := range walks {
+			switch {
+			case errs[i] != nil:
+				p.failed = w.failed(errs[i])
+				ok = false
+			case answers[i] != nil:
+				p.take(w, answers[i])
+			default: // not begun, because another sheet had failed
+				ok = false
+			}
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// sheet plans the walk of one sheet. One that has a part of a choice is asked at the
+// candidate alone.
+func (p *inParts) sheet(ctx context.Context, questions []systemone.Question) *walk {
+	request, shape := p.part(questions)
+	plan := NewPlan(p.input(ctx, p.group, shape)).without(p.without)
+	if slices.ContainsFunc(questions, func(q systemone.Question) bool { return p.sheets.Source(q.Name) != q.Name }) {
+		plan.Candidates = slices.DeleteFunc(plan.Candidates, func(c Candidate) bool {
+			return c.Endpoint != p.by.Endpoint || c.Credential != p.by.Credential
+		})
+	}
+	w := p.leg(p.query, request, shape, plan)
+	w.leg.asked = sourcesOf(p.sheets, questions)
+	w.behind = w.behind || len(plan.Candidates) == 1
+	return w
+}
+
+// sourcesOf returns the questions of the request that a sheet is about.
+func sourcesOf(sheets *split.Sheets, questions []systemone.Question) (names []string) {
+	for _, q := range questions {
+		if name := sheets.Source(q.Name); len(names) == 0 || names[len(names)-1] != name {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// limitsOf returns what an endpoint takes at once.
+func limitsOf(e *Endpoint) split.Limits {
+	return split.Limits{Questions: e.Limits.Questions, Options: e.Limits.Options}
+}
+
+// walkAll runs walks, at most sheetsAtOnce at once, in goroutines that end before it
+// returns. After a failure no further walk begins. A panic, which nothing above a
+// goroutine could recover, fails the walk.
+func (p *inParts) walkAll(ctx context.Context, walks []*walk) ([]systemone.Answers, []error) {
+	answers, errs := make([]systemone.Answers, len(walks)), make([]error, len(walks))
+	if len(walks) == 1 {
+		answers[0], errs[0] = walks[0].walk(ctx)
+		return answers, errs
+	}
+	var running sync.WaitGroup
+	var failed atomic.Bool
+	places := make(chan struct{}, sheetsAtOnce)
+	for i, w := range walks {
+		places <- struct{}{}
+		running.Go(func() {
+			defer func() { <-places }()
+			if failed.Load() {
+				return
+			}
+			panicked := panics.Catch(func() error {
+				answers[i], errs[i] = w.walk(ctx)
+				return nil
+			})
+			if panicked != nil {
+				errs[i] = &Error{Class: Server, Err: panicked}
+			}
+			if errs[i] != nil {
+				failed.Store(true)
+			}
+		})
+	}
+	running.Wait()
+	return answers, errs
+}
+
+// take takes the answers of a sheet, and its refusals.
+func (p *inParts) take(w *walk, answers systemone.Answers) {
+	rec, from := w.used(), w.source()
+	p.done = append(p.done, part{rec, w.leg})
+	p.seen = append(p.seen, rec.Endpoint)
+	for i := range answers {
+		p.sources[p.sheets.Source(answers[i].Name)] = from
+	}
+	if err := p.sheets.Take(answers); err != nil { // unreachable: the answers were checked
+		p.failed = staged{kept: KeptError, err: &Error{Class: Server, Err: err}}
+	}
+	refused := slices.Clone(rec.Refused)
+	for i := range refused {
+		asked := refused[i].Question
+		refused[i].Question = p.sheets.Source(asked)
+		_ = p.sheets.Take(systemone.Answers{{Name: asked, Refusal: "refused"}})
+	}
+	if len(refused) > 0 {
+		p.open = append(p.open, p.course.open(w, refused)...)
+		if p.call.Request.Refusals {
+			p.merged.decline(from, refused)
+		}
+	}
+}
+
+// settleParts marks the attempts that only answered parts of a choice that begins
+// again as not used.
+func (p *inParts) settleParts() {
+	if p.sheets == nil {
+		return
+	}
+	answered := p.sheets.Answers()
+	for _, d := range p.done {
+		d.rec.used = slices.ContainsFunc(d.leg.asked, func(name string) bool {
+			_, ok := answered.Get(name)
+			return ok
+		})
+		if !d.rec.used {
+			p.money.unspend(d.rec.charge)
+		}
+	}
+	p.done = p.done[:0]
+}
+
+// drop marks all attempts of a query that failed as not used.
+func (p *inParts) drop(legs []*Leg) {
+	for _, l := range legs {
+		for i := range l.Attempts {
+			if rec := &l.Attempts[i]; rec.used {
+				rec.used = false
+				p.money.unspend(rec.charge)
+			}
+		}
+	}
+}
+
+// finish merges the answers of all parts into those of the call.
+func (p *inParts) finish() asked {
+	out := asked{staged: staged{answered: true}, seen: p.seen}
+	answered := p.sheets.Answers()
+	refused := len(answered)
+	answered = slices.DeleteFunc(answered, func(a systemone.Answer) bool { return a.Refusal != "" })
+	refused -= len(answered)
+	p.merged.takeEach(answered, func(question string) Provenance { return p.sources[question] })
+	if refused > 0 {
+		slices.Sort(p.open)
+		out.open = slices.Compact(p.open)
+		out.staged = p.refused()
+		out.answered = len(answered) > 0
+	}
+	return out
+}
+
+// largest returns an option whose bound is no smaller than that of any of the
+// options, at every endpoint.
+func largest(options []systemone.Option) systemone.Option {
+	var out systemone.Option
+	var text, value json.RawMessage
+	for _, o := range options {
+		if jsonSize(o.Name) > jsonSize(out.Name) {
+			out.Name = o.Name
+		}
+		switch {
+		case isText(o.Guidance) && len(o.Guidance) > len(text):
+			text = o.Guidance
+		case !isText(o.Guidance) && len(o.Guidance) > len(value):
+			value = o.Guidance
+		}
+	}
+	switch {
+	case len(text) >= 2*len(value): // a value counts twice at most
+		out.Guidance = text
+	case len(text) > len(value): // spaces count like the rest of a value
+		out.Guidance = append(slices.Clone(value), bytes.Repeat([]byte(" "), len(text)-len(value))...)
+	default:
+		out.Guidance = value
+	}
+	return out
+}

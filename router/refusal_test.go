@@ -1,0 +1,50 @@
+package router_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/routertest"
+	"github.com/signalbox/signalbox/systemone"
+)
+
+// A question that an upstream refused without a word is a refusal answer all the same,
+// and of many words at most 4 KiB are kept.
+func TestRefusalAnswersHaveAText(t *testing.T) {
+	for name, text := range map[string]string{
+		"silence": "", "a text": "I cannot judge that.", "a long text": strings.Repeat("x\u4e16", 4<<10), "broken": "\xff",
+	} {
+		t.Run(name, func(t *testing.T) {
+			script := &routertest.Script{Default: routertest.Step{Do: func(_ context.Context, a router.Attempt) (router.Reply, error) {
+				return router.Reply{Answers: routertest.Answers(a.Request)[1:], Refused: []router.Refusal{{Question: "desk", Text: text}}}, nil
+			}}}
+			catalog, err := routertest.Catalog(script)
+			require.NoError(t, err)
+			r, err := router.New(router.Config{Catalog: catalog})
+			require.NoError(t, err)
+			q := &systemone.Request{Model: routertest.Model, State: systemone.Text("Paid twice."), Refusals: true, Questions: []systemone.Question{
+				{Name: "desk", Kind: systemone.Noul, Instructions: systemone.Text("Is it for billing?")},
+				{Name: "refund", Kind: systemone.Noul, Instructions: systemone.Text("Is money asked back?")},
+			}}
+			res, err := r.Decide(t.Context(), &router.Call{Request: q})
+			require.NoError(t, err)
+			require.NoError(t, systemone.Check(q, res.Response.Answers, systemone.Tolerance{}))
+			desk, ok := res.Response.Answers.Get("desk")
+			require.True(t, ok)
+			assert.NotEmpty(t, desk.Refusal)
+			assert.LessOrEqual(t, len(desk.Refusal), 4<<10)
+			assert.True(t, utf8.ValidString(desk.Refusal))
+			if name == "a text" {
+				assert.Equal(t, text, desk.Refusal)
+			}
+			refund, _ := res.Response.Answers.Get("refund")
+			assert.Empty(t, refund.Refusal)
+		})
+	}
+}
