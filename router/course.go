@@ -24,6 +24,7 @@ type course struct {
 	now      time.Time
 	money    reservation
 	deadline deadline
+	memory   recollection
 	merged   merged
 	last     staged // of the group asked last that did not answer everything
 
@@ -49,6 +50,7 @@ func (k *course) run(ctx context.Context) (_ *Result, err error) {
 		k.router.tellOutages(ctx, k.call, k.turned...)
 	}
 	if res != nil {
+		k.remember(ctx)
 		k.pin(ctx)
 	}
 	return res, err
