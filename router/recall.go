@@ -53,12 +53,23 @@ type recalled struct {
 
 // recall returns what is remembered of the questions at the indexes ask, in their
 // order, and how many there are. Of several answers it takes that of the candidate
-// that comes first in the plan.
+// that comes first in the plan. It reads the store once if the first candidate gave
+// all, and twice at most.
 func (k *course) recall(ctx context.Context, ask []int32, candidates []Candidate) (found []recalled, n int) {
-	m, questions := &k.memory, k.merged.questions
-	if m.remembering == nil || len(candidates) == 0 {
+	if k.memory.remembering == nil || len(candidates) == 0 {
 		return nil, 0
 	}
+	found = make([]recalled, len(ask))
+	n = k.recallOf(ctx, found, ask, candidates[:1])
+	if n < len(ask) && len(candidates) > 1 {
+		n += k.recallOf(ctx, found, ask, candidates[1:])
+	}
+	return found, n
+}
+
+// recallOf fills in what some candidates answered, and returns how much it was.
+func (k *course) recallOf(ctx context.Context, found []recalled, ask []int32, candidates []Candidate) (n int) {
+	m, questions := &k.memory, k.merged.questions
 	keys := make([]MemoryKey, 0, len(ask)*len(candidates))
 	for i := range candidates {
 		by := &candidates[i]
@@ -70,24 +81,22 @@ func (k *course) recall(ctx context.Context, ask []int32, candidates []Candidate
 	values := m.store.Get(ctx, keys, k.now)
 	for i := range min(len(values), len(keys)) {
 		at := i % len(ask)
-		if values[i] == nil || found != nil && found[at].by != nil {
+		if values[i] == nil || found[at].by != nil {
 			continue
 		}
 		q, by := &questions[ask[at]], &candidates[i/len(ask)]
 		answer, given, ok := readRemembered(q, values[i])
 		age := k.now.Sub(given)
-		if !ok || age < 0 || age >= m.ttl || check(q, &answer, by.Endpoint) != nil {
+		if !ok || age < 0 || age >= m.ttl || !m.own && check(q, &answer, by.Endpoint) != nil {
 			continue
-		}
-		if found == nil {
-			found = make([]recalled, len(ask))
 		}
 		found[at], n = recalled{by: by, answer: answer, age: age}, n+1
 	}
-	return found, n
+	return n
 }
 
-// check checks one answer of an endpoint again, because a store may have changed it.
+// check checks one answer of an endpoint again, because a store of the program may
+// have changed it.
 func check(q *systemone.Question, a *systemone.Answer, e *Endpoint) error {
 	asked := systemone.Request{Questions: []systemone.Question{*q}}
 	return systemone.Check(&asked, systemone.Answers{*a}, e.Tolerance)
@@ -103,6 +112,7 @@ func (k *course) takeRecalled(q query, ask []int32, found []recalled, plan Plan)
 			continue
 		}
 		l := k.call.newLeg()
+		l.Questions = make([]systemone.Question, 0, len(found)-i)
 		l.Reason, l.Group, l.TriggeredBy, l.Plan, l.Remembered = q.reason, q.group, q.by, plan, by
 		from := Provenance{Leg: len(k.call.Report.Legs) - 1, Attempt: -1}
 		for j := i; j < len(found); j++ {

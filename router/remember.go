@@ -13,6 +13,7 @@ import (
 // remembering is a router's side of [Config.Remember].
 type remembering struct {
 	store Memory
+	own   bool // the store is the default, which returns what was put
 	ttl   time.Duration
 
 	// mu lets forget wait for answers that are being put, so that it deletes them, and
@@ -33,7 +34,7 @@ func newRemembering(cfg *Remembering) (*remembering, error) {
 	}
 	m := &remembering{store: cfg.Store, ttl: cmp.Or(cfg.TTL, defaultRemembered)}
 	if m.store == nil {
-		m.store = newProcessMemory(cfg.Bytes)
+		m.store, m.own = newProcessMemory(cfg.Bytes), true
 	}
 	return m, nil
 }

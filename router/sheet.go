@@ -8,6 +8,9 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
+// usualSheet is the bytes of most contexts and of most questions.
+const usualSheet = 512
+
 // digest is a SHA-256.
 type digest = [sha256.Size]byte
 
@@ -29,6 +32,9 @@ type sheetDigests struct {
 // questions. The credential is the one used upstream; the operator's is "".
 func (d *sheetDigests) context(account string, e *Endpoint, m *Model, a *Attempt) digest {
 	state := d.state(a.Request, e.Limits.Parts)
+	if d.buffer == nil {
+		d.buffer = make([]byte, 0, usualSheet)
+	}
 	b := append(d.buffer[:0], byte(a.Request.Dialect))
 	b = append(append(b, state[:]...), e.ID[:]...)
 	b = appendText(b, account)
