@@ -131,16 +131,17 @@ func TestClosedRoutes(t *testing.T) {
 func TestNewRefusesMistakes(t *testing.T) {
 	sane := newRig(t)
 	for name, cfg := range map[string]httpapi.Config{
-		"no router":        {Open: true},
-		"no keys":          {Router: sane.router},
-		"keys and open":    {Router: sane.router, Keys: storeDown{}, Open: true},
-		"sign-in and open": {Router: sane.router, SignIn: func(*http.Request) (router.Principal, error) { return router.Principal{}, nil }, Open: true},
-		"negative size":    {Router: sane.router, Open: true, MaxBytes: -1},
-		"negative room":    {Router: sane.router, Open: true, MaxInFlightBytes: -1},
-		"negative time":    {Router: sane.router, Open: true, NativeTimeout: -1},
-		"brand in capital": {Router: sane.router, Open: true, Brand: "Router"},
-		"brand with CR":    {Router: sane.router, Open: true, Brand: "a\r"},
-		"long brand":       {Router: sane.router, Open: true, Brand: strings.Repeat("a", 33)},
+		"no router":                  {Open: true},
+		"no keys":                    {Router: sane.router},
+		"keys and open":              {Router: sane.router, Keys: storeDown{}, Open: true},
+		"sign-in and open":           {Router: sane.router, SignIn: func(*http.Request) (router.Principal, error) { return router.Principal{}, nil }, Open: true},
+		"negative size":              {Router: sane.router, Open: true, MaxBytes: -1},
+		"negative room":              {Router: sane.router, Open: true, MaxInFlightBytes: -1},
+		"negative time":              {Router: sane.router, Open: true, NativeTimeout: -1},
+		"brand in capital":           {Router: sane.router, Open: true, Brand: "Router"},
+		"brand with CR":              {Router: sane.router, Open: true, Brand: "a\r"},
+		"brand with an outer hyphen": {Router: sane.router, Open: true, Brand: "a-"},
+		"long brand":                 {Router: sane.router, Open: true, Brand: strings.Repeat("a", 33)},
 	} {
 		_, err := httpapi.New(cfg)
 		require.ErrorIs(t, err, httpapi.ErrConfig, name)

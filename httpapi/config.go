@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signalbox/signalbox/activity"
@@ -96,9 +97,10 @@ type Config struct {
 	// FilteredCatalog reports whether GET /models lists only what Policy allows, too,
 	// if the request has a key of the account. Nil means no.
 	FilteredCatalog func(ctx context.Context, account string) (bool, error)
-	// Brand is the word in the names of the metadata member and of the header that asks
-	// for it: "router" (the default) gives router_metadata and X-Router-Metadata. It is
-	// 1 to 32 lower-case letters and digits.
+	// Brand is the word in the names of the metadata member and of headers: "router"
+	// (the default) gives router_metadata and X-Router-Metadata. It is 1 to 32 lower-case
+	// letters and digits, and may have hyphens inside. "ai-gateway" gives
+	// ai_gateway_metadata and X-Ai-Gateway-Decision-Fallback-Triggered.
 	Brand string
 	// MaxBytes is the size of the largest accepted body; default 4 MiB.
 	MaxBytes int64
@@ -182,7 +184,7 @@ func (c Config) withDefaults() (Config, error) {
 	case c.NativeTimeout < 0:
 		return c, fmt.Errorf("%w: NativeTimeout is negative", ErrConfig)
 	case !validBrand(c.Brand):
-		return c, fmt.Errorf("%w: Brand must be 1 to 32 lower-case letters and digits", ErrConfig)
+		return c, fmt.Errorf("%w: Brand must be 1 to 32 lower-case letters and digits, with hyphens inside", ErrConfig)
 	}
 	if err := checkOrigins(c.Origins); err != nil {
 		return c, err
@@ -226,11 +228,11 @@ func (c Config) withDefaults() (Config, error) {
 // the default.
 func validBrand(s string) bool {
 	for _, c := range []byte(s) {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
 			return false
 		}
 	}
-	return len(s) <= 32
+	return len(s) <= 32 && strings.Trim(s, "-") == s
 }
 
 // newRequestID returns an id that cannot be guessed.

@@ -40,8 +40,9 @@ func checkOrigins(origins []string) error {
 
 // exposedHeaders are the headers of a reply that pages may read besides those that
 // browsers always expose.
-func exposedHeaders(brand string) string {
+func exposedHeaders(brand string, f fallbackHeaders) string {
 	return "X-Request-Id, X-Generation-Id, Idempotent-Replayed, X-Typesafe-Request-Id, " + http.CanonicalHeaderKey("X-"+brand+"-Warnings") +
+		", " + strings.Join([]string{f.triggered, f.finalModel, f.primaryModel, f.questions, f.truncated}, ", ") +
 		", Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, WWW-Authenticate, Allow"
 }
 

@@ -61,7 +61,7 @@ func (x *exchange) decide(ctx context.Context) error {
 	}
 	x.out = res.Response.AppendJSON(x.out)
 	if n := len(x.out) - 1; n > 0 && x.out[n] == '}' {
-		x.out = append(x.appendMetadata(x.out[:n], res.Endpoint), '}')
+		x.out = append(x.appendMetadata(x.out[:n], res), '}')
 	}
 	return nil
 }

@@ -15,6 +15,10 @@
 // Callers authenticate with keys ([Authenticator]), or by a sign-in of the embedding
 // program, such as single sign-on (SignIn in [Config]).
 //
+// The metadata that a caller asks for describe every leg of a call and say of each
+// answer where it comes from. A reply to which a stage behind the first contributed says
+// so in headers as well. The names of both carry the word Brand of [Config].
+//
 // A caller who closes the connection cancels the request, and pays for the running
 // attempt as router.Config.Abandoned says. Closing only the sending side (SHUT_WR, as
 // nc -N does) cancels it too, because net/http cannot tell the two apart. So keep the

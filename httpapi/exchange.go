@@ -100,6 +100,9 @@ func (x *exchange) send(ctx context.Context) {
 	if x.call != nil && x.call.Report.Replayed {
 		h["Idempotent-Replayed"] = []string{"true"}
 	}
+	if x.status == http.StatusOK && x.call != nil && len(x.call.Report.Legs) > 1 {
+		x.fallbackHeaders(h)
+	}
 	if x.s.native {
 		h["X-Typesafe-Request-Id"] = v[2:3:3]
 	}

@@ -24,6 +24,11 @@ type metadataObject struct {
 	Endpoints metadataEndpoint `json:"endpoints"`
 	Attempts  []metadataTry    `json:"attempts"`
 	Pipeline  []metadataStage  `json:"pipeline"`
+	// Legs are the question sheets of the call. Endpoints above is the plan of the
+	// first.
+	Legs []metadataLeg `json:"legs"`
+	// Answers say by question who gave the answer; absent on errors and dry runs.
+	Answers map[string]metadataAnswer `json:"answers,omitempty"`
 	// Stopped says why no further candidate was tried; "" if one answered.
 	Stopped router.Stop `json:"stopped,omitempty"`
 	// Seed reproduces the random draws of the plan. It is text because a JavaScript
@@ -33,40 +38,8 @@ type metadataObject struct {
 	// cost, is an estimate of the router.
 	UsageEstimated bool `json:"usage_estimated,omitempty"`
 	// Warnings name the entries of the request's provider lists that the catalog does
-	// not know.
+	// not know, and calibrations that are not in force.
 	Warnings []systemone.Issue `json:"warnings,omitempty"`
-}
-
-// metadataEndpoint lists every endpoint of the requested models: available or excluded.
-type metadataEndpoint struct {
-	Total     int                 `json:"total"`
-	Available []metadataCandidate `json:"available"` // in the order of attempts
-	Excluded  []metadataExclusion `json:"excluded"`
-}
-
-type metadataCandidate struct {
-	Provider string        `json:"provider"`
-	Model    string        `json:"model"`
-	Selected bool          `json:"selected"` // this endpoint answered
-	Endpoint string        `json:"endpoint"` // slug with variant
-	IsBYOK   bool          `json:"is_byok"`  // the credential is the caller's own
-	Tier     string        `json:"tier"`
-	Reason   router.Reason `json:"reason"`
-	Skipped  string        `json:"skipped,omitempty"` // why it was not tried
-	// DrawWeight is the probability of being drawn for the first place.
-	DrawWeight float64 `json:"draw_weight"`
-	// For a dry run: the greatest possible charge, and the limit that would refuse it.
-	MaxCost   *router.USD   `json:"max_cost,omitempty"`
-	RefusedBy *router.Check `json:"refused_by,omitempty"`
-}
-
-type metadataExclusion struct {
-	Provider string        `json:"provider"`
-	Model    string        `json:"model"`
-	Endpoint string        `json:"endpoint"`
-	Reason   router.Filter `json:"reason"`
-	Detail   router.Detail `json:"detail,omitempty"`
-	Source   router.Source `json:"source,omitempty"`
 }
 
 type metadataTry struct {
@@ -77,6 +50,11 @@ type metadataTry struct {
 	IsBYOK    bool         `json:"is_byok"`
 	ErrorType router.Class `json:"error_type,omitempty"`
 	LatencyMS int64        `json:"latency_ms"`
+	// Cost is what the caller is charged for the attempt, in USD; absent if nothing is
+	// charged.
+	Cost *router.USD `json:"cost,omitempty"`
+	// UpstreamCost is the list price of an attempt that is not charged; absent if 0.
+	UpstreamCost *router.USD `json:"upstream_cost,omitempty"`
 	// UsageEstimated says that the upstream reported no usage or only a part.
 	UsageEstimated bool `json:"usage_estimated,omitempty"`
 	// UpstreamConfidence has the confidence that the upstream reported, by question.
@@ -94,15 +72,15 @@ type metadataStage struct {
 }
 
 // appendMetadata appends ,"router_metadata":{…} if the caller asked for it, or for a
-// dry run. Requests that ask for no decision have none. answered is the endpoint that
-// answered, or nil.
-func (x *exchange) appendMetadata(dst []byte, answered *router.Endpoint) []byte {
+// dry run. Requests that ask for no decision have none. res is nil if the call was not
+// answered.
+func (x *exchange) appendMetadata(dst []byte, res *router.Result) []byte {
 	if x.call == nil || x.call.Report.Replayed || !x.call.DryRun && !wantsMetadata(x.r.Header[x.s.metadataHeader]) {
 		return dst
 	}
 	dst = append(append(append(dst, `,"`...), x.s.metadataMember...), `":`...)
-	m := x.s.describe(&x.call.Report, answered)
-	m.Warnings = x.unknownProviders()
+	m := x.s.describe(&x.call.Report, res)
+	m.Warnings = append(x.unknownProviders(), x.calibrations()...)
 	return appendJSON(dst, m)
 }
 
@@ -117,86 +95,44 @@ func wantsMetadata(values []string) bool {
 }
 
 // describe turns a report into the metadata of a reply.
-func (s *server) describe(r *router.Report, answered *router.Endpoint) metadataObject {
+func (s *server) describe(r *router.Report, res *router.Result) metadataObject {
 	first := &router.Leg{}
 	if len(r.Legs) > 0 {
 		first = r.Legs[0]
 	}
-	plan := &first.Plan
 	m := metadataObject{
 		Requested: r.Requested,
-		Strategy:  plan.Strategy,
-		Endpoints: metadataEndpoint{
-			Total:     endpoints(plan),
-			Available: make([]metadataCandidate, 0, len(plan.Candidates)),
-			Excluded:  make([]metadataExclusion, 0, len(plan.Excluded)),
-		},
-		Attempts: []metadataTry{},
-		Pipeline: make([]metadataStage, 0, len(r.Pipeline)),
-		Seed:     strconv.FormatUint(plan.Seed, 10),
+		Strategy:  first.Plan.Strategy,
+		Endpoints: s.describePlan(first, res != nil),
+		Attempts:  []metadataTry{},
+		Pipeline:  make([]metadataStage, 0, len(r.Pipeline)),
+		Stopped:   r.Stopped,
+		Seed:      strconv.FormatUint(first.Plan.Seed, 10),
 	}
 	if m.Strategy == "" {
 		m.Strategy = "direct" // the router made no plan
 	}
-	m.Stopped = r.Stopped
-	by := answering(r, answered)
-	m.IsBYOK = by != nil && by.Credential != nil
-	for _, c := range plan.Candidates {
-		m.Endpoints.Available = append(m.Endpoints.Available, metadataCandidate{
-			Provider: s.providerName(c.Endpoint.Provider), Model: c.Model().Permaslug, Endpoint: c.Endpoint.Tag(),
-			Selected: by != nil && c.Endpoint == by.Endpoint && c.Credential == by.Credential,
-			IsBYOK:   c.Credential != nil, Tier: c.Tier.String(), Reason: c.Reason, DrawWeight: c.Weight,
-			Skipped: skipped(first, &c),
-		})
-	}
-	for i, b := range first.Bounds {
-		m.Endpoints.Available[i].MaxCost = &b.Max.Credit
-		if b.Refused != nil {
-			m.Endpoints.Available[i].RefusedBy = &b.Refused.Check
+	for _, l := range r.Legs {
+		for i := range l.Attempts {
+			m.Attempts = append(m.Attempts, s.describeAttempt(l, &l.Attempts[i]))
+			m.UsageEstimated = m.UsageEstimated || l.Attempts[i].UsageEstimated
 		}
 	}
-	for _, e := range plan.Excluded {
-		m.Endpoints.Excluded = append(m.Endpoints.Excluded, metadataExclusion{
-			Provider: s.providerName(e.Endpoint.Provider), Model: s.permaslug(e.Endpoint.Model), Endpoint: e.Endpoint.Tag(),
-			Reason: e.Reason, Detail: e.Detail, Source: e.Source,
-		})
-	}
-	for a := range r.Attempts() {
-		m.Attempts = append(m.Attempts, s.describeAttempt(a))
-		m.UsageEstimated = m.UsageEstimated || a.UsageEstimated
-	}
 	m.Attempt = len(m.Attempts)
+	s.describeLegs(&m, r, res != nil)
+	if res != nil {
+		by := answering(r, res.Endpoint)
+		m.IsBYOK = by != nil && by.Credential != nil
+		describeAnswers(&m, r, res.Response.Answers)
+	}
 	for _, p := range r.Pipeline {
 		m.Pipeline = append(m.Pipeline, describeStage(p))
 	}
-	m.Summary = s.summary(&m, answered)
+	m.Summary = s.summary(&m, res)
 	return m
 }
 
-// endpoints returns the number of endpoints in a plan. With own credentials one
-// endpoint makes several candidates.
-func endpoints(p *router.Plan) int {
-	if !slices.ContainsFunc(p.Candidates, func(c router.Candidate) bool { return c.Credential != nil }) {
-		return len(p.Candidates) + len(p.Excluded)
-	}
-	seen := make(map[*router.Endpoint]bool, len(p.Candidates))
-	for _, c := range p.Candidates {
-		seen[c.Endpoint] = true
-	}
-	return len(seen) + len(p.Excluded)
-}
-
-// skipped returns why a candidate was not tried, or "" if it was.
-func skipped(l *router.Leg, c *router.Candidate) string {
-	for _, s := range l.Skipped {
-		if s.Endpoint == c.Endpoint && s.Credential == c.Credential {
-			return s.String()
-		}
-	}
-	return ""
-}
-
-// answering returns the attempt that answered, or nil.
+// answering returns the first attempt that the endpoint answered, or nil.
 func answering(r *router.Report, answered *router.Endpoint) *router.AttemptRecord {
 	for a := range r.Attempts() {
 		if a.Class == "" && a.Endpoint == answered {
@@ -208,18 +144,30 @@ func answering(r *router.Report, answered *router.Endpoint) *router.AttemptRecor
 
 // describeAttempt always sets the status, because clients refuse the whole object
 // without it. An attempt without a reply has the status of its class.
-func (s *server) describeAttempt(a *router.AttemptRecord) metadataTry {
+func (s *server) describeAttempt(l *router.Leg, a *router.AttemptRecord) metadataTry {
 	t := metadataTry{
 		Provider: s.providerName(a.Endpoint.Provider), Model: s.permaslug(a.Endpoint.Model), Endpoint: a.Endpoint.Tag(),
 		IsBYOK: a.Credential != nil, Status: a.Status, ErrorType: a.Class, LatencyMS: a.Duration.Milliseconds(),
 		UsageEstimated: a.UsageEstimated,
 	}
+	if a.Billed {
+		t.Cost = &a.Cost
+	} else if a.UpstreamCost > 0 {
+		t.UpstreamCost = &a.UpstreamCost
+	}
 	if t.Status == 0 && a.Class != "" {
 		t.Status = problemOf(&router.Error{Class: a.Class}).status
+	}
+	var asked []string // of a split request, whose parts have names that the caller does not know
+	if l.Reason == router.LegSplit {
+		asked = l.Asked()
 	}
 	for _, answer := range a.Answers {
 		none := answer.Probabilities == nil && answer.Confidence == 0
 		if answer.Kind == systemone.Noul || none || math.IsNaN(answer.Confidence) || math.IsInf(answer.Confidence, 0) {
+			continue
+		}
+		if asked != nil && !slices.Contains(asked, answer.Name) {
 			continue
 		}
 		if t.UpstreamConfidence == nil {
@@ -243,12 +191,15 @@ func describeStage(p router.Step) metadataStage {
 }
 
 // summary returns one line for people to read.
-func (s *server) summary(m *metadataObject, answered *router.Endpoint) string {
+func (s *server) summary(m *metadataObject, res *router.Result) string {
 	line := fmt.Sprintf("available=%d, excluded=%d, attempts=%d", len(m.Endpoints.Available), len(m.Endpoints.Excluded), len(m.Attempts))
-	if answered == nil {
+	if len(m.Legs) > 1 {
+		line += fmt.Sprintf(", legs=%d", len(m.Legs))
+	}
+	if res == nil || res.Endpoint == nil {
 		return line
 	}
-	return line + ", selected=" + s.providerName(answered.Provider)
+	return line + ", selected=" + s.providerName(res.Endpoint.Provider)
 }
 
 // providerName returns the display name of a slug. It returns the slug itself if a

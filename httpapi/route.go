@@ -71,6 +71,7 @@ type server struct {
 	metadataHeader string // X-Router-Metadata, canonical
 	warningsHeader string // X-Router-Warnings, canonical
 	dryRunHeader   string // X-Router-Dry-Run, canonical
+	fallback       fallbackHeaders
 	exposedHeaders string // headers that pages of Origins may read
 	exchanges      sync.Pool
 	packers        sync.Pool
@@ -82,7 +83,7 @@ type server struct {
 func newServer(cfg Config) *server {
 	s := &server{
 		Config:         cfg,
-		metadataMember: cfg.Brand + "_metadata",
+		metadataMember: strings.ReplaceAll(cfg.Brand, "-", "_") + "_metadata",
 		metadataHeader: http.CanonicalHeaderKey("X-" + cfg.Brand + "-Metadata"),
 		parsing:        make(chan struct{}, runtime.GOMAXPROCS(0)),
 		room: room{
@@ -91,8 +92,9 @@ func newServer(cfg Config) *server {
 		},
 		warningsHeader: http.CanonicalHeaderKey("X-" + cfg.Brand + "-Warnings"),
 		dryRunHeader:   http.CanonicalHeaderKey("X-" + cfg.Brand + "-Dry-Run"),
-		exposedHeaders: exposedHeaders(cfg.Brand),
+		fallback:       newFallbackHeaders(cfg.Brand),
 	}
+	s.exposedHeaders = exposedHeaders(cfg.Brand, s.fallback)
 	s.admitter, _ = cfg.Keys.(Admitter)
 	return s
 }

@@ -110,3 +110,17 @@ func (x *exchange) unknownProviders() []systemone.Issue {
 	}
 	return listed(x.s.Router.Catalog().Unknown(x.call.Request.Provider))
 }
+
+// calibrations warns of conditions whose calibration is not in force. They are applied to
+// the answers as they are. No endpoint has a calibration, so every one is warned of.
+func (x *exchange) calibrations() (list []systemone.Issue) {
+	for i := range x.call.Request.Models {
+		if id := x.call.Request.Models[i].Calibration; id != "" {
+			list = append(list, systemone.Issue{
+				Path:    "models." + strconv.Itoa(i) + ".when.calibration",
+				Message: id + " is not a calibration in force; the condition looks at the answers as they are",
+			})
+		}
+	}
+	return list
+}

@@ -227,7 +227,7 @@ func TestAbandonedCallsAreLogged(t *testing.T) {
 		assert.Equal(t, "decision", line["msg"])
 		assert.Equal(t, true, line["canceled"])
 		assert.Equal(t, "caller", line["stopped"])
-		assert.Equal(t, l.estimate(0).String(), line["abandoned_cost"])
+		assert.Equal(t, l.estimate(0).String(), line["charged"])
 	})
 }
 

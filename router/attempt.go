@@ -165,6 +165,10 @@ func (rec *AttemptRecord) judge(q *systemone.Request, reply Reply) (answers syst
 		rec.Err = fmt.Errorf("%w: %d of %d", errRefused, len(reply.Refused), len(q.Questions))
 		return nil, false
 	}
+	if answered.Refusals { // of callers; an upstream has Reply.Refused
+		part := *answered
+		part.Refusals, answered = false, &part
+	}
 	answers, rec.Err = systemone.Repair(answered, reply.Answers, rec.Endpoint.Tolerance)
 	if rec.Err != nil {
 		return nil, true

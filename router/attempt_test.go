@@ -189,3 +189,21 @@ func together(t *testing.T, tt classCase, do step) {
 	assert.Equal(t, tt.class, fault(t, err).Class)
 	assert.Equal(t, "ant", asked(c))
 }
+
+// An upstream refuses by Reply.Refused. A refusal among its answers is a bad reply,
+// also where the caller's dialect has refusals, because such a question would not be
+// asked elsewhere.
+func TestAnUpstreamAnswersNothingWithARefusal(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, "ant bee", nil)
+	g.upstreams["ant"].will(changed(func(a systemone.Answers) {
+		a[2] = systemone.Answer{Name: a[2].Name, Kind: a[2].Kind, Refusal: "I cannot say."}
+	}))
+	q := decision(byPrice)
+	q.Refusals = true
+	c := &router.Call{Request: q, Principal: who()}
+	res, err := g.router.Decide(t.Context(), c)
+	require.NoError(t, err)
+	assert.Equal(t, "Bee", res.Response.Provider)
+	assert.True(t, q.Refusals, "unchanged")
+}

@@ -153,7 +153,7 @@ const (
 	SkipLimit   SkipReason = iota // a limit on spending had no room for what it may cost
 	SkipRetries                   // it has failed often in the last 30 s, and its retry budget is spent
 	SkipBusy                      // its endpoint is at its concurrency limit, or its client could not send
-	SkipTime                      // the call's remaining time is reserved for a last resort
+	SkipTime                      // the call's remaining time is reserved for a last resort, or less than a second opinion usually needs
 )
 
 // String returns the reason in a word: limit, retry_budget, busy or time.

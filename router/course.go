@@ -19,6 +19,7 @@ type course struct {
 	groups   []group
 	alone    bool // the request allows no fallbacks: one leg, of the first group
 	whole    bool // the request may not be asked in parts
+	barred   bool // a question was refused for safety, which ends the call
 	shape    Shape
 	stats    []Stats // that all plans are made with
 	now      time.Time
@@ -26,6 +27,7 @@ type course struct {
 	deadline deadline
 	memory   recollection
 	merged   merged
+	first    walk   // of the first leg, so that a plain call allocates no other
 	last     staged // of the group asked last that did not answer everything
 
 	mu     sync.Mutex // guards turned while legs run at once
@@ -52,6 +54,7 @@ func (k *course) run(ctx context.Context) (_ *Result, err error) {
 	if res != nil {
 		k.remember(ctx)
 		k.pin(ctx)
+		k.router.kept.note(k.call.Report.Legs)
 	}
 	return res, err
 }
@@ -59,7 +62,7 @@ func (k *course) run(ctx context.Context) (_ *Result, err error) {
 // answers asks the groups in their order.
 func (k *course) answers(ctx context.Context) (*Result, error) {
 	next, err := k.begin(ctx)
-	for ; err == nil && next < len(k.groups) && !k.alone; next++ {
+	for ; err == nil && next < len(k.groups) && !k.alone && !k.barred; next++ {
 		err = k.escalate(ctx, next)
 	}
 	if err != nil {
@@ -100,20 +103,34 @@ func (k *course) escalate(ctx context.Context, g int) error {
 	if len(ask) == 0 {
 		return nil
 	}
+	reason := LegEscalated
+	if len(by) == 0 { // due only because an upstream refused something
+		reason = LegRefused
+	}
 	before := len(k.call.Report.Legs)
-	out := k.stage(ctx, g, ask, LegEscalated, by)
+	out := k.stage(ctx, g, ask, reason, by)
 	if out.kept == "" {
 		return nil
 	}
 	k.last = out
-	k.call.Report.Legs[before].Kept = out.kept
 	switch {
 	case hungUp(ctx) && k.merged.given < len(k.merged.questions):
 		return k.failure()
 	case k.groups[g].required && len(by) > 0:
 		return out.err
 	}
+	if k.stays(ask, before) {
+		k.call.Report.Legs[before].Kept = out.kept
+	}
 	return nil
+}
+
+// stays reports whether a question that was asked again keeps an answer that is
+// older than a leg.
+func (k *course) stays(ask []int32, leg int) bool {
+	return slices.ContainsFunc(ask, func(i int32) bool {
+		return k.merged.answers[i].Name != "" && k.merged.source(int(i)).Leg < leg
+	})
 }
 
 // due returns the indexes of the questions that a group is to be asked, and the
@@ -137,7 +154,7 @@ func (k *course) required(ctx context.Context) error {
 			continue
 		}
 		plan, _ := k.plan(ctx, g, k.shape, nil)
-		if err := plan.Err(k.names(g)); err != nil {
+		if err := plan.Err(k.names(g)); err != nil { // the group's own names: the others may be asked
 			return err
 		}
 	}

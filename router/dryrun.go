@@ -17,8 +17,9 @@ type Bound struct {
 }
 
 // dryRun plans a leg for each group, with all questions, and notes what its
-// candidates may cost and which limits have no room for them. It asks no provider,
-// and only reads the ledger's balances.
+// candidates may cost and which limits have no room for them, each candidate by
+// itself. The first group that has an endpoint is the first stage. It asks no
+// provider, and only reads the ledger's balances.
 func (k *course) dryRun(ctx context.Context) (*Result, error) {
 	caps := k.money.hold.Caps
 	lines := make([]Line, len(caps))
@@ -35,31 +36,29 @@ func (k *course) dryRun(ctx context.Context) (*Result, error) {
 	if err := k.required(ctx); err != nil {
 		return nil, err
 	}
-	planned := false
 	var first error
-	for g := range k.groups {
-		q := query{group: g, reason: LegEscalated}
-		if g == 0 {
-			q.reason = LegFirst
-		}
-		plan, inParts := k.plan(ctx, g, k.shape, nil)
-		switch err := plan.Err(k.names(g)); {
+	q := query{reason: LegFirst}
+	for q.group = range k.groups {
+		plan, inParts := k.plan(ctx, q.group, k.shape, nil)
+		switch err := plan.Err(k.names(q.group)); {
 		case err != nil:
-			k.leg(q, k.call.Request, k.shape, plan)
-			first = cmp.Or(first, err)
+			w := k.leg(q, k.call.Request, k.shape, plan)
+			if first = cmp.Or(first, err); q.reason == LegEscalated {
+				w.leg.Kept = KeptNoEndpoint
+			}
 		case inParts:
 			k.dryParts(q, plan, balances)
-			planned = true
+			q.reason = LegEscalated
 		default:
 			w := k.leg(q, k.call.Request, k.shape, plan)
 			w.leg.Bounds = k.bounds(plan.Candidates, w.money.size, balances)
-			planned = true
+			q.reason = LegEscalated
 		}
 		if k.alone {
 			break
 		}
 	}
-	if !planned {
+	if q.reason == LegFirst { // no group has an endpoint
 		return nil, first
 	}
 	res := &Result{}

@@ -19,9 +19,13 @@ type group struct {
 }
 
 // groupsOf finds the models that a request names, by group. Of names in one group
-// that mean the same model the first counts. Errors are those of [Catalog.Resolve].
-func (c *Catalog) groupsOf(q *systemone.Request) ([]group, error) {
-	r := resolution{catalog: c, groups: make([]group, 1, 1+conditions(q.Models))}
+// that mean the same model the first counts. Errors are those of [Catalog.Resolve]. One
+// group is put into room, which is empty.
+func (c *Catalog) groupsOf(q *systemone.Request, room []group) ([]group, error) {
+	r := resolution{catalog: c, groups: room[:1]}
+	if n := conditions(q.Models); n > 0 {
+		r.groups = make([]group, 1, 1+n)
+	}
 	r.groups[0].models = make([]ModelRef, 0, 1+len(q.Models))
 	if q.Model != "" {
 		r.add(q.Model, "model")

@@ -38,13 +38,16 @@ func Restrict(rule Rule) Interceptor {
 // hour a line warns of each endpoint whose answers are charged by an estimate,
 // because its upstream reports no usage.
 //
-// The line of a failed call says why no further candidate was asked
-// ([Report.Stopped]), and what was charged because its caller ended it. Lines
-// contain ids, models, providers, classes, statuses, the seed, the cost and the
-// duration. They never contain a key's text, a state, an answer, a user or an
-// upstream's text, as long as providers keep these out of an [UpstreamError]. Of
-// any other error of a provider only the type is logged. Models are logged only if
-// the catalog has them, because an unknown name may be a misplaced secret.
+// The line of a call counts its legs and attempts. That of a call with several legs
+// counts the later stages that answered (escalated) and, by reason, those that kept
+// earlier answers (kept). The line of a failed call says why no further candidate
+// was asked ([Report.Stopped]), and what was charged in all because its caller ended
+// it (charged). Lines contain ids, models, providers, classes, statuses, the seed,
+// the cost and the duration. They never contain a key's text, a state, a question's
+// name, an answer, a user or an upstream's text, as long as providers keep these out
+// of an [UpstreamError]. Of any other error of a provider only the type is logged.
+// Models are logged only if the catalog has them, because an unknown name may be a
+// misplaced secret.
 func Log(l *slog.Logger) Interceptor {
 	return func(next Decider) Decider {
 		var warned hourly
@@ -110,10 +113,14 @@ func attrs(c *Call, res *Result, err error, took time.Duration) []slog.Attr {
 		slog.String("workspace", c.Principal.Workspace),
 		slog.String("key", c.Principal.KeyHash),
 		slog.String("requested", cut(c.known())),
+		slog.Int("legs", len(c.Report.Legs)),
 		slog.Int("attempts", c.Report.attempts()),
 		slog.String("tried", tried(&c.Report)),
 		slog.Uint64("seed", c.Seed),
 		slog.Duration("duration", max(took, 0)),
+	}
+	if len(c.Report.Legs) > 1 {
+		list = append(list, slog.Int("escalated", c.Report.Escalated()), slog.String("kept", c.Report.kept()))
 	}
 	if err != nil {
 		class := classOf(err)
@@ -123,8 +130,12 @@ func attrs(c *Call, res *Result, err error, took time.Duration) []slog.Attr {
 		if c.Report.Stopped != "" {
 			list = append(list, slog.String("stopped", string(c.Report.Stopped)))
 		}
-		for _, e := range c.Events(nil) {
-			list = append(list, slog.String("abandoned_cost", e.Cost.Credit.String()))
+		if events := c.Events(nil); len(events) > 0 {
+			var charged USD
+			for i := range events {
+				charged += events[i].Cost.Credit
+			}
+			list = append(list, slog.String("charged", charged.String()))
 		}
 		if isOurs(err) {
 			list = append(list, slog.Any("error", err))

@@ -135,7 +135,7 @@ func TestLog(t *testing.T) {
 		m := map[string]any{
 			"level": "INFO", "msg": "decision", "id": "gen-dec-1", "request_id": "req-1",
 			"account": "acct", "workspace": "ws", "key": "hash", "requested": modelM,
-			"attempts": 1.0, "seed": 7.0, "duration": 2.5e8,
+			"legs": 1.0, "attempts": 1.0, "seed": 7.0, "duration": 2.5e8,
 		}
 		maps.Copy(m, more)
 		return m
@@ -161,6 +161,28 @@ func TestLog(t *testing.T) {
 			"stopped": "candidates",
 		}), lines[1])
 	})
+	t.Run("stages", func(t *testing.T) {
+		t.Parallel()
+		for _, test := range []struct{ bee, tried, kept, provider string }{
+			{"200", "ant 200; bee 200", "", "Ant Cloud"},
+			{"500", "ant 200; bee 500", "error 1", "Ant Cloud"},
+		} {
+			lines := logged(t, "ant bee:N", func(g *rig, c *router.Call) {
+				c.Request.Models = []systemone.Entry{{Model: modelN, When: unsure()}}
+				g.upstreams["bee"].will(fails(t, test.bee))
+			})
+			last := lines[len(lines)-1]
+			escalated := 1.0
+			if test.kept != "" {
+				escalated = 0
+			}
+			for name, want := range map[string]any{
+				"legs": 2.0, "attempts": 2.0, "tried": test.tried, "kept": test.kept, "escalated": escalated, "provider": test.provider,
+			} {
+				assert.Equal(t, want, last[name], name)
+			}
+		}
+	})
 	t.Run("a long list of models is cut", func(t *testing.T) {
 		t.Parallel()
 		lines := logged(t, "ant", func(_ *rig, c *router.Call) { c.Request.Models = slices.Repeat(systemone.Texts(modelM), 30) })
@@ -171,7 +193,7 @@ func TestLog(t *testing.T) {
 		t.Parallel()
 		lines := logged(t, "ant", func(_ *rig, c *router.Call) { c.Request.Models = systemone.Texts("canary-key") })
 		assert.Equal(t, []map[string]any{base(map[string]any{
-			"level": "WARN", "requested": "", "attempts": 0.0, "tried": "", "duration": 0.0, "class": "invalid_request", "canceled": false,
+			"level": "WARN", "requested": "", "legs": 0.0, "attempts": 0.0, "tried": "", "duration": 0.0, "class": "invalid_request", "canceled": false,
 		})}, lines)
 	})
 }

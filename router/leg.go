@@ -27,7 +27,8 @@ type Leg struct {
 	// ([Config.Remember]). Nothing was sent for such a leg. Nil for any other.
 	Remembered *Candidate
 	// Kept says why earlier answers stand although the leg was to replace them; ""
-	// where it replaced them all or there were none.
+	// where it replaced them all, where there were none, and where the call failed
+	// because of the leg. Of a dry run it says why the leg could not be asked.
 	Kept KeepReason
 
 	asked []string // of a sheet of a split request, else nil
@@ -44,18 +45,6 @@ func (l *Leg) Asked() []string {
 	}
 	return names
 }
-
-// KeepReason says why a second opinion was not to be had.
-type KeepReason string
-
-// Every reason.
-const (
-	KeptBudget     KeepReason = "budget"      // a limit on spending or on escalation left no room
-	KeptDeadline   KeepReason = "deadline"    // too little time was left
-	KeptError      KeepReason = "error"       // every attempt failed
-	KeptNoEndpoint KeepReason = "no_endpoint" // no endpoint may be asked
-	KeptRefused    KeepReason = "refused"     // the upstream declined to answer
-)
 
 // Provenance says where an answer of a call comes from.
 type Provenance struct {
@@ -93,6 +82,21 @@ func (r *Report) Attempts() iter.Seq[*AttemptRecord] {
 			}
 		}
 	}
+}
+
+// Escalated returns how many stages behind the first have answered something.
+func (r *Report) Escalated() (n int) {
+	group := -1
+	for _, l := range r.Legs {
+		if !l.Answered() || l.Group == group {
+			continue
+		}
+		if group >= 0 {
+			n++
+		}
+		group = l.Group
+	}
+	return n
 }
 
 // Provenance says where the i-th answer of an answered call comes from.

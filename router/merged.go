@@ -55,6 +55,14 @@ func (m *merged) put(i int, from Provenance, a systemone.Answer) {
 	m.answers[i], m.sources[i] = a, from
 }
 
+// source returns where the answer of a question comes from.
+func (m *merged) source(i int) Provenance {
+	if m.sources == nil {
+		return m.whole
+	}
+	return m.sources[i]
+}
+
 // spread makes room for answers of several attempts.
 func (m *merged) spread() {
 	if m.sources != nil {

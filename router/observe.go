@@ -20,7 +20,9 @@ type Outcome struct {
 	Trace     json.RawMessage // the request's trace configuration, an object; nil for none
 	Result    *Result         // nil on failure
 	Err       error           // nil on success; it wraps context.Canceled when the caller hung up
-	Report    Report
+	// Report is complete. Nothing changes it or what it points to afterwards, so an
+	// observer may keep it.
+	Report Report
 }
 
 // Observer gets the outcome of every call, after the answer is known and before the

@@ -43,14 +43,18 @@ type part struct {
 // askInParts asks for a query in parts. All parts are answered, or the query fails.
 func (k *course) askInParts(ctx context.Context, q query, request *systemone.Request, plan Plan) asked {
 	p := &inParts{course: k, query: q, request: request, plan: plan, sources: map[string]Provenance{}}
-	if out := k.unasked(q, &plan); out.err != nil {
+	if out := k.unasked(&plan); out.err != nil {
 		k.leg(q, request, k.shape, plan)
 		return asked{staged: out}
 	}
 	p.reason = LegSplit
+	p.failed = staged{err: &Error{Class: Timeout, Err: context.DeadlineExceeded}, kept: KeptDeadline, stop: StopDeadline}
 	before := len(k.call.Report.Legs)
 	finished := false
 	for i := range plan.Candidates {
+		if p.later && p.late(&plan.Candidates[i]) {
+			continue
+		}
 		if p.by = &plan.Candidates[i]; p.begin(ctx) {
 			if finished = p.rounds(ctx); finished || p.failed.final || !p.cutsOptions() {
 				break
@@ -89,7 +93,7 @@ func (p *inParts) begin(ctx context.Context) bool {
 		_, shape := p.part(p.request.Questions)
 		w := p.leg(p.query, p.request, shape, p.plan)
 		w.skip(p.by, Skip{Check: refused.Check})
-		if p.failed.err == nil {
+		if p.failed.kept == KeptDeadline {
 			p.failed = staged{kept: KeptBudget, err: refused.refusal(), stop: StopCandidates}
 		}
 	}

@@ -17,6 +17,7 @@ type resolved struct {
 	of     *systemone.Request
 	groups []group
 	err    error
+	room   [1]group // of groups, for a request with one
 }
 
 // Resolve checks the request against the router's limits and returns the models
@@ -49,7 +50,7 @@ func (c *Call) resolvedGroups() ([]group, error) {
 	}
 	if c.resolved.of != c.Request {
 		groups, err := c.resolve()
-		c.resolved = resolved{of: c.Request, groups: groups, err: err}
+		c.resolved.of, c.resolved.groups, c.resolved.err = c.Request, groups, err
 	}
 	return c.resolved.groups, c.resolved.err
 }
@@ -65,7 +66,8 @@ func (c *Call) resolve() ([]group, error) {
 		return nil, &Error{Class: NotFound, Err: errPreset}
 	}
 	c.Report.Requested = strings.Join(requested(c.Request), ", ")
-	return c.world.catalog.groupsOf(c.Request)
+	c.resolved.room[0] = group{}
+	return c.world.catalog.groupsOf(c.Request, c.resolved.room[:0])
 }
 
 // requested lists the names of models in a request.

@@ -116,6 +116,7 @@ type Router struct {
 	windows    latestWindows
 	overruns   amounts // costs above their holds
 	estimates  amounts // costs of answers without counts
+	kept       keptCounts
 	reached    reached
 	now        func() time.Time // the real clock, which contexts go by
 

@@ -25,6 +25,7 @@ type query struct {
 	ask     []int32 // indexes of the call's questions; nil for all
 	reason  LegReason
 	by      []string
+	later   bool        // the group is a stage behind the first
 	without []*Endpoint // that have refused it
 	counted int         // attempts of the stage so far
 }
@@ -42,9 +43,9 @@ type asked struct {
 // stage asks a group for the questions at the indexes ask, nil for all. What an
 // upstream declines to answer is asked of the group's other endpoints, it alone.
 func (k *course) stage(ctx context.Context, g int, ask []int32, reason LegReason, by []string) staged {
-	q := query{group: g, ask: ask, reason: reason, by: by}
+	q := query{group: g, ask: ask, reason: reason, by: by, later: reason != LegFirst}
 	out := k.ask(ctx, q)
-	for more := out; len(more.open) > 0 && !k.alone; {
+	for more := out; len(more.open) > 0 && !k.alone && !k.barred; {
 		q.ask, q.reason, q.by, q.counted = more.open, LegRefused, nil, more.counted
 		q.without = append(q.without, more.seen...)
 		if more = k.ask(ctx, q); more.nothing {
@@ -121,7 +122,7 @@ func (k *course) askNow(ctx context.Context, q query) asked {
 		return k.askInParts(ctx, q, request, plan)
 	}
 	w := k.leg(q, request, shape, plan)
-	if out := k.unasked(q, &w.leg.Plan); out.err != nil {
+	if out := k.unasked(&w.leg.Plan); out.err != nil {
 		return asked{staged: out}
 	}
 	answers, err := w.walk(ctx)
@@ -200,7 +201,11 @@ func (p Plan) isTooLarge() bool {
 func (k *course) leg(q query, request *systemone.Request, shape Shape, plan Plan) *walk {
 	l := k.call.newLeg()
 	l.Reason, l.Group, l.Questions, l.TriggeredBy, l.Plan = q.reason, q.group, request.Questions, q.by, plan
-	return &walk{
+	w := &k.first
+	if len(k.call.Report.Legs) > 1 {
+		w = new(walk)
+	}
+	*w = walk{
 		course:     k,
 		leg:        l,
 		request:    request,
@@ -211,17 +216,15 @@ func (k *course) leg(q query, request *systemone.Request, shape Shape, plan Plan
 		again:      q.reason == LegRefused || q.reason == LegFirst && q.group > 0,
 		behind:     q.reason == LegFirst && q.group+1 < len(k.groups) && !k.alone,
 		counted:    q.counted,
+		later:      q.later,
 	}
+	return w
 }
 
-// unasked returns why a plan is not walked at all: it has no candidate, or too
-// little time is left for a second opinion.
-func (k *course) unasked(q query, plan *Plan) staged {
-	if err := plan.Err(k.names(q.group)); err != nil {
-		return staged{err: err, kept: KeptNoEndpoint}
-	}
-	if q.reason == LegEscalated && k.late(&plan.Candidates[0]) {
-		return staged{err: &Error{Class: Timeout, Err: context.DeadlineExceeded}, kept: KeptDeadline, stop: StopDeadline}
+// unasked returns why a plan is not walked at all: it has no candidate.
+func (k *course) unasked(plan *Plan) staged {
+	if len(plan.Candidates) == 0 {
+		return staged{err: plan.Err(requested(k.call.Request)), kept: KeptNoEndpoint}
 	}
 	return staged{}
 }
@@ -263,12 +266,13 @@ func (k *course) decline(w *walk) {
 
 // open returns the indexes of refused questions that may be asked elsewhere: all
 // but those refused for safety, which only a model whose entry says so leaves to
-// others.
+// others. One of these ends the call.
 func (k *course) open(w *walk, refused []Refusal) (ask []int32) {
 	rec := &w.leg.Attempts[len(w.leg.Attempts)-1]
 	names := make(map[string]bool, len(refused))
 	for _, r := range refused {
 		names[r.Question] = !r.Safety || w.shops(rec.Model)
+		k.barred = k.barred || !names[r.Question]
 	}
 	for i := range k.merged.questions {
 		if names[k.merged.questions[i].Name] {

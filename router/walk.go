@@ -22,6 +22,8 @@ type walk struct {
 	again      bool    // others were asked the same questions before
 	counted    int     // attempts that the limit counts
 	limited    bool    // the limit on attempts left a candidate out
+	later      bool    // a second opinion, which begins only with the time that it needs
+	hurried    bool    // a candidate was left out for want of that time
 	overBudget *Budget // the first budget without room for a candidate
 	stop       Stop    // why the walk ended without an answer
 	ledger     bool    // the ledger failed
@@ -58,6 +60,10 @@ func (w *walk) walk(ctx context.Context) (systemone.Answers, error) {
 		case !w.candidates[i].Endpoint.LastResort && w.counted >= w.router.cfg.MaxAttempts:
 			w.limited = true
 			continue
+		case w.later && w.late(&w.candidates[i]):
+			w.hurried = true
+			w.skip(&w.candidates[i], Skip{Reason: SkipTime})
+			continue
 		}
 		answers, stop, err := w.try(ctx, i)
 		switch {
@@ -70,8 +76,11 @@ func (w *walk) walk(ctx context.Context) (systemone.Answers, error) {
 			return nil, w.end(ctx, stop)
 		}
 	}
-	if w.limited {
+	switch {
+	case w.limited:
 		return nil, w.end(ctx, StopAttempts)
+	case w.hurried && len(w.leg.Attempts) == 0:
+		return nil, w.end(ctx, StopDeadline)
 	}
 	return nil, w.end(ctx, StopCandidates)
 }

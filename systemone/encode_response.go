@@ -45,7 +45,7 @@ func (a Answers) AppendJSON(dst []byte) []byte {
 	o := object{dst: dst}
 	for i := range a {
 		o.name(a[i].Name)
-		o.dst = a[i].appendJSON(o.dst)
+		o.dst = a[i].AppendJSON(o.dst)
 	}
 	return o.end()
 }
@@ -53,7 +53,8 @@ func (a Answers) AppendJSON(dst []byte) []byte {
 // MarshalJSON returns what [Answers.AppendJSON] appends.
 func (a Answers) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil), nil }
 
-func (a *Answer) appendJSON(dst []byte) []byte {
+// AppendJSON appends the answer as it is in an object of [Answers], without its name.
+func (a *Answer) AppendJSON(dst []byte) []byte {
 	o := object{dst: dst}
 	o.text("type", string(a.Kind))
 	if a.Refusal != "" {

@@ -204,7 +204,8 @@ func (s *Sheets) Answers() systemone.Answers {
 
 // Source returns the question whose answer depends on the asked name: the name itself
 // for a whole question, the choice's name for a chunk, also for one of an earlier
-// round or endpoint. It returns "" for a name that was never asked.
+// round or endpoint, or of a sheet of [Sheets.Bounds]. It returns "" for any other
+// name.
 func (s *Sheets) Source(asked string) string {
 	at, ok := s.places[asked]
 	if !ok {
@@ -220,7 +221,7 @@ func (s *Sheets) Source(asked string) string {
 // than any of these options, by whatever measure, no sheet that is asked will be larger
 // than its sheet here. What largest returns may be made up, because it is never asked.
 func (s *Sheets) Bounds(largest func([]systemone.Option) systemone.Option) [][]systemone.Question {
-	as := &Sheets{limits: s.limits, names: s.names, parts: slices.Clone(s.parts), places: map[string]place{}}
+	as := &Sheets{limits: s.limits, names: s.names, parts: slices.Clone(s.parts), places: s.places}
 	for i := range as.parts {
 		if c := as.parts[i].choice; c != nil {
 			as.parts[i].choice = c.clone()
