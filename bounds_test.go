@@ -186,9 +186,12 @@ func TestRefusalsAreShort(t *testing.T) {
 		{"POST", "/systemone", `{"model":` + filled("\x01", 600_000) + `,"state":"s","questions":{"q":{"type":"noul","instructions":"x"}}}`},
 		{"POST", "/systemone", `{"model":"acme/judge","state":"s","questions":{"q":{"type":"noul","instructions":"x"}},"models":[` + many + `]}`},
 		{"POST", "/systemone", `{"model":"acme/judge","state":"s","questions":{` + strings.TrimSuffix(strings.Repeat(`"":0,`, 1<<18), ",") + `}}`},
+		{"POST", "/decisions", `{"model":"acme/judge","input":"s","questions":[` + many + `]}`},
+		{"POST", "/decisions", `{"model":"acme/judge","input":[` + many + `],"questions":[]}`},
+		{"POST", "/decisions", `{"model":"acme/judge","input":"s","questions":[{"type":"choice","instructions":"x","choices":[` + many + `]}]}`},
 	} {
 		key := g.seeded.Management
-		if c.path == "/systemone" {
+		if c.path == "/systemone" || c.path == "/decisions" {
 			key = g.seeded.Inference
 		}
 		w := g.do(t, c.method, c.path, c.body, key)

@@ -31,6 +31,8 @@ func routes() []route {
 	return []route{
 		{"POST", "/systemone", twoQuestions},
 		{"POST", "/v1/systemone", twoQuestions},
+		{"POST", "/decisions", twoDecisions},
+		{"POST", "/v1/decisions", twoDecisions},
 		{"POST", "/api/alpha/decisions", twoQuestions},
 		{"GET", "/v1/models", ""},
 		{"GET", "/models", ""},

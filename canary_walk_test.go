@@ -112,7 +112,7 @@ func (a *aviary) walk() {
 	a.t.Helper()
 	for _, r := range routes() {
 		key, other := a.seeded.Management, a.seeded.Inference
-		if strings.HasSuffix(r.path, "/systemone") {
+		if strings.HasSuffix(r.path, "/systemone") || strings.HasSuffix(r.path, "/decisions") {
 			key, other = other, key
 		}
 		sound := errand{method: r.method, path: a.fill(r.mounted()), body: a.fill(r.body)}
@@ -183,7 +183,7 @@ func bodies(sound errand, key string) (all []errand) {
 	add("invalid text", `{"name":"`+key+"\xff\"}", false)
 	add("escape", `{"name":"`+key+`\x"}`, false)
 	add("twice", `{"`+key+`":1,"`+key+`":2}`, true)
-	if strings.HasSuffix(sound.path, "/byok") || strings.HasSuffix(sound.path, "/systemone") {
+	if strings.HasSuffix(sound.path, "/byok") || strings.HasSuffix(sound.path, "/systemone") || strings.HasSuffix(sound.path, "/decisions") {
 		add("too large", `{"key":"`+key+strings.Repeat(" ", 5<<20)+`"}`, false)
 	}
 	var document map[string]any

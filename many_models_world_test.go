@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,17 +129,8 @@ func manyModelsOf(t *testing.T, c *manyCase) []router.Model {
 		share, err = strconv.ParseFloat(most, 64)
 		require.NoError(t, err)
 	}
-	setStages(t, &composed, body.Models, share)
+	composed.Stages, composed.MaxEscalated = body.Models, share
 	return append(models, composed)
-}
-
-// setStages sets Stages and MaxEscalated.
-func setStages(t *testing.T, m *router.Model, entries []systemone.Entry, share float64) {
-	t.Helper()
-	v := reflect.ValueOf(m).Elem()
-	require.True(t, v.FieldByName("Stages").IsValid(), "models are not made of stages")
-	v.FieldByName("Stages").Set(reflect.ValueOf(entries))
-	v.FieldByName("MaxEscalated").SetFloat(share)
 }
 
 func parseManyEndpoints(t *testing.T, text string) []router.Endpoint {

@@ -24,6 +24,9 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
+// twoDecisions are twoQuestions in the Decisions dialect of OpenAI.
+const twoDecisions = `{"model":"acme/judge","input":"x","questions":[{"type":"predicate","name":"q1","instructions":"?"},{"type":"predicate","instructions":"?"}]}`
+
 const twoQuestions = `{"model":"acme/judge","state":"x","questions":{"q1":{"type":"noul","instructions":"?"},"q2":{"type":"noul","instructions":"?"}}}`
 
 // story is a whole service that plays a row.

@@ -107,9 +107,15 @@ func BenchmarkRemembered(b *testing.B) {
 }
 
 // BenchmarkHandlerAlone leaves out the router: an interceptor answers. What remains is
-// authentication, decoding and the reply.
+// authentication, decoding and the reply, at each door.
 func BenchmarkHandlerAlone(b *testing.B) {
-	body := []byte(kilobyte())
+	words := strings.Replace(soundDecision, "Paid twice for May", "Paid twice for May. "+strings.Repeat("Words. ", (1024-len(soundDecision))/7), 1)
+	b.Run("systemone", func(b *testing.B) { benchmarkHandler(b, "/systemone", []byte(kilobyte())) })
+	b.Run("decisions", func(b *testing.B) { benchmarkHandler(b, "/decisions", []byte(words)) })
+}
+
+func benchmarkHandler(b *testing.B, path string, body []byte) {
+	b.Helper()
 	var result *router.Result
 	g := newRig(b, quiet, intercept(func(next router.Decider) router.Decider {
 		return func(ctx context.Context, c *router.Call) (*router.Result, error) {
@@ -121,7 +127,7 @@ func BenchmarkHandlerAlone(b *testing.B) {
 			return result, nil
 		}
 	}))
-	r := g.request(b, http.MethodPost, "/systemone", "", "inference")
+	r := g.request(b, http.MethodPost, path, "", "inference")
 	reader := bytes.NewReader(body)
 	r.Body, r.ContentLength = io.NopCloser(reader), int64(len(body))
 	b.ReportAllocs()

@@ -258,11 +258,13 @@ func New(cfg Config) (*Handler, error) {
 	}
 	s := newServer(cfg)
 	decide := route{method: http.MethodPost, path: "/systemone", keys: inference, serve: (*exchange).decide}
-	alpha := decide
-	alpha.path = "/decisions"
+	alpha, decisions := decide, decide
+	alpha.path, decisions.path = "/decisions", "/decisions"
+	doors := map[string]door{decisions.path: openAI{}}
 	return &Handler{
-		api: newSurface(s, surface{name: "api", dualErrors: cfg.DualErrors}, slices.Concat([]route{
+		api: newSurface(s, surface{name: "api", doors: doors, dualErrors: cfg.DualErrors}, slices.Concat([]route{
 			decide,
+			decisions,
 			{method: http.MethodGet, path: "/models", keys: public, serve: (*exchange).listModels},
 			{method: http.MethodGet, path: "/models/count", keys: public, serve: (*exchange).countModels},
 			{method: http.MethodGet, path: "/model/{author}/{slug}", keys: public, serve: (*exchange).getModel},
@@ -272,16 +274,17 @@ func New(cfg Config) (*Handler, error) {
 			{method: http.MethodGet, path: "/providers", keys: public, serve: (*exchange).listProviders},
 		}, s.managementRoutes())),
 		alpha: newSurface(s, surface{name: "alpha", dualErrors: cfg.DualErrors}, []route{alpha}),
-		native: newSurface(s, surface{name: "native", native: true, dualErrors: true, dialect: systemone.Native, timeout: cfg.NativeTimeout}, []route{
+		native: newSurface(s, surface{name: "native", doors: doors, native: true, dualErrors: true, dialect: systemone.Native, timeout: cfg.NativeTimeout}, []route{
 			decide,
+			decisions,
 			{method: http.MethodGet, path: "/models", keys: public, serve: (*exchange).listNativeModels},
 		}),
 	}, nil
 }
 
-// ServeHTTP serves POST /systemone, GET /models, GET /models/{author}/{slug}/endpoints
-// and GET /providers, and the routes of each service in [Config]. docs/openapi.yaml
-// describes all of them. Any other path or method is answered with 404 or 405 in the
+// ServeHTTP serves POST /systemone, POST /decisions, GET /models,
+// GET /models/{author}/{slug}/endpoints and GET /providers, and the routes of each
+// service in [Config]. docs/openapi.yaml describes all of them. Any other path or method is answered with 404 or 405 in the
 // error envelope, before credentials are checked.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.api.ServeHTTP(w, r) }
 
@@ -292,7 +295,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.api.Serv
 func (h *Handler) Alpha() http.Handler { return h.alpha }
 
 // Native returns the handler for clients of the native System One API, to be mounted at
-// /v1. It serves POST /systemone and GET /models. It accepts null guidance, and replies
+// /v1. It serves POST /systemone, POST /decisions and GET /models. It accepts null guidance, and replies
 // with dual error bodies and x-typesafe-request-id. Its deadline is shorter than that
 // of those clients, see [Config].
 func (h *Handler) Native() http.Handler { return h.native }

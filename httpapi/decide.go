@@ -9,7 +9,7 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// decide serves POST /systemone.
+// decide serves a request for decisions in the dialect of the route's door.
 func (x *exchange) decide(ctx context.Context) error {
 	body, err := x.body()
 	if err != nil {
@@ -31,9 +31,14 @@ func (x *exchange) decide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	door := x.door()
+	if err := x.hold(door.copies() * int64(len(body))); err != nil {
+		return err
+	}
 	var req *systemone.Request
+	var reply reply
 	err = x.parse(len(body), func() (err error) {
-		req, err = systemone.Decoder{Dialect: x.s.dialect, Limits: x.s.Limits, SessionID: session}.Decode(body)
+		req, reply, err = door.decode(systemone.Decoder{Dialect: x.s.dialect, Limits: x.s.Limits, SessionID: session}, body)
 		return err
 	})
 	if err != nil {
@@ -59,7 +64,7 @@ func (x *exchange) decide(ctx context.Context) error {
 		x.replyDryRun()
 		return nil
 	}
-	x.out = res.Response.AppendJSON(x.out)
+	x.out = reply(x.out, &res.Response)
 	if n := len(x.out) - 1; n > 0 && x.out[n] == '}' {
 		x.out = append(x.appendMetadata(x.out[:n], res), '}')
 	}

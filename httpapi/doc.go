@@ -7,6 +7,11 @@
 // without its final slash too. http.ServeMux redirects that path otherwise, with a body
 // that is not JSON.
 //
+// Decisions have two doors. POST /systemone takes the System One dialect. POST
+// /decisions, under both /api/v1 and /v1, takes the Decisions dialect of OpenAI: the same
+// questions in another form, with that dialect's replies, refusals and errors.
+// docs/openapi.yaml describes both, and docs/adr/0039-two-dialects.md has the reasons.
+//
 // Every route is an entry of a table, which names the keys that the route takes. Every
 // request takes the same steps: request id, credentials, body, work, one write. What a
 // reply says of an error comes from the table in errors.go, never from the error's own

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/signalbox/signalbox/router"
@@ -81,24 +82,29 @@ type data struct {
 }
 
 // listEndpoints serves GET /models/{author}/{slug}/endpoints. The path may hold any
-// name of the model that a request may hold.
+// name of the model that a request may hold. A model made of stages has the endpoints of
+// its entries.
 func (x *exchange) listEndpoints(context.Context) error {
 	catalog := x.s.Router.Catalog()
 	refs, err := catalog.Resolve(x.r.PathValue("author") + "/" + x.r.PathValue("slug"))
 	if err != nil || len(refs) == 0 {
 		return errNotFound
 	}
-	m := refs[0].Model
+	m := named(refs[0])
 	list := modelEndpoints{
 		ID: m.ID, Name: m.Name, Created: created(m), Description: m.Description, Architecture: decisions(),
 		Endpoints: []endpointObject{},
 	}
 	for _, e := range catalog.EndpointsOf(m) {
-		list.Endpoints = append(list.Endpoints, x.s.describeEndpoint(m, e))
+		list.Endpoints = append(list.Endpoints, x.s.describeEndpoint(catalog.Model(e.Model), e))
 	}
 	x.out = appendJSON(x.out, data{list})
 	return nil
 }
+
+// named returns the model that a name means, of which ref is the first entry if the model
+// is made of stages.
+func named(ref router.ModelRef) *router.Model { return cmp.Or(ref.Via, ref.Model) }
 
 func (s *server) describeEndpoint(m *router.Model, e *router.Endpoint) endpointObject {
 	health := s.Router.Health(e.ID)

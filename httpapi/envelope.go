@@ -16,13 +16,6 @@ import (
 	"github.com/signalbox/signalbox/systemone"
 )
 
-// errorObject is the error member of the envelope.
-type errorObject struct {
-	Code     int             `json:"code"`
-	Message  string          `json:"message"`
-	Metadata json.RawMessage `json:"metadata,omitempty"`
-}
-
 // detailObject repeats the error in the form that clients of the native API expect.
 type detailObject struct {
 	Type    router.Class `json:"error_type"`
@@ -51,8 +44,8 @@ func (x *exchange) fail(ctx context.Context, err error) {
 	}
 	x.logFailure(ctx, p, err)
 
-	x.out = append(x.out, `{"error":`...)
-	x.out = appendJSON(x.out, errorObject{Code: p.status, Message: p.message, Metadata: x.metadataOf(p, err)})
+	issues := issuesOf(err)
+	x.out = x.door().appendError(append(x.out, `{"error":`...), p, issues, x.metadataOf(p, err, issues))
 	x.out = x.appendMetadata(x.out, nil)
 	if x.principal.Member != "" {
 		x.out = append(x.out, `,"user_id":`...)
@@ -77,18 +70,23 @@ func listed(issues []systemone.Issue) []systemone.Issue {
 	return append(slices.Clone(issues[:maxIssues]), systemone.Issue{Message: more})
 }
 
-// metadataOf returns error.metadata for err.
-func (x *exchange) metadataOf(p problem, err error) json.RawMessage {
-	m := errorMetadata{Type: p.class}
+// issuesOf returns the problems of a request that err names.
+func issuesOf(err error) (list []systemone.Issue) {
 	if ie, ok := errors.AsType[*systemone.InvalidError](err); ok {
-		m.Issues = listed(ie.Issues)
+		list = ie.Issues
 	}
+	if re, ok := errors.AsType[*router.Error](err); ok && len(re.Issues) > 0 {
+		list = re.Issues
+	}
+	return listed(list)
+}
+
+// metadataOf returns error.metadata for err and its issues.
+func (x *exchange) metadataOf(p problem, err error, issues []systemone.Issue) json.RawMessage {
+	m := errorMetadata{Type: p.class, Issues: issues}
 	re, ok := errors.AsType[*router.Error](err)
 	if !ok {
 		return appendJSON(nil, m)
-	}
-	if len(re.Issues) > 0 {
-		m.Issues = listed(re.Issues)
 	}
 	if re.ExcludedBy != nil {
 		m.ExcludedBy = &re.ExcludedBy

@@ -36,7 +36,7 @@ func (x *exchange) fallbackHeaders(h http.Header) {
 	}
 	var primary, final *router.Leg
 	for _, l := range r.Legs {
-		if !l.Answered() {
+		if !l.Used() {
 			continue
 		}
 		if final = l; primary == nil {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,6 +45,7 @@ type scripted struct {
 	took       func()  // called during the attempt
 	confidence float64 // of choices and scores; 0 is 0.9
 	uncounted  router.Uncounted
+	refused    map[string]string // by question, the words in which it is refused
 }
 
 func (p *scripted) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {
@@ -72,6 +74,13 @@ func (p *scripted) Decide(ctx context.Context, a router.Attempt) (router.Reply, 
 			reply.Answers[i].Confidence = p.confidence
 		}
 	}
+	reply.Answers = slices.DeleteFunc(reply.Answers, func(a systemone.Answer) bool {
+		text, refused := p.refused[a.Name]
+		if refused {
+			reply.Refused = append(reply.Refused, router.Refusal{Question: a.Name, Text: text})
+		}
+		return refused
+	})
 	if reply.Uncounted = p.uncounted; p.uncounted.Input && p.uncounted.Output {
 		reply.Usage = systemone.Usage{}
 	}
@@ -80,7 +89,7 @@ func (p *scripted) Decide(ctx context.Context, a router.Attempt) (router.Reply, 
 
 // answer answers every question, the choices with the first option.
 func answer(q *systemone.Request) router.Reply {
-	reply := router.Reply{ID: "up-1", Usage: systemone.Usage{InputTokens: 310, OutputTokens: 58}}
+	reply := router.Reply{ID: "up-1", Usage: systemone.Usage{InputTokens: 310, OutputTokens: 58, CachedTokens: 256, ReasoningTokens: 12}}
 	for _, question := range q.Questions {
 		a := systemone.Answer{Name: question.Name, Kind: question.Kind, Confidence: 0.9}
 		switch question.Kind {

@@ -32,6 +32,7 @@ func allScenarios(tb testing.TB) []scenario {
 	return slices.Concat(
 		scenarios(),
 		alphaScenarios(),
+		decisionsScenarios(),
 		nativeScenarios(),
 		keyScenarios(),
 		presetScenarios(),

@@ -39,7 +39,7 @@ func (x *exchange) getModel(ctx context.Context) error {
 	if err != nil {
 		return errNotFound
 	}
-	i := slices.IndexFunc(all, func(m served) bool { return m.Model == refs[0].Model })
+	i := slices.IndexFunc(all, func(m served) bool { return m.Model == named(refs[0]) })
 	if i < 0 {
 		return errNotFound
 	}

@@ -29,6 +29,10 @@ type modelObject struct {
 	PerRequestLimits    *struct{}    `json:"per_request_limits"`
 	SupportedVoices     []string     `json:"supported_voices"`
 	Links               modelLinks   `json:"links"`
+	// Of a model made of stages: the models that it asks, in order, and the price of
+	// the dearest endpoint.
+	Stages     []string `json:"stages,omitempty"`
+	MaxPricing *pricing `json:"max_pricing,omitempty"`
 }
 
 type architecture struct {
@@ -74,10 +78,32 @@ type nativeModel struct {
 	ReleaseDate string `json:"release_date"`
 }
 
-// served is a model and its endpoints, of which there is at least one.
+// served is a model and its endpoints, of which there is at least one. Those of a model
+// made of stages are the endpoints of its entries, in their order.
 type served struct {
 	*router.Model
+	catalog   *router.Catalog
 	endpoints []*router.Endpoint
+}
+
+// begin returns the model that a request is sent to first, which is the model itself or
+// its first entry, and the endpoints of that.
+func (m served) begin() (*router.Model, []*router.Endpoint) {
+	first := m.catalog.Model(m.endpoints[0].Model)
+	n := slices.IndexFunc(m.endpoints, func(e *router.Endpoint) bool { return e.Model != first.ID })
+	if n < 0 {
+		n = len(m.endpoints)
+	}
+	return first, m.endpoints[:n]
+}
+
+// stages returns the ids of the models that the model asks; nil if it is not made of
+// stages.
+func (m served) stages() (ids []string) {
+	for _, e := range m.Stages {
+		ids = append(ids, m.catalog.Model(e.Model).ID)
+	}
+	return ids
 }
 
 // listModels serves GET /models: the public catalog, or only the models that the caller
@@ -142,38 +168,54 @@ func (x *exchange) models(all []served) (modelList, []served, error) {
 	return list, part, nil
 }
 
-// describeModel returns a model with the price of its cheapest endpoint.
+// describeModel returns a model with the price of its cheapest endpoint. A model made of
+// stages takes what its first entry takes.
 func describeModel(m served) modelObject {
-	top := cheapest(m.endpoints)
+	first, takes := m.begin()
 	o := modelObject{
 		ID: m.ID, CanonicalSlug: m.Permaslug, Name: m.Name, Created: created(m.Model), Description: m.Description,
-		ContextLength: positive(m.ContextLength), Architecture: decisions(), Pricing: priceOf(top.Pricing),
-		TopProvider:         topProvider{ContextLength: positive(contextOf(m.Model, top))},
+		ContextLength: positive(cmp.Or(m.ContextLength, first.ContextLength)), Architecture: decisions(),
+		Pricing:             priceOf(cheapest(m.endpoints).Pricing),
+		TopProvider:         topProvider{ContextLength: positive(contextOf(first, cheapest(takes)))},
 		SupportedParameters: []string{},
 	}
-	for _, e := range m.endpoints {
+	for _, e := range takes {
 		o.SupportedParameters = append(o.SupportedParameters, e.Parameters...)
 	}
 	slices.Sort(o.SupportedParameters)
 	o.SupportedParameters = slices.Compact(o.SupportedParameters)
+	if o.Stages = m.stages(); o.Stages != nil {
+		most := priceOf(dearest(m.endpoints).Pricing)
+		o.MaxPricing = &most
+	}
 	return o
 }
 
 // cheapest returns the cheapest endpoint; endpoints that are switched on come first.
 func cheapest(endpoints []*router.Endpoint) *router.Endpoint {
-	rank := func(e *router.Endpoint) int {
-		if e.Off {
-			return 1
-		}
+	return slices.MinFunc(endpoints, func(a, b *router.Endpoint) int { return cmp.Or(compareOff(a, b), comparePrices(a, b)) })
+}
+
+// dearest returns the dearest endpoint; endpoints that are switched on come first.
+func dearest(endpoints []*router.Endpoint) *router.Endpoint {
+	return slices.MinFunc(endpoints, func(a, b *router.Endpoint) int { return cmp.Or(compareOff(a, b), comparePrices(b, a)) })
+}
+
+func compareOff(a, b *router.Endpoint) int {
+	switch {
+	case a.Off == b.Off:
 		return 0
+	case a.Off:
+		return 1
 	}
-	return slices.MinFunc(endpoints, func(a, b *router.Endpoint) int {
-		return cmp.Or(
-			cmp.Compare(rank(a), rank(b)),
-			cmp.Compare(a.Pricing.Prompt.USD()+a.Pricing.Completion.USD(), b.Pricing.Prompt.USD()+b.Pricing.Completion.USD()),
-			cmp.Compare(a.Pricing.Request.USD(), b.Pricing.Request.USD()),
-		)
-	})
+	return -1
+}
+
+func comparePrices(a, b *router.Endpoint) int {
+	return cmp.Or(
+		cmp.Compare(a.Pricing.Prompt.USD()+a.Pricing.Completion.USD(), b.Pricing.Prompt.USD()+b.Pricing.Completion.USD()),
+		cmp.Compare(a.Pricing.Request.USD(), b.Pricing.Request.USD()),
+	)
 }
 
 // decisions is the same for every model, because all of them are decision models.

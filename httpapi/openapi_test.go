@@ -186,17 +186,17 @@ func (d document) routeOf(path, method string) string {
 
 func TestOpenAPIRequestsAreAccepted(t *testing.T) {
 	d, g := openAPI(t), newRig(t)
-	for route, native := range map[string]bool{"/api/v1/systemone": false, "/v1/systemone": true} {
+	for route, bodies := range map[string][]string{
+		"/api/v1/systemone": requests, "/v1/systemone": requests,
+		"/api/v1/decisions": decisionRequests(), "/v1/decisions": decisionRequests(),
+	} {
 		schema := d.object(d.root, "paths", route, "post", "requestBody", "content", "application/json", "schema")
-		for _, body := range requests {
+		mount, path := route[:strings.LastIndex(route, "/")], route[strings.LastIndex(route, "/"):]
+		for _, body := range bodies {
 			var v any
 			require.NoError(t, json.Unmarshal([]byte(body), &v))
 			documented := d.check(schema, v, "$") == nil
-			h := http.Handler(g.handler)
-			if native {
-				h = g.native
-			}
-			w := g.serve(t, h, g.request(t, http.MethodPost, "/systemone", body, "inference"))
+			w := g.serve(t, g.mounted(mount), g.request(t, http.MethodPost, path, body, "inference"))
 			accepted := w.Code != http.StatusBadRequest || strings.HasSuffix(fmt.Sprint(at(t, w.Body.Bytes(), "error.message")), "is not a valid model ID")
 			assert.Equal(t, accepted, documented, "%s %s: %v, %s", route, body, d.check(schema, v, "$"), w.Body)
 		}

@@ -108,7 +108,8 @@ type surface struct {
 	native     bool
 	dualErrors bool
 	dialect    systemone.Dialect
-	timeout    time.Duration // of a decision; 0 means the router's timeout
+	doors      map[string]door // by path; systemOne for others
+	timeout    time.Duration   // of a decision; 0 means the router's timeout
 }
 
 func newSurface(s *server, kind surface, routes []route) *surface {

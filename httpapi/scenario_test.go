@@ -93,9 +93,7 @@ func TestScenarios(t *testing.T) {
 			require.Equal(t, s.status, got.status, "%s", got.body)
 			d.describes(t, s, r, got)
 			if s.status >= http.StatusBadRequest {
-				assert.EqualValues(t, s.status, at(t, got.body, "error.code"))
-				assert.Equal(t, s.message, at(t, got.body, "error.message"))
-				assert.Equal(t, s.kind, at(t, got.body, "error.metadata.error_type"))
+				s.checkError(t, got.body)
 			}
 			for path, want := range s.want {
 				assert.Equal(t, want, at(t, got.body, path), path)
@@ -108,11 +106,40 @@ func TestScenarios(t *testing.T) {
 			}
 			if s.mount == "/v1" {
 				assert.Equal(t, got.header.Get("X-Request-Id"), got.header.Get("X-Typesafe-Request-Id"))
-				assert.Equal(t, at(t, got.body, "error.message"), at(t, got.body, "detail.message"))
+				if s.status >= http.StatusBadRequest {
+					assert.Equal(t, s.message, at(t, got.body, "detail.message"))
+				}
 				assert.Equal(t, at(t, got.body, "error.metadata.error_type"), at(t, got.body, "detail.error_type"))
 			}
 		})
 	}
+}
+
+// checkError checks the envelope of a refusal in the dialect of the path. That of the
+// Decisions dialect adds the first problem to the message.
+func (s *scenario) checkError(t *testing.T, body []byte) {
+	t.Helper()
+	assert.Equal(t, s.kind, at(t, body, "error.metadata.error_type"))
+	if s.path != "/decisions" || s.mount == "/api/alpha" {
+		assert.EqualValues(t, s.status, at(t, body, "error.code"))
+		assert.Equal(t, s.message, at(t, body, "error.message"))
+		return
+	}
+	assert.Equal(t, s.kind, at(t, body, "error.code"))
+	assert.NotEmpty(t, at(t, body, "error.type"))
+	want := s.message
+	path, problem := at(t, body, "error.metadata.issues.0.path"), at(t, body, "error.metadata.issues.0.message")
+	place := ""
+	if path == "" {
+		path = nil // a problem of the whole body
+	}
+	if assert.Equal(t, path, at(t, body, "error.param")); path != nil {
+		place = fmt.Sprint(path, " ")
+	}
+	if problem != nil && problem != s.message {
+		want += fmt.Sprint(": ", place, problem)
+	}
+	assert.Equal(t, want, at(t, body, "error.message"))
 }
 
 func TestStatusIsTheSameTable(t *testing.T) {

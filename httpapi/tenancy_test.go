@@ -39,6 +39,7 @@ func tenancy() map[string]tenant {
 	const guardrail, workspace = "/guardrails/{guardrail}", "/workspaces/{workspace}"
 	return map[string]tenant{
 		"POST /systemone":                       {keys: "inference", path: "/systemone", body: sound},
+		"POST /decisions":                       {keys: "inference", path: "/decisions", body: soundDecision},
 		"GET /models":                           {keys: "public", path: "/models"},
 		"GET /models/count":                     {keys: "public", path: "/models/count"},
 		"GET /model/{author}/{slug}":            {keys: "public", path: "/model/acme/judge"},

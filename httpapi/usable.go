@@ -33,10 +33,12 @@ func (x *exchange) listZDREndpoints(ctx context.Context) error {
 		return err
 	}
 	list := []endpointObject{}
+	listed := map[*router.Endpoint]bool{} // a model made of stages shares those of others
 	for _, m := range usable {
 		for _, e := range m.endpoints {
-			if e.ZDR {
-				list = append(list, x.s.describeEndpoint(m.Model, e))
+			if e.ZDR && !listed[e] {
+				listed[e] = true
+				list = append(list, x.s.describeEndpoint(m.catalog.Model(e.Model), e))
 			}
 		}
 	}
@@ -78,17 +80,12 @@ func (x *exchange) usable(ctx context.Context) ([]served, error) {
 // servedBy returns the models with at least one endpoint that the rules allow, in the
 // catalog's order.
 func servedBy(catalog *router.Catalog, rules []router.Rule) []served {
-	endpoints := router.Usable(catalog, rules)
+	usable := router.Usable(catalog, rules)
 	var all []served
-	for _, m := range catalog.Models() {
-		n := 0
-		for n < len(endpoints) && endpoints[n].Model == m.ID {
-			n++
+	for i, m := range catalog.Models() {
+		if len(usable[i]) > 0 {
+			all = append(all, served{m, catalog, usable[i]})
 		}
-		if n > 0 {
-			all = append(all, served{m, endpoints[:n]})
-		}
-		endpoints = endpoints[n:]
 	}
 	return all
 }

@@ -24,6 +24,20 @@ type Model struct {
 	// Distillable says that the author allows text distillation. The default is
 	// that it is not allowed.
 	Distillable bool
+	// Stages are the entries that the model is made of, at least one. Such a model
+	// has no endpoints: a request that names it asks its entries, as if they stood
+	// in its place. An entry names another model of the catalog, without stages of
+	// its own. Nil is a model with endpoints. The conditions must not be changed.
+	Stages []systemone.Entry
+	// MaxEscalated is the largest share of the calls for a model made of stages that
+	// may ask a stage after the first, above 0 and at most 1; 0 is no limit. Counted
+	// are the last 1,000 calls that a first stage answered, none older than ten
+	// minutes. While the share is above it, first answers are kept ([KeptBudget]),
+	// except where a question has no answer yet. Requests without fallbacks are not
+	// counted.
+	MaxEscalated float64
+
+	stages []*Model // that Stages name, in a catalog
 }
 
 // ProviderInfo is one upstream service as the catalog knows it.
@@ -138,6 +152,9 @@ const endpointSpace = "https://github.com/signalbox/signalbox/endpoint/"
 // is returned as an error that names its place and wraps [ErrConfig]:
 //
 //   - a missing or malformed id or slug, or a name given twice
+//   - stages that no request could have as its models, that name a model which is
+//     unknown, ambiguous or made of stages, or that begin with a condition
+//   - an endpoint of a model made of stages
 //   - an endpoint of an unknown model or provider
 //   - a price that is negative or no amount, or a negative limit
 //   - an unknown quantization, parameter or group
@@ -184,13 +201,17 @@ func (c *Catalog) Providers() []*ProviderInfo { return slices.Clone(c.providers)
 func (c *Catalog) Endpoints() []*Endpoint { return slices.Clone(c.endpoints) }
 
 // EndpointsOf returns the endpoints of a model of this catalog, by slug with
-// variant in byte order.
+// variant in byte order. Those of a model made of stages are the endpoints of its
+// entries, each once, in the order of the entries.
 func (c *Catalog) EndpointsOf(m *Model) []*Endpoint {
 	i, ok := c.byModel[m]
 	if !ok {
 		return nil
 	}
 	var list []*Endpoint
+	for _, entry := range m.entries() {
+		list = append(list, c.EndpointsOf(entry)...)
+	}
 	for j := c.served[i].from; j < c.served[i].to; j++ {
 		list = append(list, c.specs[j].endpoint)
 	}

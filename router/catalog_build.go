@@ -26,7 +26,7 @@ func (c *Catalog) addModels(models []Model) error {
 		if m.Name == "" {
 			m.Name = m.ID
 		}
-		m.Aliases, m.Categories = slices.Clone(m.Aliases), slices.Clone(m.Categories)
+		m.Aliases, m.Categories, m.Stages = slices.Clone(m.Aliases), slices.Clone(m.Categories), slices.Clone(m.Stages)
 		if err := checkModel(i, &m); err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (c *Catalog) addModels(models []Model) error {
 	for i, m := range c.models {
 		c.byModel[m] = int32(i)
 	}
-	return nil
+	return c.addStages()
 }
 
 // claims lists the names that no two models may share. Bare ids are not among them,
@@ -191,6 +191,9 @@ func (c *Catalog) makeSpec(i int, e *Endpoint) (spec, error) {
 	model := c.modelByID(e.Model)
 	if model == nil {
 		return spec{}, wrong("endpoints", i, "%s: unknown model %q", e.Tag(), e.Model)
+	}
+	if model.composed() {
+		return spec{}, wrong("endpoints", i, "%s: %s is made of stages and has no endpoints", e.Tag(), model.ID)
 	}
 	e.Model, e.model = model.ID, model
 	if e.UpstreamModel == "" {

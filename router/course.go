@@ -27,8 +27,9 @@ type course struct {
 	deadline deadline
 	memory   recollection
 	merged   merged
-	first    walk   // of the first leg, so that a plain call allocates no other
-	last     staged // of the group asked last that did not answer everything
+	first    walk          // of the first leg, so that a plain call allocates no other
+	last     staged        // of the group asked last that did not answer everything
+	limits   []*escalating // of the models made of stages that the call names
 
 	mu     sync.Mutex // guards turned while legs run at once
 	turned []*served  // an outage began or ended here, and observers do not know yet
@@ -62,9 +63,13 @@ func (k *course) run(ctx context.Context) (_ *Result, err error) {
 // answers asks the groups in their order.
 func (k *course) answers(ctx context.Context) (*Result, error) {
 	next, err := k.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for ; err == nil && next < len(k.groups) && !k.alone && !k.barred; next++ {
 		err = k.escalate(ctx, next)
 	}
+	k.stayed()
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +113,15 @@ func (k *course) escalate(ctx context.Context, g int) error {
 		reason = LegRefused
 	}
 	before := len(k.call.Report.Legs)
-	out := k.stage(ctx, g, ask, reason, by)
+	var out staged
+	if k.admits(g) {
+		out = k.stage(ctx, g, ask, reason, by)
+	} else {
+		out = k.cap(g, ask, by)
+	}
+	if !k.call.Report.sent(before) { // also where every answer was remembered
+		k.withdraw(g)
+	}
 	if out.kept == "" {
 		return nil
 	}

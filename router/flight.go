@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/signalbox/signalbox/internal/panics"
 )
 
 // flights are the calls of providers under way that other callers may join. The
@@ -41,13 +43,13 @@ type ending struct {
 	err      error
 	late     bool          // the call's own time was over
 	duration time.Duration // by the clock of the caller that began it
-	panicked any           // what the provider panicked with, or nil
+	bug      error         // the provider panicked or ended its goroutine; else nil
 }
 
 // seat is one caller's place in a flight.
 type seat struct{ flight *flight }
 
-var errProviderPanic = errors.New("router: the provider panicked or ended its goroutine in a call that several callers shared")
+var errGoexit = errors.New("router: the provider ended its goroutine")
 
 // board returns a seat in the flight of a key. If there is none, board begins one
 // with the call that depart returns, which gets ctx's values and the given time. A
@@ -86,16 +88,20 @@ func (fs *flights) has(key digest) bool {
 
 // fly makes the call and lands, also after a panic and after a [runtime.Goexit].
 func (f *flight) fly(ctx context.Context, call func(context.Context) ending) {
-	end := ending{err: errProviderPanic}
+	end := ending{bug: errGoexit}
 	defer func() {
-		if v := recover(); v != nil {
-			end.panicked = v
+		if end.bug != nil {
+			end.err = end.bug
 		}
 		end.late = end.err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded)
 		f.cancel()
 		f.land(end)
 	}()
-	end = call(ctx)
+	end.bug = panics.Catch(func() error {
+		made := call(ctx)
+		end.reply, end.err, end.duration = made.reply, made.err, made.duration
+		return nil
+	})
 }
 
 func (f *flight) land(end ending) {
@@ -121,7 +127,7 @@ type landing struct {
 	// the call was cancelled because all had left.
 	left bool
 	// speaks is true for exactly one caller of a call: the one that counts it in the
-	// statistics.
+	// statistics, and that reports a bug of the provider.
 	speaks  bool
 	portion portion
 }
@@ -138,8 +144,7 @@ type leave struct {
 
 // wait returns how the flight ended for the caller. When ctx ends first, it calls
 // leaves once. A caller whose leaving leaves none behind cancels the call and waits
-// for its end. If the provider panicked, wait panics for one of the callers, and the
-// others get an error.
+// for its end.
 func (s *seat) wait(ctx context.Context, leaves func() leave) landing {
 	select {
 	case <-s.flight.done:
@@ -150,15 +155,11 @@ func (s *seat) wait(ctx context.Context, leaves func() leave) landing {
 		<-s.flight.done
 	}
 	f := s.flight
-	l := landing{
+	return landing{
 		ending: f.ended, left: f.last != nil,
 		speaks:  s == f.last || f.last == nil && s == f.seats[0],
 		portion: portion{place: slices.Index(f.seats, s), of: len(f.seats), paid: f.paid},
 	}
-	if f.ended.panicked != nil && l.speaks {
-		panic(f.ended.panicked)
-	}
-	return l
 }
 
 // leave takes the caller out of the flight, and returns true if it need not wait

@@ -3,32 +3,30 @@ package router
 import (
 	"sync"
 	"time"
-
-	"github.com/google/uuid"
 )
 
-// hourly allows one event per endpoint and hour. It is safe for concurrent use.
-// Endpoints are forgotten after an hour.
-type hourly struct {
+// hourly allows one event per key and hour. It is safe for concurrent use. Keys are
+// forgotten after an hour.
+type hourly[K comparable] struct {
 	mu   sync.Mutex
-	last map[uuid.UUID]time.Time
+	last map[K]time.Time
 }
 
-func (h *hourly) first(endpoint uuid.UUID, now time.Time) bool {
+func (h *hourly[K]) first(key K, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if at, ok := h.last[endpoint]; ok && recent(at, now) {
+	if at, ok := h.last[key]; ok && recent(at, now) {
 		return false
 	}
 	if h.last == nil {
-		h.last = make(map[uuid.UUID]time.Time)
+		h.last = make(map[K]time.Time)
 	}
 	for id, at := range h.last {
 		if !recent(at, now) {
 			delete(h.last, id)
 		}
 	}
-	h.last[endpoint] = now
+	h.last[key] = now
 	return true
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -36,7 +38,8 @@ func Restrict(rule Rule) Interceptor {
 // credential. A call whose answer cost more than was held has a further line at
 // Warn, with the key's label, the endpoint, the amount held and the cost. Once an
 // hour a line warns of each endpoint whose answers are charged by an estimate,
-// because its upstream reports no usage.
+// because its upstream reports no usage, and one of each model made of stages whose
+// MaxEscalated keeps first answers.
 //
 // The line of a call counts its legs and attempts. That of a call with several legs
 // counts the later stages that answered (escalated) and, by reason, those that kept
@@ -50,7 +53,8 @@ func Restrict(rule Rule) Interceptor {
 // misplaced secret.
 func Log(l *slog.Logger) Interceptor {
 	return func(next Decider) Decider {
-		var warned hourly
+		var warned hourly[uuid.UUID]
+		var capped hourly[string]
 		return func(ctx context.Context, c *Call) (*Result, error) {
 			started := c.now()
 			res, err := next(ctx, c)
@@ -69,6 +73,12 @@ func Log(l *slog.Logger) Interceptor {
 				if a.UsageEstimated && warned.first(a.Endpoint.ID, c.now()) {
 					out.LogAttrs(ctx, slog.LevelWarn, "usage estimated",
 						slog.String("endpoint", a.Endpoint.Tag()), slog.String("model", a.Endpoint.Model))
+				}
+			}
+			for _, l := range c.Report.Legs {
+				if m := l.Capped; m != nil && capped.first(m.ID, c.now()) {
+					out.LogAttrs(ctx, slog.LevelWarn, "first answers kept: the model escalates too many calls",
+						slog.String("model", m.ID), slog.Float64("max_escalated", m.MaxEscalated))
 				}
 			}
 			if o := c.Report.Overrun; o != nil {

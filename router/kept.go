@@ -31,7 +31,7 @@ type keptCounts [5]atomic.Int64
 // note counts the stages of an answered call that kept earlier answers.
 func (k *keptCounts) note(legs []*Leg) {
 	for _, l := range legs {
-		if i := slices.Index(keepReasons(), l.Kept); l.Kept != "" && i >= 0 {
+		if i := slices.Index(keepReasons(), l.Kept); i >= 0 {
 			k[i].Add(1)
 		}
 	}

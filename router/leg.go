@@ -30,6 +30,9 @@ type Leg struct {
 	// where it replaced them all, where there were none, and where the call failed
 	// because of the leg. Of a dry run it says why the leg could not be asked.
 	Kept KeepReason
+	// Capped is the model made of stages whose MaxEscalated kept the leg from being
+	// asked, or nil. The leg then has no plan.
+	Capped *Model
 
 	asked []string // of a sheet of a split request, else nil
 }
@@ -84,11 +87,18 @@ func (r *Report) Attempts() iter.Seq[*AttemptRecord] {
 	}
 }
 
+// Used reports whether the leg gave answers that are in the reply or decided what was
+// asked next. It is false for all legs of a call that failed and is not charged, and
+// for the sheets of a split group that failed as a whole.
+func (l *Leg) Used() bool {
+	return l.Remembered != nil || l.Answered() && l.Attempts[len(l.Attempts)-1].Billed
+}
+
 // Escalated returns how many stages behind the first have answered something.
 func (r *Report) Escalated() (n int) {
 	group := -1
 	for _, l := range r.Legs {
-		if !l.Answered() || l.Group == group {
+		if !l.Used() || l.Group == group {
 			continue
 		}
 		if group >= 0 {
@@ -118,6 +128,11 @@ func (r *Report) attempts() (n int) {
 		n += len(l.Attempts)
 	}
 	return n
+}
+
+// sent reports whether a leg from the n-th on made an attempt.
+func (r *Report) sent(n int) bool {
+	return slices.ContainsFunc(r.Legs[n:], func(l *Leg) bool { return len(l.Attempts) > 0 })
 }
 
 // last returns the latest attempt, or nil.

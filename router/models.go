@@ -12,6 +12,9 @@ import (
 type ModelRef struct {
 	Model *Model
 	Sort  systemone.SortBy // of the name's suffix, such as :floor, or ""
+	// Via is the model made of stages that the request names and Model is an entry
+	// of; nil where the request names Model itself.
+	Via *Model
 }
 
 // maxIssues is the most wrong names that a refusal lists.
@@ -21,7 +24,8 @@ const maxIssues = 100
 // fallbacks in their order. A name is a model's id or dated id, with or without its
 // author, or an alias x of v/m as x, v/x or ~v/x. Case does not matter. It may end
 // in :floor (sort by price), :nitro (by throughput) or :exacto (by share of passed
-// checks). Of names that mean the same model the first counts.
+// checks). Of names that mean the same model the first counts. A name of a model
+// made of stages finds its entries, in their order, and takes no suffix.
 //
 // A name that means no model or several is an [*Error] of [InvalidRequest] with the
 // sentence "<name> is not a valid model ID" for the first such name. Its Issues
@@ -31,18 +35,18 @@ func (c *Catalog) Resolve(model string, fallbacks ...string) ([]ModelRef, error)
 	r := resolution{catalog: c, groups: make([]group, 1)}
 	r.groups[0].models = make([]ModelRef, 0, 1+len(fallbacks))
 	if model != "" {
-		r.add(model, "model")
+		r.add(&systemone.Entry{Model: model}, "model")
 	}
 	for i, name := range fallbacks {
-		if r.failure != nil && len(r.failure.Issues) == maxIssues {
+		if r.full() {
 			break
 		}
-		r.add(name, "models."+strconv.Itoa(i))
+		r.add(&systemone.Entry{Model: name}, "models."+strconv.Itoa(i))
 	}
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	return r.groups[0].models, nil
+	return modelsOf(r.groups), nil
 }
 
 // maxShown is how many bytes of a name a refusal repeats.

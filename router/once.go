@@ -177,6 +177,10 @@ type keptReply struct {
 	Endpoint uuid.UUID       `json:"endpoint"`
 	Nanos    int64           `json:"nanos"` // what was charged, in nano-dollars
 	Response json.RawMessage `json:"response"`
+	// What the JSON of a response has no members for.
+	Refused   map[string]string `json:"refused"` // refusals by question
+	Cached    int64             `json:"cached"`
+	Reasoning int64             `json:"reasoning"`
 }
 
 // kept returns the reply to keep. Without res it is the error of a call that was
@@ -190,8 +194,27 @@ func (o *once) kept(c *Call, res *Result) Kept {
 		text = append(append(append(text, `,"endpoint":"`...), res.Endpoint.ID.String()...), `","nanos":`...)
 		text = strconv.AppendInt(text, int64(res.Cost), 10)
 		text = res.Response.AppendJSON(append(text, `,"response":`...))
+		text = appendBeside(text, &res.Response)
 	}
 	return Kept{Key: o.key, Hold: o.hold, Reply: append(text, '}')}
+}
+
+// appendBeside appends the members of a keptReply for what the JSON of a response lacks.
+func appendBeside(text []byte, r *systemone.Response) []byte {
+	text = strconv.AppendInt(append(text, `,"cached":`...), r.Usage.CachedTokens, 10)
+	text = strconv.AppendInt(append(text, `,"reasoning":`...), r.Usage.ReasoningTokens, 10)
+	mark := `,"refused":{`
+	for i := range r.Answers {
+		if a := &r.Answers[i]; a.Refusal != "" {
+			text = systemone.AppendString(append(text, mark...), a.Name)
+			text = systemone.AppendString(append(text, ':'), a.Refusal)
+			mark = ","
+		}
+	}
+	if mark == "," {
+		text = append(text, '}')
+	}
+	return text
 }
 
 // replay returns a kept reply as this call's result, and gives the call the
@@ -208,6 +231,11 @@ func (r *Router) replay(c *Call, kept []byte) (*Result, error) {
 	response, err := systemone.DecodeResponse(k.Response)
 	if err != nil {
 		return nil, &Error{Class: Server, Err: err}
+	}
+	response.Usage.CachedTokens, response.Usage.ReasoningTokens = k.Cached, k.Reasoning
+	for i := range response.Answers {
+		a := &response.Answers[i]
+		a.Refusal = k.Refused[a.Name]
 	}
 	res := &Result{Response: *response, Cost: USD(k.Nanos), Endpoint: &Endpoint{ID: k.Endpoint}}
 	if s, ok := c.world.byEndpoint[k.Endpoint]; ok {

@@ -21,16 +21,19 @@ func (p *planner) byRequest(r Filter) verdict {
 	return verdict{reason: r, rule: int32(len(p.rules) - 1)} //nolint:gosec // a short list
 }
 
-// judgeModel applies the model lists.
-func (p *planner) judgeModel(m int32) verdict {
+// judgeModel applies the model lists to a model that is asked for as an entry of
+// another, or by itself where via is nowhere. A list that names the other names its
+// entry.
+func (p *planner) judgeModel(m, via int32) verdict {
 	for i, r := range p.rules {
-		if r.AllowedModels != nil && !p.namesModel(r.AllowedModels, m) {
+		if r.AllowedModels != nil && !p.namesModel(r.AllowedModels, m) && (via == nowhere || !p.namesModel(r.AllowedModels, via)) {
 			return verdict{reason: FilterAllowedModels, rule: int32(i)}
 		}
 	}
 	for i, r := range p.rules {
 		if slices.ContainsFunc(r.IgnoredModels, func(name string) bool {
-			return slices.Contains(p.modelsNamed(name), m) // an ambiguous name ignores every model that it may mean
+			named := p.modelsNamed(name) // an ambiguous name ignores every model that it may mean
+			return slices.Contains(named, m) || slices.Contains(named, via)
 		}) {
 			return verdict{reason: FilterIgnoredModels, rule: int32(i)}
 		}

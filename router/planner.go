@@ -188,7 +188,8 @@ func (p *planner) startLists() {
 }
 
 // gather makes a key for every endpoint of the requested models that the filters
-// keep, and a refusal for every other. A model that is named twice counts once.
+// keep, and a refusal for every other. A model that is named twice counts once, at
+// the first place where the model lists allow it.
 func (p *planner) gather() {
 	c := p.in.Catalog
 	for place, ref := range p.in.Models {
@@ -197,19 +198,28 @@ func (p *planner) gather() {
 		if !known || p.seen[i] {
 			continue
 		}
-		p.seen[i] = true
-		if why := p.judgeModel(i); why.reason != keep {
+		if why := p.judgeModel(i, c.indexOf(ref.Via)); why.reason != keep {
+			if p.namedAgain(place) {
+				continue
+			}
+			p.seen[i] = true
 			for j := c.served[i].from; j < c.served[i].to; j++ {
 				p.out = append(p.out, refusal{spec: j, place: int32(place), why: why})
 			}
 			continue
 		}
+		p.seen[i] = true
 		p.addKeys(&p.modes[place], c.served[i])
 		if p.lasts {
 			p.part, p.lasts = p.part+1, false
 		}
 	}
 	p.shared = len(p.keys)
+}
+
+// namedAgain reports whether a later place has the model of a place.
+func (p *planner) namedAgain(place int) bool {
+	return slices.ContainsFunc(p.in.Models[place+1:], func(ref ModelRef) bool { return ref.Model == p.in.Models[place].Model })
 }
 
 // place sorts the candidates. Of equal keys the one with the smaller index goes

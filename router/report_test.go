@@ -62,13 +62,16 @@ func TestKeptStagesAreCounted(t *testing.T) {
 func TestEscalatedCountsStages(t *testing.T) {
 	t.Parallel()
 	answered := func(group int) *router.Leg {
+		return &router.Leg{Group: group, Attempts: []router.AttemptRecord{{Billed: true}}}
+	}
+	unused := func(group int) *router.Leg {
 		return &router.Leg{Group: group, Attempts: make([]router.AttemptRecord, 1)}
 	}
 	failed := func(group int) *router.Leg {
 		return &router.Leg{Group: group, Attempts: []router.AttemptRecord{{Class: router.Timeout}}}
 	}
 	for want, lists := range map[int][][]*router.Leg{
-		0: {nil, {{}}, {failed(0)}, {answered(0)}, {failed(0), answered(1)}, {answered(0), answered(0)}, {answered(0), failed(1)}},
+		0: {nil, {{}}, {failed(0)}, {answered(0)}, {failed(0), answered(1)}, {answered(0), answered(0)}, {answered(0), failed(1)}, {unused(0), failed(0), answered(1)}},
 		1: {{answered(0), answered(2)}, {answered(0), answered(1), answered(1)}, {failed(0), answered(1), failed(2), answered(3)}},
 		2: {{answered(0), answered(1), answered(2)}},
 	} {

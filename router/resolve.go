@@ -33,14 +33,8 @@ func (c *Call) Resolve() ([]ModelRef, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(groups) == 1:
-		return groups[0].models, nil
 	}
-	var models []ModelRef
-	for i := range groups {
-		models = append(models, groups[i].models...)
-	}
-	return models, nil
+	return modelsOf(groups), nil
 }
 
 // resolvedGroups returns the outcome of Resolve by group.

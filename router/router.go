@@ -80,6 +80,9 @@ type Config struct {
 	// its reply at once and pays its part of the estimate; the others pay the rest.
 	// With [AbandonVoid] a caller that leaves pays nothing.
 	//
+	// A panic of the provider in a shared call ends one of its callers' calls with an
+	// error of class [Server]; the others ask their next candidates.
+	//
 	// Calls that demand zero retention, by their request or by a rule, are not shared.
 	// The provider may read a call's request after Decide has returned, so it must not
 	// be changed then. By default nothing is shared.
@@ -117,6 +120,7 @@ type Router struct {
 	overruns   amounts // costs above their holds
 	estimates  amounts // costs of answers without counts
 	kept       keptCounts
+	capped     atomic.Int64 // stages that MaxEscalated kept from being asked
 	reached    reached
 	now        func() time.Time // the real clock, which contexts go by
 

@@ -92,5 +92,8 @@ func (t *try) together(limited context.Context, leaves func() leave) (landing, b
 	}
 	t.place.free(false) // another call began it
 	l := seat.wait(limited, leaves)
+	if l.bug != nil && l.speaks {
+		t.bug = &Error{Class: Server, Err: l.bug}
+	}
 	return l, !errors.Is(l.err, ErrNotSent)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -298,35 +299,38 @@ func TestASharedFailureIsOneFailure(t *testing.T) {
 	})
 }
 
-// TestAPanicOfAProviderIsOneCallersPanic: the others are answered by the next
+// TestAPanicOfAProviderIsOneCallersError: the others are answered by the next
 // candidate. Nothing stays taken.
-func TestAPanicOfAProviderIsOneCallersPanic(t *testing.T) {
+func TestAPanicOfAProviderIsOneCallersError(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newSharing(t, "ant bee", nil)
-		s.upstreams["ant"].will(slow(time.Second, func(context.Context, router.Attempt) (router.Reply, error) { panic("boom") }))
-		var all sync.WaitGroup
-		var panics, answered atomic.Int64
-		for n := range 8 {
-			all.Go(func() {
-				defer func() {
-					if v := recover(); v != nil {
-						assert.Equal(t, "boom", v)
-						panics.Add(1)
+	for name, end := range map[string]func(){"panic: boom": func() { panic("boom") }, "goroutine": runtime.Goexit} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newSharing(t, "ant bee", nil)
+			s.upstreams["ant"].will(slow(time.Second, func(context.Context, router.Attempt) (router.Reply, error) {
+				end()
+				return router.Reply{}, nil
+			}))
+			var all sync.WaitGroup
+			var bugs, answered atomic.Int64
+			for n := range 8 {
+				all.Go(func() {
+					_, err := s.router.Decide(t.Context(), &router.Call{Request: decision(byPrice), Principal: member(n)})
+					if err == nil {
+						answered.Add(1)
+						return
 					}
-				}()
-				c := &router.Call{Request: decision(byPrice), Principal: member(n)}
-				if _, err := s.router.Decide(t.Context(), c); assert.NoError(t, err) {
-					answered.Add(1)
-				}
-			})
-		}
-		all.Wait()
-		assert.EqualValues(t, 1, panics.Load())
-		assert.EqualValues(t, 7, answered.Load())
-		assert.Zero(t, s.router.InFlight(s.endpoint(0).ID))
-		assert.Zero(t, s.balance().Held)
-	})
+					assert.Equal(t, router.Server, fault(t, err).Class, name)
+					assert.ErrorContains(t, fault(t, err).Err, name)
+					bugs.Add(1)
+				})
+			}
+			all.Wait()
+			assert.EqualValues(t, 1, bugs.Load(), name)
+			assert.EqualValues(t, 7, answered.Load(), name)
+			assert.Zero(t, s.router.InFlight(s.endpoint(0).ID), name)
+			assert.Zero(t, s.balance().Held, name)
+		})
+	}
 }
 
 // TestAThousandCallersThatComeAndGo: whatever a thousand callers do, they pay for

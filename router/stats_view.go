@@ -23,8 +23,10 @@ type world struct {
 	served     []*served // by the index of the catalog's endpoints
 	byEndpoint map[uuid.UUID]*served
 	firsts     map[string]*counter // by model id: calls whose first attempt was for the model
-	statistics *statistics
-	view       atomic.Pointer[view]
+	// escalations are of the models made of stages that state MaxEscalated, by id.
+	escalations map[string]*escalations
+	statistics  *statistics
+	view        atomic.Pointer[view]
 }
 
 // served is an endpoint with its provider and its state.
@@ -58,6 +60,9 @@ func newWorld(c *Catalog, before *world, s *statistics) *world {
 	}
 	for _, m := range models {
 		w.firsts[m.ID] = before.counter(m.ID)
+		if m.MaxEscalated > 0 {
+			w.limit(m.ID, before)
+		}
 	}
 	for i, e := range endpoints {
 		v := &served{endpoint: e, provider: providers[e.Provider], tracker: before.tracker(e.ID), firsts: w.firsts[e.Model], index: i}
@@ -65,6 +70,19 @@ func newWorld(c *Catalog, before *world, s *statistics) *world {
 		w.byEndpoint[e.ID] = v
 	}
 	return w
+}
+
+// limit makes the escalations of a model, or keeps those of the world before.
+func (w *world) limit(model string, before *world) {
+	if w.escalations == nil {
+		w.escalations = make(map[string]*escalations)
+	}
+	if before != nil {
+		w.escalations[model] = before.escalations[model]
+	}
+	if w.escalations[model] == nil {
+		w.escalations[model] = new(escalations)
+	}
 }
 
 func (w *world) tracker(id uuid.UUID) *tracker {

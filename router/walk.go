@@ -93,6 +93,7 @@ type try struct {
 	place  place
 	key    digest // of the calls that ask the same
 	shared bool   // the call may be shared with them
+	bug    error  // the provider panicked, and this call reports it
 }
 
 // try makes an attempt at a candidate, if possible. It returns the answers, or why
@@ -132,12 +133,13 @@ func (w *walk) try(ctx context.Context, i int) (answers systemone.Answers, stop 
 		} else if !by.Endpoint.LastResort {
 			w.counted++
 		}
+		err = t.bug
 	case allotted.final:
 		stop = StopDeadline
 	default:
 		w.skip(by, Skip{Reason: SkipTime})
 	}
-	return answers, stop, nil
+	return answers, stop, err
 }
 
 // over reports whether a ledger's error is due to the end of the call. At a

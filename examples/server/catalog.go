@@ -60,6 +60,10 @@ func (b builder) catalog(c config) (*router.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
+	models, err = c.addCascade(models)
+	if err != nil {
+		return nil, err
+	}
 	endpoints := make([]router.Endpoint, 0, len(c.Endpoints))
 	for i, e := range c.Endpoints {
 		place := fmt.Sprintf("endpoints[%d]", i)
@@ -69,6 +73,9 @@ func (b builder) catalog(c config) (*router.Catalog, error) {
 		}
 		if !slices.ContainsFunc(models, func(m router.Model) bool { return m.ID == e.Model }) {
 			return nil, at(place+".model", "no model has the id %q", e.Model)
+		}
+		if c.made(e.Model) {
+			return nil, at(place+".model", "%q is made of stages, so it has no endpoints", e.Model)
 		}
 		endpoints = append(endpoints, endpoint)
 	}
@@ -104,7 +111,11 @@ func (c config) models() ([]router.Model, error) {
 		if m.Permaslug == "" {
 			return nil, at(fmt.Sprintf("models[%d].permaslug", i), "is required")
 		}
-		models = append(models, router.Model{ID: m.ID, Permaslug: m.Permaslug, Name: m.Name, Aliases: m.Aliases, Categories: m.Categories})
+		model := router.Model{ID: m.ID, Permaslug: m.Permaslug, Name: m.Name, Aliases: m.Aliases, Categories: m.Categories}
+		if err := m.stages(fmt.Sprintf("models[%d]", i), &model); err != nil {
+			return nil, err
+		}
+		models = append(models, model)
 	}
 	said := map[string]bool{}
 	for i, e := range c.Endpoints {
@@ -126,7 +137,7 @@ func (b builder) upstream(place string, p providerConfig) (*upstream, error) {
 	u := &upstream{info: router.ProviderInfo{Slug: p.Slug, Name: p.Name}, kind: p.Kind}
 	if p.Kind == kindSimilarity {
 		if p.Profile != "" || p.BaseURL != "" || p.APIKeyEnv != "" || p.SilenceRefuses != nil {
-			return nil, at(place, "a %q provider takes no further member", kindSimilarity)
+			return nil, at(place, "a %q provider takes no further member but cascade", kindSimilarity)
 		}
 		return u, u.embed(place)
 	}

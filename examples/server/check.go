@@ -17,7 +17,7 @@ func (c config) report(catalog *router.Catalog, place string, warnings []string,
 		_, _ = fmt.Fprintf(stdout, "warning: %s\n", line)
 	}
 	_, _ = fmt.Fprintf(stdout, "%s: sound: %d providers, %d models, %d endpoints, %d warnings\n",
-		place, len(c.Providers), len(c.Models), len(c.Endpoints), len(warnings))
+		place, len(c.Providers), len(catalog.Models()), len(c.Endpoints), len(warnings))
 }
 
 // warnings lists what is valid and is probably a mistake.
@@ -33,7 +33,7 @@ func (c config) warnings(catalog *router.Catalog) []string {
 		}
 	}
 	for i, m := range c.Models {
-		if !slices.ContainsFunc(c.Endpoints, func(e endpointConfig) bool { return e.Model == m.ID }) {
+		if m.Stages == nil && !slices.ContainsFunc(c.Endpoints, func(e endpointConfig) bool { return e.Model == m.ID }) {
 			warn("models[%d]: %s has no endpoint, so requests for it are refused", i, m.ID)
 		}
 	}
@@ -42,6 +42,7 @@ func (c config) warnings(catalog *router.Catalog) []string {
 			warn("endpoints[%d].pricing: is not stated, so %s at %s costs nothing", i, e.Model, e.Provider)
 		}
 	}
+	list = append(list, stagesWarnings(catalog)...)
 	if firstModel(catalog) == "" {
 		warn("endpoints: every one is switched off, so nothing can be asked")
 	}

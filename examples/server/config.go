@@ -43,6 +43,7 @@ type providerConfig struct {
 	Profile   string `json:"profile"`
 	BaseURL   string `json:"base_url"`
 	APIKeyEnv string `json:"api_key_env"`
+	Cascade   string `json:"cascade"`
 
 	SilenceRefuses *bool `json:"silence_refuses"`
 }
@@ -54,6 +55,9 @@ type modelConfig struct {
 	Aliases   []string `json:"aliases"`
 
 	Categories []string `json:"categories"`
+
+	Stages       []systemone.Entry `json:"stages"`
+	MaxEscalated *float64          `json:"max_escalated"`
 }
 
 type endpointConfig struct {
@@ -181,6 +185,9 @@ func known(path string, v any, t reflect.Type) error {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
+		if t == reflect.TypeFor[systemone.Entry]() {
+			return knownEntry(path, v)
+		}
 		return knownObject(path, v, t)
 	case reflect.Slice:
 		list, ok := v.([]any)
@@ -236,6 +243,20 @@ func knownObject(path string, v any, t reflect.Type) error {
 		}
 	}
 	return nil
+}
+
+// knownEntry returns an error for the first mistake in an entry of a model's stages.
+func knownEntry(path string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return at(path, "%s", err)
+	}
+	err = new(systemone.Entry).UnmarshalJSON(text)
+	if invalid, ok := errors.AsType[*systemone.InvalidError](err); ok && len(invalid.Issues) > 0 {
+		first := invalid.Issues[0]
+		return at(strings.TrimSuffix(path+"."+first.Path, "."), "%s", first.Message)
+	}
+	return err
 }
 
 // at returns an error about a place in the file.

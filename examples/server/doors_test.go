@@ -19,6 +19,10 @@ import (
 	"github.com/signalbox/signalbox/router"
 )
 
+// refundDecision asks the same in the Decisions dialect of OpenAI.
+const refundDecision = `{"model":"signalbox/similarity-en-1","input":"I want my money back","questions":[` +
+	`{"type":"predicate","instructions":"Does the writer want money back?"}]}`
+
 const refundQuestion = `{"model":"signalbox/similarity-en-1","state":"I want my money back","questions":{"refund":` +
 	`{"type":"noul","instructions":"Money back?","criteria":{"true":"wants a refund","false":"asks for no money"}}}}`
 
@@ -45,7 +49,7 @@ func (s *running) fetch(t *testing.T, client *http.Client, method, path, body st
 	return fetched{resp.StatusCode, resp.ProtoMajor, resp.Header, string(text)}
 }
 
-// TestTheServersOwnDoors: the real program serves the alpha path, pages of allowed
+// TestTheServersOwnDoors: the real program serves both dialects, the alpha path, pages of allowed
 // origins, health, and HTTP/2 without TLS.
 func TestTheServersOwnDoors(t *testing.T) {
 	s := startServer(t, "-origins", "https://app.example, http://localhost:3000")
@@ -55,6 +59,11 @@ func TestTheServersOwnDoors(t *testing.T) {
 	got := s.fetch(t, plain, http.MethodPost, "/api/alpha/decisions", refundQuestion, key)
 	assert.Equal(t, http.StatusOK, got.status, got.body)
 	assert.Equal(t, "http://localhost:3000", got.header.Get("Access-Control-Allow-Origin"))
+	for _, path := range []string{"/api/v1/decisions", "/v1/decisions"} {
+		got = s.fetch(t, plain, http.MethodPost, path, refundDecision, key)
+		assert.Equal(t, http.StatusOK, got.status, got.body)
+		assert.Contains(t, got.body, `{"type":"predicate","name":null,"probability":`)
+	}
 	got = s.fetch(t, plain, http.MethodOptions, "/v1/systemone", "", map[string]string{"Origin": "https://app.example", "Access-Control-Request-Method": "POST"})
 	assert.Equal(t, http.StatusNoContent, got.status)
 	got = s.fetch(t, plain, http.MethodOptions, "/v1/systemone", "", map[string]string{"Origin": "https://other.example", "Access-Control-Request-Method": "POST"})

@@ -19,7 +19,7 @@ var floors = [][]string{
 	{"systemone"},
 	{"internal/split"},
 	{"router"},
-	{"guardrails/content", "internal/cache", "internal/upstream", "internal/uselite", "internal/wordvec"},
+	{"guardrails/content", "internal/cache", "internal/openai", "internal/upstream", "internal/uselite", "internal/wordvec"},
 	{"router/...", "keys", "organization", "presets", "activity", "guardrails"},
 	{"internal/sqldb", "store", "httpapi"},
 	{"internal/sqlledger"},

@@ -93,6 +93,8 @@ func TestForeign(t *testing.T) {
 		{"one character off", "<!-- from main.go -->\n```go\nif ok {\n\truns()\n}\n```\n", "line 2: the block does not stand in main.go"},
 		{"a line left out", "<!-- from main.go -->\n```go\nif ok {\n}\n```\n", "line 2: the block does not stand in main.go"},
 		{"empty", "<!-- from main.go -->\n```go\n```\n", "line 2: the block does not stand in main.go"},
+		{"JSON without a mark", "```json\nrun()\n```\n", ""},
+		{"JSON of another file", "<!-- from main.go -->\n```json\n{}\n```\n", "does not stand in main.go"},
 		{"no such file", "<!-- from gone.go -->\n```go\nrun()\n```\n", "gone.go"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -51,13 +51,13 @@ func split(text string) (blocks []block, prose string) {
 	return blocks, rest.String()
 }
 
-// foreign reports the Go blocks of a text that are not, indentation aside, part of the
-// file that their mark names.
+// foreign reports the Go blocks of a text, and the JSON blocks with a mark, that are not,
+// indentation aside, part of the file that their mark names.
 func foreign(root, text string) []string {
 	var wrong []string
 	blocks, _ := split(text)
 	for _, b := range blocks {
-		if b.lang != "go" {
+		if b.lang != "go" && (b.lang != "json" || b.from == "") {
 			continue
 		}
 		if b.from == "" {

@@ -30,7 +30,7 @@ type outcome struct {
 }
 
 // failed is an error of an SDK: of the OpenRouter SDK Error and Metadata, of the
-// TypeSafe SDK Body and RetryAfterMS.
+// TypeSafe SDK Body and RetryAfterMS, of the OpenAI SDKs Type, Param and Code.
 type failed struct {
 	Class        string         `json:"class"`
 	Status       int            `json:"status"`
@@ -41,6 +41,9 @@ type failed struct {
 	RequestID    string         `json:"requestId"`
 	RetryAfter   string         `json:"retryAfter"`
 	RetryAfterMS float64        `json:"retryAfterMs"`
+	Type         string         `json:"type"`
+	Param        string         `json:"param"`
+	Code         string         `json:"code"`
 	Body         struct {
 		Error  problem `json:"error"`
 		Detail struct {
@@ -59,14 +62,19 @@ type problem struct {
 // run passes calls to a script and returns their outcomes by name.
 func run(t *testing.T, script, baseURL string, calls []call) map[string]outcome {
 	t.Helper()
-	node := ready(t, script)
-	input, err := json.Marshal(map[string]any{"baseURL": baseURL, "cases": calls})
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), node, script)
-	cmd.Stdin = bytes.NewReader(input)
+	cmd := exec.CommandContext(t.Context(), ready(t, script), script)
 	// The SDKs read settings from the environment, so they get only what a program
 	// needs to start.
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
+	return exchange(t, cmd, baseURL, calls)
+}
+
+// exchange runs a program with calls as its input and returns their outcomes by name.
+func exchange(t *testing.T, cmd *exec.Cmd, baseURL string, calls []call) map[string]outcome {
+	t.Helper()
+	input, err := json.Marshal(map[string]any{"baseURL": baseURL, "cases": calls})
+	require.NoError(t, err)
+	cmd.Stdin = bytes.NewReader(input)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	require.NoError(t, cmd.Run(), "%s", &stderr)

@@ -1,10 +1,12 @@
 package sdktest
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -30,10 +32,14 @@ type sent struct {
 // script says, by model, what to do with its n-th request, from 0.
 type script map[string]func(w http.ResponseWriter, r *http.Request, n int)
 
-// labScript has one model for each behaviour.
+// labScript has one model for each behaviour. "plain" is what "answer" is, but nobody
+// else serves it.
 var labScript = script{
 	"answer":       reply(http.StatusOK, answers),
+	"plain":        reply(http.StatusOK, answers),
 	"nulls":        reply(http.StatusOK, nullAnswers),
+	"strong":       strong,
+	"typed":        reply(http.StatusOK, typedAnswers),
 	"half":         reply(http.StatusServiceUnavailable, failure),
 	"refused":      reply(http.StatusBadRequest, failure),
 	"large":        reply(http.StatusRequestEntityTooLarge, failure),
@@ -66,6 +72,11 @@ const (
 		`"urgent":{"type":"noul","noul":0.25},"side":{"type":"noul","noul":0.5},` +
 		`"tone":{"type":"choice","choice":"sad","confidence":0.5,"probabilities":{"glad":0.25,"sad":0.75}},` +
 		`"grade":{"type":"score","score":1.5,"confidence":0.25,"probabilities":{"0":0.125,"1":0.25,"2":0.625}}}}`
+	// typedAnswers fit a predicate, a choice of true, "true" and false, and a score of two
+	// levels, all without names.
+	typedAnswers = `{"model":"typed-1","usage":{"input_tokens":40,"output_tokens":3},"answers":{"0":{"type":"noul","noul":0.25},` +
+		`"1":{"type":"choice","choice":"true (boolean)","confidence":0.5,"probabilities":{"true (boolean)":0.75,"true":0.25,"false":0}},` +
+		`"2":{"type":"score","score":0.75,"confidence":0.5,"probabilities":{"0":0.25,"1":0.75}}}}`
 	failure = `{"detail":{"error_type":"upstream","message":"` + innerText + `"}}`
 )
 
@@ -94,6 +105,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := len(u.seen[request.Model])
 	u.seen[request.Model] = append(u.seen[request.Model], sent{time.Now(), r.Header.Clone(), string(body)})
 	u.mu.Unlock()
+	r.Body = io.NopCloser(bytes.NewReader(body))
 	u.script[request.Model](w, r, n)
 }
 
@@ -113,6 +125,28 @@ func reply(status int, body string) func(http.ResponseWriter, *http.Request, int
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	}
+}
+
+// strong answers those of the questions of the cases that it is asked, otherwise than
+// the other models.
+func strong(w http.ResponseWriter, r *http.Request, n int) {
+	var request struct {
+		Questions map[string]json.RawMessage `json:"questions"`
+	}
+	all := map[string]string{
+		"urgent": `{"type":"noul","noul":0.75}`,
+		"tone":   `{"type":"choice","choice":"glad","confidence":0.9,"probabilities":{"glad":1,"sad":0}}`,
+		"grade":  `{"type":"score","score":2,"confidence":1,"probabilities":{"0":0,"1":0,"2":1},"legend":{"0":"poor","1":"fair","2":"good"}}`,
+	}
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		http.Error(w, failure, http.StatusTeapot)
+		return
+	}
+	var answers []string
+	for name := range request.Questions {
+		answers = append(answers, `"`+name+`":`+all[name])
+	}
+	reply(http.StatusOK, `{"model":"strong-1","usage":{"input_tokens":20,"output_tokens":1},"answers":{`+strings.Join(answers, ",")+"}}")(w, r, n)
 }
 
 // once replies to the first request with a status and Retry-After, and answers the

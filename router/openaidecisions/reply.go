@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/signalbox/signalbox/internal/openai"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -98,12 +99,12 @@ func decodeAnswer(reply *router.Reply, q *systemone.Question, value []byte) erro
 	switch kind := upstream.String(w.kind); {
 	case w.name != nil:
 		return errName
-	case kind == "refusal" && (w.probability != nil || w.choice != nil || w.score != nil):
+	case kind == openai.Refusal && (w.probability != nil || w.choice != nil || w.score != nil):
 		return errRefusal
-	case kind == "refusal":
+	case kind == openai.Refusal:
 		reply.Refused = append(reply.Refused, router.Refusal{Question: q.Name, Text: upstream.Refusal(w.refusal)})
 		return nil
-	case kind == "" || kind != wireKind(q.Kind):
+	case kind == "" || kind != openai.Type(q.Kind):
 		return errKind
 	}
 	a := systemone.Answer{Name: q.Name, Kind: q.Kind}
@@ -129,13 +130,6 @@ func decodeAnswer(reply *router.Reply, q *systemone.Question, value []byte) erro
 	}
 	reply.Answers = append(reply.Answers, a)
 	return err
-}
-
-func wireKind(k systemone.Kind) string {
-	if k == systemone.Noul {
-		return "predicate"
-	}
-	return string(k)
 }
 
 // decodeOptions reads the distribution of a choice: every option once, in any

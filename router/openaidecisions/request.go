@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/signalbox/signalbox/internal/openai"
 	"github.com/signalbox/signalbox/internal/upstream"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
@@ -46,17 +47,16 @@ func appendInput(dst []byte, state json.RawMessage) []byte {
 }
 
 func appendQuestion(dst []byte, q *systemone.Question) []byte {
+	dst = append(append(dst, `{"type":"`...), openai.Type(q.Kind)...)
+	dst = append(dst, `","instructions":`...)
 	switch q.Kind {
 	case systemone.Choice:
-		dst = append(dst, `{"type":"choice","instructions":`...)
 		dst = appendInstructions(dst, q, `"Choose the value that fits best."`)
 		return appendChoices(dst, q.Options)
 	case systemone.Score:
-		dst = append(dst, `{"type":"score","instructions":`...)
 		dst = appendInstructions(dst, q, `"Choose the level that fits best."`)
 		return appendLevels(dst, q.Levels)
 	default:
-		dst = append(dst, `{"type":"predicate","instructions":`...)
 		dst = appendInstructions(dst, q, `"Is this true of the input?"`)
 		return append(dst, '}')
 	}

@@ -81,6 +81,21 @@
 // validation (5 intents, the fitting data) .92, topics by question .90, UCI
 // reviews .79, and 600 mails of SpamAssassin .82 with other phrases than above.
 //
+// # As the first of two models
+//
+// [Unsure] is a condition for a catalog model made of stages, or for an entry of a
+// request: it asks a stronger model where this one is unsure. Measured on the data
+// that ships with the package, all of it, by a test that runs in CI:
+//
+//	task (decisions)                         right alone   asked again   of the rest right
+//	CLINC, 5 random intents (3,000)          .92           .16           .983
+//	noul: topics by question (3,000)         .90           .21           .962
+//	noul: review positive, phrases (2,700)   .79           .50           .907
+//
+// A lower bound of confidence asks less and leaves more mistakes: .4 asks .09 of the
+// intents again, with .963 of the rest right; .8 asks .26, with .990. Bounds of a
+// score were not measured, for want of labelled scores.
+//
 // # What it costs
 //
 // On two cores of an AMD EPYC with AVX2, a state of 40 words with eleven

@@ -207,7 +207,9 @@ func TestGateIntents(t *testing.T) {
 		}
 		samples[i] = s
 	}
-	report(t, decideAll(t, samples), .88, .05)
+	outcomes := decideAll(t, samples)
+	report(t, outcomes, .88, .05)
+	reportUnsure(t, systemone.Choice, outcomes, .20, .97)
 }
 
 // TestGateTopics fits the curve for a noul without criteria again and compares it with
@@ -229,6 +231,7 @@ func TestGateTopics(t *testing.T) {
 	}
 	outcomes := decideAll(t, samples)
 	report(t, outcomes, .88, .05)
+	reportUnsure(t, systemone.Noul, outcomes, .25, .95)
 
 	// The evidence of each sample, computed back from its probability.
 	w := fitted()
@@ -272,8 +275,29 @@ func report(t *testing.T, outcomes []outcome, atLeast, atMost float64) {
 	require.LessOrEqual(t, off, atMost, "calibration error")
 }
 
+// reportUnsure checks what [Unsure] leaves to another model: at most a share of all
+// decisions, while of the rest at least a share is right.
+func reportUnsure(t *testing.T, kind systemone.Kind, outcomes []outcome, atMost, atLeast float64) {
+	t.Helper()
+	question := []systemone.Question{{Name: "q", Kind: kind}}
+	var kept []outcome
+	for _, o := range outcomes {
+		a := systemone.Answer{Name: "q", Kind: kind, Noul: o.p[1], Confidence: systemone.ChoiceConfidence(o.p)}
+		for _, p := range o.p {
+			a.Probabilities = append(a.Probabilities, systemone.Probability{P: p})
+		}
+		if Unsure().Match(question, systemone.Answers{a}) == nil {
+			kept = append(kept, o)
+		}
+	}
+	left, right := 1-float64(len(kept))/float64(len(outcomes)), accuracy(kept)
+	t.Logf("unsure of %.3f, of the rest %.3f are right", left, right)
+	require.LessOrEqual(t, left, atMost, "unsure")
+	require.GreaterOrEqual(t, right, atLeast, "accuracy of the rest")
+}
+
 func TestGateReviews(t *testing.T) {
-	report(t, decideAll(t, labelled(t, "uci.jsonl.gz", systemone.Question{
+	outcomes := decideAll(t, labelled(t, "uci.jsonl.gz", systemone.Question{
 		Name: "positive", Kind: systemone.Noul,
 		True: guidance(t, "This is a positive review.", "It is great, excellent, I love it.",
 			"Works perfectly, highly recommended, I am very happy with it.",
@@ -281,7 +305,9 @@ func TestGateReviews(t *testing.T) {
 		False: guidance(t, "This is a negative review.", "It is terrible, awful, I hate it.",
 			"Does not work, a waste of money, I am very disappointed.",
 			"The worst I have ever had, boring and disgusting."),
-	})), .75, .06)
+	}))
+	report(t, outcomes, .75, .06)
+	reportUnsure(t, systemone.Noul, outcomes, .55, .88)
 }
 
 func TestGateSpam(t *testing.T) {
