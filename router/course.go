@@ -25,6 +25,7 @@ type course struct {
 	now      time.Time
 	money    reservation
 	deadline deadline
+	memory   recollection
 	merged   merged
 	first    walk          // of the first leg, so that a plain call allocates no other
 	last     staged        // of the group asked last that did not answer everything
@@ -52,6 +53,7 @@ func (k *course) run(ctx context.Context) (_ *Result, err error) {
 		k.router.tellOutages(ctx, k.call, k.turned...)
 	}
 	if res != nil {
+		k.remember(ctx)
 		k.pin(ctx)
 		k.router.kept.note(k.call.Report.Legs)
 	}
@@ -117,11 +119,11 @@ func (k *course) escalate(ctx context.Context, g int) error {
 	} else {
 		out = k.cap(g, ask, by)
 	}
+	if !k.call.Report.sent(before) { // also where every answer was remembered
+		k.withdraw(g)
+	}
 	if out.kept == "" {
 		return nil
-	}
-	if !k.call.Report.sent(before) {
-		k.withdraw(g)
 	}
 	k.last = out
 	switch {

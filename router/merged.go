@@ -137,12 +137,12 @@ func (m *merged) all() []int32 {
 	return ask
 }
 
-// most returns the attempt that gave most answers; of several the one that comes
-// first among the legs.
-func (m *merged) most(legs []*Leg) *AttemptRecord {
+// most returns the leg and the attempt that gave most answers; of several the one
+// that comes first among the legs.
+func (m *merged) most() Provenance {
 	best := m.whole
 	if m.sources != nil {
-		counts := make(map[[2]int]int, len(legs))
+		counts := make(map[[2]int]int, 4)
 		for i := range m.sources {
 			at := [2]int{m.sources[i].Leg, m.sources[i].Attempt}
 			counts[at]++
@@ -154,5 +154,5 @@ func (m *merged) most(legs []*Leg) *AttemptRecord {
 			}
 		}
 	}
-	return &legs[best.Leg].Attempts[best.Attempt]
+	return best
 }

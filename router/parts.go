@@ -278,6 +278,10 @@ func (p *inParts) finish() asked {
 	answered = slices.DeleteFunc(answered, func(a systemone.Answer) bool { return a.Refusal != "" })
 	refused -= len(answered)
 	p.merged.takeEach(answered, func(question string) Provenance { return p.sources[question] })
+	p.learn(answered, func(question string) *AttemptRecord {
+		from := p.sources[question]
+		return &p.call.Report.Legs[from.Leg].Attempts[from.Attempt]
+	})
 	if refused > 0 {
 		slices.Sort(p.open)
 		out.open = slices.Compact(p.open)

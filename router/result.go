@@ -15,18 +15,20 @@ func (k *course) result() (*Result, error) {
 	}
 	report := &k.call.Report
 	for _, from := range k.merged.sources {
-		report.Legs[from.Leg].Attempts[from.Attempt].used = true // a refusal may be one
+		if from.Attempt >= 0 {
+			report.Legs[from.Leg].Attempts[from.Attempt].used = true // a refusal may be one
+		}
 	}
 	report.sources = k.merged.sources
-	by := k.merged.most(report.Legs)
+	model, endpoint := k.answeredMost()
 	res := &Result{
 		Response: systemone.Response{
 			ID:       k.call.ID,
-			Model:    by.Model.Permaslug,
-			Provider: by.Provider,
+			Model:    model.Permaslug,
+			Provider: k.call.world.byEndpoint[endpoint.ID].provider.Name,
 			Answers:  k.merged.answers,
 		},
-		Endpoint: by.Endpoint,
+		Endpoint: endpoint,
 	}
 	usage := &res.Response.Usage
 	for rec := range report.Attempts() {
@@ -42,6 +44,17 @@ func (k *course) result() (*Result, error) {
 	}
 	usage.Cost = json.Number(res.Cost.String())
 	return res, nil
+}
+
+// answeredMost returns the model and the endpoint that gave most answers.
+func (k *course) answeredMost() (*Model, *Endpoint) {
+	from := k.merged.most()
+	l := k.call.Report.Legs[from.Leg]
+	if l.Remembered != nil {
+		return l.Remembered.Model(), l.Remembered.Endpoint
+	}
+	rec := &l.Attempts[from.Attempt]
+	return rec.Model, rec.Endpoint
 }
 
 // failure returns the error of a call that was not answered whole: that of all its
