@@ -163,6 +163,14 @@ func (m *share) hold(ctx context.Context, by *Candidate, provider string, most A
 	return nil, nil //nolint:nilnil // it fits
 }
 
+// free checks what a call that costs nothing needs of the ledger.
+func (s *reservation) free(ctx context.Context) error {
+	if !s.counts {
+		return nil
+	}
+	return s.reach(ctx)
+}
+
 // raise makes the hold, or raises it, for a candidate. It returns the limit that
 // refuses it.
 func (s *reservation) raise(ctx context.Context, amount Amount, by *Candidate, provider string) (*LimitError, error) {

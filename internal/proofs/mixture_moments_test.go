@@ -54,19 +54,20 @@ func (s *stories) once(t *tale, key bool) *told {
 	s.t.Helper()
 	s.calls++
 	name := fmt.Sprint("key-", s.calls)
-	edit := func(c *router.Call) {
+	keyed := func(c *router.Call) {
 		if key {
 			c.Idempotency = &router.Idempotency{Key: name}
 		}
+	}
+	o := s.tell(t, keyed, func(c *router.Call) {
 		if t.moments.what == late {
 			c.Request.Routing = &systemone.Routing{DeadlineMS: deadline}
 		}
-	}
-	o := s.tell(t, edit)
+	})
 	charged := o.honest(s.t)
 	s.books(o, charged)
 	if key && !s.t.Failed() {
-		s.again(o, edit)
+		s.again(o, keyed)
 	}
 	return o
 }
@@ -93,12 +94,12 @@ func (s *stories) books(o *told, charged router.Amount) {
 
 // again makes the same call again. It gets the reply that was charged, and is not
 // charged, or a reply of its own.
-func (s *stories) again(o *told, edit func(*router.Call)) {
+func (s *stories) again(o *told, keyed func(*router.Call)) {
 	s.t.Helper()
 	if o.lost() {
 		return
 	}
-	next := s.tell(&tale{mixed: o.mixed}, edit)
+	next := s.tell(&tale{mixed: o.mixed}, keyed)
 	charged := next.honest(s.t)
 	if next.call.Report.Replayed {
 		assert.Zero(s.t, charged)
