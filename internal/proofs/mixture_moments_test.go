@@ -23,10 +23,11 @@ const deadline = 30
 type stories struct {
 	*mixture
 
-	t     *testing.T
-	spent router.Amount
-	step  int // of the moments that are tried
-	calls int
+	t      *testing.T
+	spent  router.Amount
+	step   int // of the moments that are tried
+	bubble bool
+	calls  int
 }
 
 func newStories(t *testing.T, e engine, step int) *stories {
@@ -40,7 +41,7 @@ func newStories(t *testing.T, e engine, step int) *stories {
 func (s *stories) moments(q mixed, what action, key bool) {
 	s.t.Helper()
 	for n, came := 1, true; came && !s.t.Failed(); n += s.step {
-		t := &tale{mixed: q, moments: moments{n: n, what: what}}
+		t := &tale{mixed: q, moments: moments{n: n, what: what, bubble: s.bubble}}
 		o := s.once(t, key)
 		came = t.moments.name != ""
 		if s.t.Failed() {
@@ -143,20 +144,16 @@ func (s *stories) all() {
 // no goroutine is left either, because the bubble would not end.
 func TestSomethingHappensAtEachMoment(t *testing.T) {
 	t.Parallel()
-	t.Run("memory", func(t *testing.T) {
+	t.Run("in a bubble", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			newStories(t, inMemory(t), 1).all()
+			s := newStories(t, inMemory(t), 1)
+			s.bubble = true
+			s.all()
 		})
 	})
-	for name, open := range map[string]func(*testing.T) engine{"SQLite": inSQLite, "PostgreSQL": inPostgres} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			step := 11
-			if full() {
-				step = 1
-			}
-			newStories(t, open(t), step).all()
-		})
-	}
+	on(t, func(t *testing.T, e engine) {
+		t.Helper()
+		newStories(t, e, few(17, 1)).all()
+	})
 }

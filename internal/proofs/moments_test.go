@@ -31,6 +31,7 @@ const (
 type moments struct {
 	n      int // 0 is never
 	what   action
+	bubble bool // in a bubble of synctest
 	hangUp func()
 
 	mu   sync.Mutex
@@ -56,7 +57,7 @@ func (m *moments) at(ctx context.Context, name string) error {
 		return nil
 	case m.what == hangsUp:
 		m.hangUp()
-	case m.what == late && !closes(name):
+	case m.what == late && !closes(name) && !(m.bubble && asksLedger(name)):
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Second):
@@ -67,6 +68,12 @@ func (m *moments) at(ctx context.Context, name string) error {
 		return errFinal
 	}
 	return nil
+}
+
+// asksLedger reports whether the moment is of a request to the ledger. Legs of one call
+// wait for each other's requests with a mutex, for which no bubble's time advances.
+func asksLedger(name string) bool {
+	return strings.HasPrefix(name, "reserve") || strings.HasPrefix(name, "balances") || strings.HasPrefix(name, "claim")
 }
 
 // closes reports whether the moment is of a request that is not bound to the call's
