@@ -66,6 +66,9 @@ func (o *told) honestAttempt(t *testing.T, rec *router.AttemptRecord) {
 	if !rec.Billed {
 		assert.Zero(t, rec.Cost+rec.OwnCost)
 	}
+	if o.shares { // the usage is a share of the upstream's
+		return
+	}
 	if given, ok := o.given[rec.UpstreamID]; ok {
 		assert.Equal(t, given, rec.Usage)
 	} else {
@@ -82,6 +85,7 @@ func (o *told) honestAttempt(t *testing.T, rec *router.AttemptRecord) {
 	}
 	if rec.Abandoned {
 		assert.True(t, o.ended || o.moments.what == late)
+		assert.True(t, rec.Billed || o.lost() || rec.Endpoint.Pricing == router.Pricing{}, "what ran is charged")
 	}
 }
 
@@ -150,6 +154,7 @@ func (o *told) honestError(t *testing.T) {
 		require.ErrorIs(t, o.err, context.Canceled)
 	}
 	switch {
+	case o.shares:
 	case o.moments.what == hangsUp && o.moments.name != "" && !closes(o.moments.name) && o.call.Idempotency == nil:
 		assert.Zero(t, free, "all answers are charged")
 		assert.Equal(t, o.cut, abandoned)

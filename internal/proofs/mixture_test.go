@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -30,10 +31,33 @@ type mixture struct {
 	*world
 
 	router *router.Router
+	gave   *gave
+}
+
+// gave is what the replies of upstreams cost at list price, by their IDs.
+type gave struct {
+	mu    sync.Mutex
+	costs map[string]router.USD
+}
+
+// add returns the ID of a new reply.
+func (g *gave) add(slug string, cost router.USD) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	id := fmt.Sprintf("%s-%d", slug, len(g.costs))
+	g.costs[id] = cost
+	return id
 }
 
 func (w *world) mixture(ledger router.Ledger, budgets ...router.Budget) *mixture {
 	w.t.Helper()
+	return w.mixtureOf(router.Config{Ledger: ledger}, budgets...)
+}
+
+// mixtureOf returns a mixture with a router of this configuration.
+func (w *world) mixtureOf(cfg router.Config, budgets ...router.Budget) *mixture {
+	w.t.Helper()
+	m := &mixture{world: w, gave: &gave{costs: map[string]router.USD{}}}
 	price := func(fee router.USD) router.Pricing {
 		return router.Pricing{Prompt: (router.Dollar).Price(), Completion: (2 * router.Dollar).Price(), Request: fee.Price()}
 	}
@@ -48,7 +72,7 @@ func (w *world) mixture(ledger router.Ledger, budgets ...router.Budget) *mixture
 	var providers []router.ProviderInfo
 	for i := range endpoints {
 		endpoints[i].UpstreamModel = endpoints[i].Model
-		providers = append(providers, router.ProviderInfo{Slug: endpoints[i].Provider, Client: actor{endpoints[i].Provider, endpoints[i].Pricing}})
+		providers = append(providers, router.ProviderInfo{Slug: endpoints[i].Provider, Client: actor{endpoints[i].Provider, endpoints[i].Pricing, m.gave}})
 	}
 	var models []router.Model
 	for _, id := range []string{"acme/a", "acme/b", "acme/c", "acme/d"} {
@@ -62,8 +86,8 @@ func (w *world) mixture(ledger router.Ledger, budgets ...router.Budget) *mixture
 			return next(ctx, c)
 		}
 	}
-	m := &mixture{world: w}
-	m.router, err = router.New(router.Config{Catalog: catalog, Ledger: ledger, Interceptors: []router.Interceptor{limit}, Now: w.now})
+	cfg.Catalog, cfg.Interceptors, cfg.Now = catalog, []router.Interceptor{limit}, w.now
+	m.router, err = router.New(cfg)
 	require.NoError(w.t, err)
 	return m
 }
@@ -137,6 +161,7 @@ func mixedRequest(model, questions string, entries []systemone.Entry) *systemone
 type tale struct {
 	mixed
 
+	shares  bool       // upstream calls may be shared with other callers
 	draw    *rand.Rand // of usages; nil is one token each way
 	tokens  int64      // the most of a usage
 	moments moments
@@ -155,6 +180,7 @@ type taleKey struct{}
 type actor struct {
 	slug    string
 	pricing router.Pricing
+	gave    *gave
 }
 
 func (p actor) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {
@@ -168,6 +194,9 @@ func (p actor) Decide(ctx context.Context, a router.Attempt) (router.Reply, erro
 		defer t.mu.Unlock()
 		t.cut++
 		return router.Reply{}, err
+	}
+	if t.shares {
+		<-time.After(2 * time.Millisecond) // in which others join
 	}
 	r := t.reply(p.slug, a)
 	if t.moments.at(ctx, p.slug+" ends") != nil {
@@ -219,10 +248,11 @@ func (t *tale) give(p actor, a router.Attempt, r *router.Reply) {
 	if t.draw != nil {
 		r.Usage = systemone.Usage{InputTokens: t.draw.Int64N(t.tokens), OutputTokens: t.draw.Int64N(t.tokens)}
 	}
-	r.ID = fmt.Sprintf("%s-%d", p.slug, len(t.given))
+	cost := p.pricing.Cost(r.Usage.InputTokens, r.Usage.OutputTokens)
+	r.ID = p.gave.add(p.slug, cost)
 	t.given[r.ID] = r.Usage
 	if a.Credential == "" {
-		t.cost += p.pricing.Cost(r.Usage.InputTokens, r.Usage.OutputTokens)
+		t.cost += cost
 	}
 }
 
