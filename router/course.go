@@ -130,6 +130,7 @@ func (k *course) escalate(ctx context.Context, g int) error {
 	case hungUp(ctx) && k.merged.given < len(k.merged.questions):
 		return k.failure()
 	case k.groups[g].required && len(by) > 0:
+		k.call.Report.Stopped = out.stop
 		return out.err
 	}
 	if k.stays(ask, before) {
@@ -160,13 +161,18 @@ func (k *course) due(g *group) (ask []int32, by []string) {
 }
 
 // required returns an error where a group that the request requires has no endpoint
-// at all, before anything is sent.
+// at all, before anything is sent. What a condition will find is not known by then: an
+// endpoint for any of the questions suffices.
 func (k *course) required(ctx context.Context) error {
 	for g := range k.groups {
 		if g == 0 || k.alone || !k.groups[g].required {
 			continue
 		}
-		plan, _ := k.plan(ctx, g, k.shape, nil)
+		shape := k.shape
+		if k.groups[g].scope != systemone.ScopeAll {
+			_, shape = k.part(nil)
+		}
+		plan, _ := k.plan(ctx, g, shape, nil)
 		if err := plan.Err(k.names(g)); err != nil { // the group's own names: the others may be asked
 			return err
 		}

@@ -137,22 +137,36 @@ func (m *merged) all() []int32 {
 	return ask
 }
 
-// most returns the leg and the attempt that gave most answers; of several the one
-// that comes first among the legs.
-func (m *merged) most() Provenance {
+// most returns the leg and the attempt of the endpoint that gave most answers; of
+// several the ones that come first among the legs.
+func (m *merged) most(legs []*Leg) Provenance {
 	best := m.whole
 	if m.sources != nil {
-		counts := make(map[[2]int]int, 4)
+		counts := make(map[*Endpoint]int, len(legs))
 		for i := range m.sources {
-			at := [2]int{m.sources[i].Leg, m.sources[i].Attempt}
-			counts[at]++
+			counts[m.sources[i].by(legs)]++
 		}
 		n := 0
-		for at, count := range counts {
-			if count > n || count == n && (at[0] < best.Leg || at[0] == best.Leg && at[1] < best.Attempt) {
-				best, n = Provenance{Leg: at[0], Attempt: at[1]}, count
+		for i := range m.sources {
+			from := &m.sources[i]
+			if count := counts[from.by(legs)]; count > n || count == n && from.before(best) {
+				best, n = *from, count
 			}
 		}
 	}
 	return best
+}
+
+// by returns the endpoint that gave the answer.
+func (p *Provenance) by(legs []*Leg) *Endpoint {
+	l := legs[p.Leg]
+	if p.Attempt < 0 {
+		return l.Remembered.Endpoint
+	}
+	return l.Attempts[p.Attempt].Endpoint
+}
+
+// before reports whether the attempt stands ahead of another one in the report.
+func (p *Provenance) before(other Provenance) bool {
+	return p.Leg < other.Leg || p.Leg == other.Leg && p.Attempt < other.Attempt
 }

@@ -20,11 +20,12 @@ func (k *course) result() (*Result, error) {
 		}
 	}
 	report.sources = k.merged.sources
-	model, endpoint := k.answeredMost()
+	from := k.merged.most(report.Legs)
+	endpoint := from.by(report.Legs)
 	res := &Result{
 		Response: systemone.Response{
 			ID:       k.call.ID,
-			Model:    model.Permaslug,
+			Model:    endpoint.model.Permaslug,
 			Provider: k.call.world.byEndpoint[endpoint.ID].provider.Name,
 			Answers:  k.merged.answers,
 		},
@@ -44,17 +45,6 @@ func (k *course) result() (*Result, error) {
 	}
 	usage.Cost = json.Number(res.Cost.String())
 	return res, nil
-}
-
-// answeredMost returns the model and the endpoint that gave most answers.
-func (k *course) answeredMost() (*Model, *Endpoint) {
-	from := k.merged.most()
-	l := k.call.Report.Legs[from.Leg]
-	if l.Remembered != nil {
-		return l.Remembered.Model(), l.Remembered.Endpoint
-	}
-	rec := &l.Attempts[from.Attempt]
-	return rec.Model, rec.Endpoint
 }
 
 // failure returns the error of a call that was not answered whole: that of all its

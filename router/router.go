@@ -29,7 +29,9 @@ type Config struct {
 	// none of its own. Default 10 s. While further candidates may follow, an
 	// attempt gets at most half of the call's remaining time.
 	AttemptTimeout time.Duration
-	MaxAttempts    int // the most attempts of one call, not counting those at last resorts; default 4
+	// MaxAttempts is the most attempts of one leg, together with the legs that ask
+	// elsewhere what it refused. Those at last resorts do not count. Default 4.
+	MaxAttempts int
 	// RetryPercent and RetryReserve limit further attempts at an endpoint that
 	// fails often: in the last thirty seconds at least three attempts and more than
 	// a fifth of all. In any ten seconds it gets RetryPercent further attempts for

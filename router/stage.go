@@ -229,8 +229,13 @@ func (k *course) unasked(plan *Plan) staged {
 	return staged{}
 }
 
-// failed returns the outcome of a stage whose walk failed.
+// failed returns the outcome of a stage whose walk failed. A refusal for safety ends
+// the call.
 func (w *walk) failed(err error) staged {
+	if n := len(w.leg.Attempts); n > 0 {
+		last := &w.leg.Attempts[n-1]
+		w.barred = w.barred || last.refusedForSafety() && !w.shops(last.Model)
+	}
 	return staged{
 		kept: w.kept(err), err: err, stop: w.stop,
 		final:   w.stop == StopCaller || w.stop == StopDeadline || w.ledger,
