@@ -270,6 +270,7 @@ func (w *walk) price(rec *AttemptRecord, p portion) {
 		estimate := w.estimated(rec.Endpoint)
 		own := p.part(estimate, estimate.cost)
 		rec.charge = w.money.atMost(priced(own.cost, rec.Credential))
+		w.money.spend(rec.charge)
 		if rec.charge.Total > 0 {
 			rec.Usage.InputTokens = own.input
 		}

@@ -44,7 +44,7 @@ func (k *course) run(ctx context.Context) (_ *Result, err error) {
 	}
 	res, err := k.answers(ctx)
 	if res != nil || k.billEnded(ctx) {
-		if failed := k.money.settle(ctx, k.call, res); failed != nil {
+		if failed := k.money.settle(ctx, k.call, res, err); failed != nil {
 			k.unbill()
 			res, err = nil, Failure(failed)
 		}

@@ -104,7 +104,12 @@ func (p *inParts) begin(ctx context.Context) bool {
 	all.giveBack()
 	switch {
 	case err != nil:
-		p.failed = staged{kept: KeptError, err: Failure(err), final: true, decides: true}
+		w := p.pass()
+		if w.ledger = !w.over(ctx); w.ledger {
+			p.failed = w.failed(Failure(err))
+		} else {
+			p.failed = w.failed(w.end(ctx, StopDeadline))
+		}
 	case refused != nil:
 		p.pass().skip(p.by, Skip{Check: refused.Check})
 		if p.failed.kept == KeptDeadline {
@@ -147,7 +152,9 @@ func (p *inParts) rounds(ctx context.Context) bool {
 		for i, w := range walks {
 			switch {
 			case errs[i] != nil:
-				p.failed = w.failed(errs[i])
+				if !p.failed.final {
+					p.failed = w.failed(errs[i])
+				}
 				ok = false
 			case answers[i] != nil:
 				p.take(w, answers[i])
@@ -266,9 +273,6 @@ func (p *inParts) settleParts() {
 			_, ok := answered.Get(name)
 			return ok
 		})
-		if !d.rec.used {
-			p.money.unspend(d.rec.charge)
-		}
 	}
 	p.done = p.done[:0]
 }
@@ -277,10 +281,7 @@ func (p *inParts) settleParts() {
 func (p *inParts) drop(legs []*Leg) {
 	for _, l := range legs {
 		for i := range l.Attempts {
-			if rec := &l.Attempts[i]; rec.used {
-				rec.used = false
-				p.money.unspend(rec.charge)
-			}
+			l.Attempts[i].used = false
 		}
 	}
 }
