@@ -266,21 +266,16 @@ func (p *inParts) settleParts() {
 			_, ok := answered.Get(name)
 			return ok
 		})
-		if !d.rec.used {
-			p.money.unspend(d.rec.charge)
-		}
 	}
 	p.done = p.done[:0]
 }
 
-// drop marks all attempts of a query that failed as not used.
+// drop marks all attempts of a query that failed as not used. Their cost stays held,
+// because they are charged where the caller ends the call.
 func (p *inParts) drop(legs []*Leg) {
 	for _, l := range legs {
 		for i := range l.Attempts {
-			if rec := &l.Attempts[i]; rec.used {
-				rec.used = false
-				p.money.unspend(rec.charge)
-			}
+			l.Attempts[i].used = false
 		}
 	}
 }

@@ -195,13 +195,6 @@ func (m *share) spend(cost Amount) {
 	m.of.spent = m.of.spent.plus(cost)
 }
 
-// unspend takes back what answers cost that are not used.
-func (s *reservation) unspend(cost Amount) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.spent = s.spent.minus(cost)
-}
-
 // giveBack frees what the walk holds for other walks of the call.
 func (m *share) giveBack() {
 	m.of.mu.Lock()
