@@ -144,7 +144,11 @@ func (k *course) askNow(ctx context.Context, q query) asked {
 // refused returns the outcome of a stage that answered some questions and of which
 // others were refused.
 func (k *course) refused() staged {
-	return staged{answered: true, kept: KeptRefused, stop: StopCandidates, err: ofAttempts(&k.call.Report)}
+	out := staged{answered: true, kept: KeptRefused, stop: StopCandidates, err: ofAttempts(&k.call.Report)}
+	if k.barred {
+		out.stop = StopCaller
+	}
+	return out
 }
 
 // sheet returns the call's request with the questions at the indexes ask only, and
