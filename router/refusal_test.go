@@ -87,3 +87,18 @@ func TestALedgerFailsBeforeARefusedQuestionIsAskedAgain(t *testing.T) {
 	assert.Equal(t, "ant", asked(c))
 	assert.Len(t, c.Report.Legs, 2, "the next group is not asked")
 }
+
+// A sheet of a split request of which everything is refused is a refusal like that of
+// one question: the answers of the other sheets stay, and a refusal may be an answer.
+func TestARefusedSheetIsNoFailure(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, "ant", nil, limited(1, 0))
+	g.upstreams["ant"].will(refuses("team"))
+	c := &router.Call{Request: decision(""), Principal: who()}
+	c.Request.Refusals = true
+	res, err := g.router.Decide(t.Context(), c)
+	require.NoError(t, err)
+	require.NoError(t, systemone.Check(c.Request, res.Response.Answers, systemone.Tolerance{}))
+	assert.Equal(t, "no", res.Response.Answers[1].Refusal)
+	assert.Len(t, c.Events(res), 3, "the refusal is charged, because it is an answer")
+}
