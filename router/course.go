@@ -82,10 +82,15 @@ func (k *course) begin(ctx context.Context) (next int, err error) {
 	var first staged
 	for g := range k.groups {
 		out := k.stage(ctx, g, nil, LegFirst, nil)
-		if out.answered {
-			return g + 1, nil
+		if out.kept != "" {
+			k.last = out
 		}
-		if k.last = out; g == 0 {
+		switch {
+		case out.answered && out.final:
+			return len(k.groups), nil
+		case out.answered:
+			return g + 1, nil
+		case g == 0:
 			first = out
 		}
 		if out.final || k.alone {
