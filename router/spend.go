@@ -38,6 +38,7 @@ type reservation struct {
 	first    [owners]int // index of each owner's first line; -1 where it has none
 	budgets  []*Budget   // those of the hold's caps, in their order
 	held     bool        // the ledger may have the hold, and it is open
+	made     bool        // the ledger has made the hold
 	unsure   bool        // the last request to the ledger failed
 
 	ceiling *Budget // of the request itself, or nil
@@ -180,6 +181,7 @@ func (s *reservation) raise(ctx context.Context, amount Amount, by *Candidate, p
 	}
 	err := s.ask(ctx)
 	if err == nil {
+		s.made = true
 		s.router.reached.note(s.router.cfg.Now())
 		return nil, nil //nolint:nilnil // nothing refuses it
 	}
@@ -258,9 +260,9 @@ func (s *reservation) settle(ctx context.Context, c *Call, res *Result) error {
 	cost, last := s.billed(&c.Report)
 	s.overrun(&c.Report, last, cost)
 	switch {
-	case !s.held && res == nil:
+	case !s.made && res == nil:
 		return nil
-	case !s.held:
+	case !s.made: // where the ledger may still have a hold, void gives it back: nothing was asked under it
 		return c.once.keep(ctx, c, res)
 	}
 	s.held = false
