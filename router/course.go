@@ -173,11 +173,11 @@ func (k *course) required(ctx context.Context) error {
 		if g == 0 || k.alone || !k.groups[g].required {
 			continue
 		}
-		shape := k.shape
+		request, shape := k.call.Request, k.shape
 		if k.groups[g].scope != systemone.ScopeAll {
-			_, shape = k.part(nil)
+			request, shape = k.part(nil)
 		}
-		plan, _ := k.plan(ctx, g, shape, nil)
+		plan, _ := k.plan(ctx, g, request, shape, nil)
 		if err := plan.Err(k.names(g)); err != nil { // the group's own names: the others may be asked
 			return err
 		}

@@ -286,7 +286,8 @@ func (p *inParts) settleParts() {
 	p.done = p.done[:0]
 }
 
-// drop marks all attempts of a query that failed as not used.
+// drop marks all attempts of a query that failed as not used. Their cost stays held,
+// because they are charged where the caller ends the call.
 func (p *inParts) drop(legs []*Leg) {
 	for _, l := range legs {
 		for i := range l.Attempts {

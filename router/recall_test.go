@@ -199,6 +199,19 @@ func TestWhatIsNotRemembered(t *testing.T) {
 	}
 }
 
+// TestTheFirstCandidatesAnswerCounts: both endpoints have answered before.
+func TestTheFirstCandidatesAnswerCounts(t *testing.T) {
+	t.Parallel()
+	s := newRemembering(t, "ant bee cat", nil)
+	for _, slug := range []string{"bee", "cat"} {
+		s.asks(func(c *router.Call) { c.Request.Provider.Only = []string{slug} })
+	}
+	res, c, n := s.asks(nil)
+	assert.Zero(t, n)
+	assert.Equal(t, s.endpoint(1), res.Endpoint)
+	assert.Len(t, c.Report.Legs, 1)
+}
+
 // TestForgottenAnswersAreAskedAgain: also those of a call that was in flight.
 func TestForgottenAnswersAreAskedAgain(t *testing.T) {
 	t.Parallel()
@@ -294,7 +307,9 @@ func TestAStoreThatFailsIsNoMemory(t *testing.T) {
 	t.Parallel()
 	valid := decision("").Questions[0]
 	wrong := router.AppendRemembered(&valid, &systemone.Answer{Kind: systemone.Noul, Noul: 7}, time.Now())
+	old := router.AppendRemembered(&valid, &systemone.Answer{Kind: systemone.Noul, Noul: 0.5}, time.Now().Add(-6*time.Minute))
 	for name, values := range map[string]func(keys []router.MemoryKey) [][]byte{
+		"too old":   func([]router.MemoryKey) [][]byte { return [][]byte{old, nil, nil} },
 		"nothing":   func([]router.MemoryKey) [][]byte { return nil },
 		"too few":   func([]router.MemoryKey) [][]byte { return make([][]byte, 1) },
 		"too many":  func([]router.MemoryKey) [][]byte { return make([][]byte, 99) },

@@ -78,7 +78,7 @@ func (k *course) ask(ctx context.Context, q query) asked {
 		return k.askNow(ctx, q)
 	}
 	request, shape := k.sheet(q.ask)
-	plan, _ := k.plan(ctx, q.group, shape, q.without)
+	plan, _ := k.plan(ctx, q.group, request, shape, q.without)
 	all := q.ask
 	if all == nil {
 		all = k.merged.all()
@@ -115,7 +115,7 @@ func (k *course) ask(ctx context.Context, q query) asked {
 // askNow asks one sheet, or several where no endpoint takes all questions at once.
 func (k *course) askNow(ctx context.Context, q query) asked {
 	request, shape := k.sheet(q.ask)
-	plan, inParts := k.plan(ctx, q.group, shape, q.without)
+	plan, inParts := k.plan(ctx, q.group, request, shape, q.without)
 	switch {
 	case q.without != nil && len(plan.Candidates) == 0:
 		return asked{nothing: true}
@@ -173,33 +173,12 @@ func (k *course) part(questions []systemone.Question) (*systemone.Request, Shape
 	return &part, ShapeOf(&part)
 }
 
-// plan plans a group for questions of a shape. Where no endpoint takes them at once
-// and for that reason alone, the plan is of endpoints that are asked in parts.
-func (k *course) plan(ctx context.Context, g int, shape Shape, without []*Endpoint) (_ Plan, inParts bool) {
-	in := k.input(ctx, g, shape)
-	plan := NewPlan(in).without(without)
-	if len(plan.Candidates) > 0 || k.alone || k.whole || !plan.isTooLarge() {
-		return plan, false
-	}
-	in.InParts = true
-	parts := NewPlan(in).without(without)
-	if len(parts.Candidates) == 0 {
-		return plan, false
-	}
-	return parts, true
-}
-
 // without returns the plan without candidates at some endpoints.
 func (p Plan) without(endpoints []*Endpoint) Plan {
 	if len(endpoints) > 0 {
 		p.Candidates = slices.DeleteFunc(p.Candidates, func(c Candidate) bool { return slices.Contains(endpoints, c.Endpoint) })
 	}
 	return p
-}
-
-// isTooLarge reports whether the plan excludes an endpoint for what it takes at once.
-func (p Plan) isTooLarge() bool {
-	return slices.Contains(p.ExcludedBy, FilterQuestions) || slices.Contains(p.ExcludedBy, FilterOptions)
 }
 
 // leg adds a leg to the report.
