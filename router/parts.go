@@ -42,7 +42,8 @@ type part struct {
 	leg *Leg
 }
 
-// askInParts asks for a query in parts. All parts are answered, or the query fails.
+// askInParts asks for a query in parts. All parts are answered or refused, or the query
+// fails.
 func (k *course) askInParts(ctx context.Context, q query, request *systemone.Request, plan Plan) asked {
 	p := &inParts{course: k, query: q, request: request, plan: plan, sources: map[string]Provenance{}}
 	if out := k.unasked(&plan); out.err != nil {
