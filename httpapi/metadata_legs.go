@@ -19,8 +19,8 @@ type metadataLeg struct {
 	Attempts    []int             `json:"attempts"`     // indexes of the call's attempts
 	Outcome     legOutcome        `json:"outcome"`
 	Remembered  bool              `json:"remembered,omitempty"` // its answers were remembered; nothing was sent
-	Kept        router.KeepReason `json:"kept,omitempty"` // why earlier answers stand
-	Usage       systemone.Usage   `json:"usage"`          // of the attempts that are charged
+	Kept        router.KeepReason `json:"kept,omitempty"`       // why earlier answers stand
+	Usage       systemone.Usage   `json:"usage"`                // of the attempts that are charged
 	// Endpoints describes the plan of every leg but the first, whose plan the
 	// metadata's own member has.
 	Endpoints *metadataEndpoint `json:"endpoints,omitempty"`

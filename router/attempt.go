@@ -60,7 +60,7 @@ func (t *try) attempt(ctx context.Context, allotted allotment) (answers systemon
 	lasts := func() bool { return !deadline.Before(w.deadline.end) } // the attempt ends with the call
 	var l landing
 	if t.shared {
-		l, sent = t.together(limited, func() leave { return w.leave(by.Endpoint, within, (ctx.Err() != nil || lasts()) && cutShort()) })
+		l, sent = t.together(limited, func() leave { return w.leave(within, by.Endpoint, (ctx.Err() != nil || lasts()) && cutShort()) })
 	} else {
 		l, sent = t.alone(within, limited)
 	}
@@ -270,6 +270,7 @@ func (w *walk) price(rec *AttemptRecord, p portion) {
 		estimate := w.estimated(rec.Endpoint)
 		own := p.part(estimate, estimate.cost)
 		rec.charge = w.money.atMost(priced(own.cost, rec.Credential))
+		w.money.spend(rec.charge)
 		if rec.charge.Total > 0 {
 			rec.Usage.InputTokens = own.input
 		}
@@ -288,7 +289,7 @@ func (w *walk) estimated(e *Endpoint) used {
 // for the end, because nobody waits for its reply; one whose time is over must reply
 // and pays its portion of the estimate. Where an attempt that nobody else shares
 // would cost nothing, leaving does not either: charged says whether it would.
-func (w *walk) leave(e *Endpoint, within context.Context, charged bool) leave {
+func (w *walk) leave(within context.Context, e *Endpoint, charged bool) leave {
 	switch {
 	case !charged || w.router.cfg.Abandoned != AbandonEstimate:
 		return leave{}

@@ -44,7 +44,7 @@ func (k *course) run(ctx context.Context) (_ *Result, err error) {
 	}
 	res, err := k.answers(ctx)
 	if res != nil || k.billEnded(ctx) {
-		if failed := k.money.settle(ctx, k.call, res); failed != nil {
+		if failed := k.money.settle(ctx, k.call, res, err); failed != nil {
 			k.unbill()
 			res, err = nil, Failure(failed)
 		}
@@ -82,10 +82,15 @@ func (k *course) begin(ctx context.Context) (next int, err error) {
 	var first staged
 	for g := range k.groups {
 		out := k.stage(ctx, g, nil, LegFirst, nil)
-		if out.answered {
-			return g + 1, nil
+		if out.kept != "" {
+			k.last = out
 		}
-		if k.last = out; g == 0 {
+		switch {
+		case out.answered && out.final:
+			return len(k.groups), nil
+		case out.answered:
+			return g + 1, nil
+		case g == 0:
 			first = out
 		}
 		if out.final || k.alone {

@@ -13,6 +13,7 @@ type merged struct {
 	whole     Provenance        // of all answers, while sources is nil
 	sources   []Provenance      // by index of the questions; nil while one attempt gave all answers
 	declined  []declined        // of the same; nil where no refusal is an answer
+	replaced  []Replaced        // room for answers that are replaced
 }
 
 // declined is a question that an upstream refused, in its words.
@@ -34,6 +35,9 @@ func (m *merged) take(from Provenance, answers systemone.Answers) {
 // takeEach adds answers of several attempts, in the order of the questions.
 func (m *merged) takeEach(answers systemone.Answers, from func(question string) Provenance) {
 	m.spread()
+	if m.given > 0 {
+		m.replaced = make([]Replaced, 0, len(answers)) // sources point into the old one
+	}
 	for i := range m.questions {
 		if len(answers) == 0 {
 			return
@@ -50,7 +54,8 @@ func (m *merged) put(i int, from Provenance, a systemone.Answer) {
 	if m.answers[i].Name == "" {
 		m.given++
 	} else {
-		from.Replaced = &Replaced{Leg: m.sources[i].Leg, Answer: m.answers[i]}
+		m.replaced = append(m.replaced, Replaced{Leg: m.sources[i].Leg, Answer: m.answers[i]})
+		from.Replaced = &m.replaced[len(m.replaced)-1]
 	}
 	m.answers[i], m.sources[i] = a, from
 }

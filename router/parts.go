@@ -107,7 +107,12 @@ func (p *inParts) begin(ctx context.Context) bool {
 		gone := &Error{Class: Timeout, Err: context.Canceled}
 		p.failed = staged{kept: KeptError, err: gone, stop: StopCaller, final: true, decides: true}
 	case err != nil:
-		p.failed = staged{kept: KeptError, err: Failure(err), final: true, decides: true}
+		w := p.pass()
+		if w.ledger = !w.over(ctx); w.ledger {
+			p.failed = w.failed(Failure(err))
+		} else {
+			p.failed = w.failed(w.end(ctx, StopDeadline))
+		}
 	case refused != nil:
 		p.pass().skip(p.by, Skip{Check: refused.Check})
 		if p.failed.kept == KeptDeadline {
@@ -149,8 +154,12 @@ func (p *inParts) rounds(ctx context.Context) bool {
 		ok := true
 		for i, w := range walks {
 			switch {
+			case w.declined(errs[i]):
+				p.refuse(w)
 			case errs[i] != nil:
-				p.failed = w.failed(errs[i])
+				if !p.failed.final {
+					p.failed = w.failed(errs[i])
+				}
 				ok = false
 			case answers[i] != nil:
 				p.take(w, answers[i])
@@ -223,7 +232,7 @@ func (p *inParts) walkAll(ctx context.Context, walks []*walk) ([]systemone.Answe
 			if panicked != nil {
 				errs[i] = &Error{Class: Server, Err: panicked}
 			}
-			if errs[i] != nil {
+			if errs[i] != nil && !w.declined(errs[i]) {
 				failed.Store(true)
 			}
 		})
@@ -243,6 +252,12 @@ func (p *inParts) take(w *walk, answers systemone.Answers) {
 	if err := p.sheets.Take(answers); err != nil { // unreachable: the answers were checked
 		p.failed = staged{kept: KeptError, err: &Error{Class: Server, Err: err}}
 	}
+	p.refuse(w)
+}
+
+// refuse takes the refusals of a sheet: of some of its questions or of all.
+func (p *inParts) refuse(w *walk) {
+	rec := &w.leg.Attempts[len(w.leg.Attempts)-1]
 	refused := slices.Clone(rec.Refused)
 	for i := range refused {
 		asked := refused[i].Question
@@ -250,9 +265,10 @@ func (p *inParts) take(w *walk, answers systemone.Answers) {
 		_ = p.sheets.Take(systemone.Answers{{Name: asked, Refusal: "refused"}})
 	}
 	if len(refused) > 0 {
+		p.seen = append(p.seen, endpointsOf(w.leg)...)
 		p.open = append(p.open, p.course.open(w, refused)...)
 		if p.call.Request.Refusals {
-			p.merged.decline(from, refused)
+			p.merged.decline(w.source(), refused)
 		}
 	}
 }
@@ -269,21 +285,16 @@ func (p *inParts) settleParts() {
 			_, ok := answered.Get(name)
 			return ok
 		})
-		if !d.rec.used {
-			p.money.unspend(d.rec.charge)
-		}
 	}
 	p.done = p.done[:0]
 }
 
-// drop marks all attempts of a query that failed as not used.
+// drop marks all attempts of a query that failed as not used. Their cost stays held,
+// because they are charged where the caller ends the call.
 func (p *inParts) drop(legs []*Leg) {
 	for _, l := range legs {
 		for i := range l.Attempts {
-			if rec := &l.Attempts[i]; rec.used {
-				rec.used = false
-				p.money.unspend(rec.charge)
-			}
+			l.Attempts[i].used = false
 		}
 	}
 }

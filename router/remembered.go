@@ -28,9 +28,9 @@ func appendRemembered(q *systemone.Question, a *systemone.Answer, at time.Time) 
 	}
 	b := make([]byte, 0, 2+4*8+2*binary.MaxVarintLen16+8*len(a.Probabilities))
 	b = append(b, rememberedVersion, a.Kind[0])
-	b = binary.BigEndian.AppendUint64(b, uint64(at.UnixMicro())) //nolint:gosec // read back as it was
+	b = binary.BigEndian.AppendUint64(b, uint64(at.UnixMicro()))
 	b = appendFloat(appendFloat(appendFloat(b, a.Noul), a.Score), a.Confidence)
-	b = binary.AppendUvarint(b, uint64(choice)) //nolint:gosec // an index
+	b = binary.AppendUvarint(b, uint64(choice))
 	b = binary.AppendUvarint(b, uint64(len(a.Probabilities)))
 	for _, p := range a.Probabilities {
 		b = appendFloat(b, p.P)
@@ -90,5 +90,5 @@ func uvarint(b []byte) (int, []byte) {
 	if size <= 0 || n > math.MaxInt32 {
 		return math.MaxInt32, nil
 	}
-	return int(n), b[size:] //nolint:gosec // within an int32
+	return int(n), b[size:]
 }

@@ -68,10 +68,10 @@ func member(n int) router.Principal {
 	return p
 }
 
-// uses makes an upstream answer after a second, with odd counts.
-func uses(prompt, completion int64) step {
+// uses makes an upstream answer after a second, with odd counts of tokens.
+func uses() step {
 	return slow(time.Second, reply(func(r *router.Reply) {
-		r.Usage = systemone.Usage{InputTokens: prompt, OutputTokens: completion, CachedTokens: 5, Cost: "0.5"}
+		r.Usage = systemone.Usage{InputTokens: 1003, OutputTokens: 17, CachedTokens: 5, Cost: "0.5"}
 	}))
 }
 
@@ -82,7 +82,7 @@ func TestCallersOfOneSheetShareOneUpstreamCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSharing(t, "ant", nil, func(e *router.Endpoint) { e.Limits.Concurrency = 1 })
-		s.upstreams["ant"].will(uses(1003, 17))
+		s.upstreams["ant"].will(uses())
 		var all sync.WaitGroup
 		var mu sync.Mutex
 		var sum systemone.Usage
@@ -91,7 +91,8 @@ func TestCallersOfOneSheetShareOneUpstreamCall(t *testing.T) {
 			all.Go(func() {
 				c := &router.Call{Request: decision(""), Principal: member(n)}
 				res, err := s.router.Decide(t.Context(), c)
-				if !assert.NoError(t, err) {
+				if err != nil {
+					t.Error(err)
 					return
 				}
 				assert.Equal(t, answers()[1].Choice, res.Response.Answers[1].Choice)
@@ -198,7 +199,7 @@ func TestALeaverPaysItsShare(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				name := name + " " + mode.String()
 				s := newSharing(t, "ant", func(cfg *router.Config) { cfg.Abandoned = mode })
-				s.upstreams["ant"].will(uses(1003, 17))
+				s.upstreams["ant"].will(uses())
 				prompt := router.ShapeOf(decision("")).PromptTokens
 				total, estimate := s.endpoint(0).Pricing.Cost(1003, 17), s.endpoint(0).Pricing.Cost(prompt, 0)
 				costs := make([]router.USD, 3)
@@ -280,13 +281,14 @@ func TestASharedFailureIsOneFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSharing(t, "ant bee", nil)
 		s.upstreams["ant"].will(slow(time.Second, fails(t, "500")))
-		s.upstreams["bee"].will(uses(1003, 17))
+		s.upstreams["bee"].will(uses())
 		var all sync.WaitGroup
 		for n := range 8 {
 			all.Go(func() {
 				c := &router.Call{Request: decision(byPrice), Principal: member(n)}
-				_, err := s.router.Decide(t.Context(), c)
-				assert.NoError(t, err)
+				if _, err := s.router.Decide(t.Context(), c); err != nil {
+					t.Error(err)
+				}
 				assert.Equal(t, "ant bee", asked(c))
 				assert.Zero(t, c.Report.Legs[0].Attempts[0].Cost)
 			})
@@ -320,7 +322,7 @@ func TestAPanicOfAProviderIsOneCallersError(t *testing.T) {
 						return
 					}
 					assert.Equal(t, router.Server, fault(t, err).Class, name)
-					assert.ErrorContains(t, fault(t, err).Err, name)
+					assert.Contains(t, fault(t, err).Err.Error(), name)
 					bugs.Add(1)
 				})
 			}
@@ -345,7 +347,7 @@ func TestAThousandCallersThatComeAndGo(t *testing.T) {
 			select {
 			case <-time.After(10 * time.Millisecond):
 				answered.Add(1)
-				return uses(1003, 17)(context.WithoutCancel(ctx), a)
+				return uses()(context.WithoutCancel(ctx), a)
 			case <-ctx.Done():
 				cancelled.Add(1)
 				return router.Reply{}, &router.UpstreamError{Class: router.Timeout, Err: ctx.Err()}

@@ -43,7 +43,7 @@ type reservation struct {
 
 	ceiling *Budget // of the request itself, or nil
 	mu      sync.Mutex
-	spent   Amount // what the answers so far cost
+	spent   Amount // what the attempts so far cost
 	taken   Amount // what the walks under way hold
 }
 
@@ -198,18 +198,12 @@ func (s *reservation) raise(ctx context.Context, amount Amount, by *Candidate, p
 	return refused, nil
 }
 
-// spend notes what an answer of the walk costs.
+// spend notes what an attempt of the walk costs. Answers that turn out to be of no
+// use count as well, because a caller that hangs up is charged for them.
 func (m *share) spend(cost Amount) {
 	m.of.mu.Lock()
 	defer m.of.mu.Unlock()
 	m.of.spent = m.of.spent.plus(cost)
-}
-
-// unspend takes back what answers cost that are not used.
-func (s *reservation) unspend(cost Amount) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.spent = s.spent.minus(cost)
 }
 
 // giveBack frees what the walk holds for other walks of the call.
@@ -221,7 +215,9 @@ func (m *share) giveBack() {
 
 // atMost returns cost, at most what the walk holds.
 func (m *share) atMost(cost Amount) Amount {
-	if m.of.held {
+	m.of.mu.Lock()
+	defer m.of.mu.Unlock()
+	if m.of.held || m.of.ceiling != nil {
 		cost.Credit = min(cost.Credit, m.held.Credit)
 		cost.Total = min(cost.Total, m.held.Total)
 	}
@@ -255,14 +251,14 @@ func priced(price USD, own *Credential) Amount {
 // settle charges what is billed of a call, and records it where the ledger can. It
 // does so even when the caller has hung up, because the money is spent. It retries
 // for settleTime and then leaves the hold to expire. A nil res is a call that its
-// caller ended.
-func (s *reservation) settle(ctx context.Context, c *Call, res *Result) error {
+// caller ended, with the error why.
+func (s *reservation) settle(ctx context.Context, c *Call, res *Result, why error) error {
 	cost, last := s.billed(&c.Report)
 	s.overrun(&c.Report, last, cost)
 	switch {
 	case !s.made && res == nil:
 		return nil
-	case !s.made: // where the ledger may still have a hold, void gives it back: nothing was asked under it
+	case !s.made: // what was billed is free; void gives back what the ledger may hold
 		return c.once.keep(ctx, c, res)
 	}
 	s.held = false
@@ -273,7 +269,7 @@ func (s *reservation) settle(ctx context.Context, c *Call, res *Result) error {
 		settle = func(ctx context.Context) error { return s.recorder.SettleWith(ctx, s.hold.ID, cost, events) }
 	}
 	if o := c.once; o != nil {
-		k := o.kept(c, res)
+		k := o.kept(c, res, why)
 		settle = func(ctx context.Context) error { return o.replies.SettleKept(ctx, k, cost, events) }
 		o.spent = true
 	}

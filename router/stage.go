@@ -105,6 +105,7 @@ func (k *course) ask(ctx context.Context, q query) asked {
 			return out
 		}
 	} else if err := k.money.free(ctx); err != nil {
+		k.leg(q, request, shape, plan)
 		return asked{staged: staged{kept: KeptError, err: Failure(err), final: true, decides: true}}
 	}
 	k.takeRecalled(q, all, found, plan)
@@ -144,7 +145,11 @@ func (k *course) askNow(ctx context.Context, q query) asked {
 // refused returns the outcome of a stage that answered some questions and of which
 // others were refused.
 func (k *course) refused() staged {
-	return staged{answered: true, kept: KeptRefused, stop: StopCandidates, err: ofAttempts(&k.call.Report)}
+	out := staged{answered: true, kept: KeptRefused, stop: StopCandidates, err: ofAttempts(&k.call.Report)}
+	if k.barred {
+		out.stop = StopCaller
+	}
+	return out
 }
 
 // sheet returns the call's request with the questions at the indexes ask only, and
@@ -217,9 +222,16 @@ func (w *walk) failed(err error) staged {
 	}
 	return staged{
 		kept: w.kept(err), err: err, stop: w.stop,
-		final:   w.stop == StopCaller || w.stop == StopDeadline || w.ledger,
-		decides: w.ledger || errors.Is(err, context.Canceled) || classOf(err) == Server,
+		final: w.stop == StopCaller || w.stop == StopDeadline || w.ledger,
+		decides: w.ledger || errors.Is(err, context.Canceled) || classOf(err) == Server ||
+			w.leg.Reason == LegSplit && classOf(err) == InvalidRequest, // other sheets may have ended after it
 	}
+}
+
+// declined reports whether a walk failed because an upstream refused every question,
+// and for no other reason.
+func (w *walk) declined(err error) bool {
+	return err != nil && !w.ledger && classOf(err) != Server && !errors.Is(err, context.Canceled) && w.kept(err) == KeptRefused
 }
 
 // used notes that the answers of the walk's last attempt are used, and returns it.
