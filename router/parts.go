@@ -104,6 +104,9 @@ func (p *inParts) begin(ctx context.Context) bool {
 	refused, err := all.hold(ctx, p.by, p.call.world.byEndpoint[p.by.Endpoint.ID].provider.Name, p.bound())
 	all.giveBack()
 	switch {
+	case err != nil && hungUp(ctx):
+		gone := &Error{Class: Timeout, Err: context.Canceled}
+		p.failed = staged{kept: KeptError, err: gone, stop: StopCaller, final: true, decides: true}
 	case err != nil:
 		w := p.pass()
 		if w.ledger = !w.over(ctx); w.ledger {
