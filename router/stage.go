@@ -105,6 +105,7 @@ func (k *course) ask(ctx context.Context, q query) asked {
 			return out
 		}
 	} else if err := k.money.free(ctx); err != nil {
+		k.leg(q, request, shape, plan)
 		return asked{staged: staged{kept: KeptError, err: Failure(err), final: true, decides: true}}
 	}
 	k.takeRecalled(q, all, found, plan)
@@ -221,7 +222,7 @@ func (w *walk) failed(err error) staged {
 	}
 	return staged{
 		kept: w.kept(err), err: err, stop: w.stop,
-		final:   w.stop == StopCaller || w.stop == StopDeadline || w.ledger,
+		final: w.stop == StopCaller || w.stop == StopDeadline || w.ledger,
 		decides: w.ledger || errors.Is(err, context.Canceled) || classOf(err) == Server ||
 			w.leg.Reason == LegSplit && classOf(err) == InvalidRequest, // other sheets may have ended after it
 	}

@@ -57,7 +57,7 @@ func (o *told) honest(t *testing.T) (charged router.Amount) {
 		assert.Equal(t, int64(1), requests)
 	}
 	assert.Equal(t, charged.Credit, o.res.Cost)
-	assert.Equal(t, tokens, [2]int64{o.res.Response.Usage.InputTokens, o.res.Response.Usage.OutputTokens})
+	assert.Equal(t, [2]int64{o.res.Response.Usage.InputTokens, o.res.Response.Usage.OutputTokens}, tokens)
 	assert.Equal(t, charged.Credit.String(), string(o.res.Response.Usage.Cost))
 	o.honestReply(t)
 	return charged

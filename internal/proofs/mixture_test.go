@@ -59,7 +59,7 @@ func (w *world) mixtureOf(cfg router.Config, budgets ...router.Budget) *mixture 
 	w.t.Helper()
 	m := &mixture{world: w, gave: &gave{costs: map[string]router.USD{}}}
 	price := func(fee router.USD) router.Pricing {
-		return router.Pricing{Prompt: (router.Dollar).Price(), Completion: (2 * router.Dollar).Price(), Request: fee.Price()}
+		return router.Pricing{Prompt: router.Dollar.Price(), Completion: (2 * router.Dollar).Price(), Request: fee.Price()}
 	}
 	endpoints := []router.Endpoint{
 		{Provider: "ant", Model: "acme/a", Pricing: price(cent), Limits: router.EndpointLimits{Questions: 2, Options: 4}},

@@ -15,10 +15,10 @@ func Count(questions []systemone.Question, most Limits) (sheets int) {
 	for {
 		due := 0
 		for i, n := range left {
-			switch {
-			case n == 0:
+			switch n {
+			case 0:
 				continue
-			case n == 1:
+			case 1:
 				due, left[i] = due+1, 0
 				continue
 			}
