@@ -86,6 +86,11 @@ func TestALedgerFailsBeforeARefusedQuestionIsAskedAgain(t *testing.T) {
 	require.ErrorIs(t, err, router.ErrUnavailable)
 	assert.Equal(t, "ant", asked(c))
 	assert.Len(t, c.Report.Legs, 2, "the next group is not asked")
+
+	g.upstreams["ant"].will(refuses("team"))
+	c = staged(func(q *systemone.Request) { q.Refusals = true })
+	_, err = g.router.Decide(t.Context(), c)
+	require.ErrorIs(t, err, router.ErrUnavailable, "also where a refusal may be an answer")
 }
 
 // A sheet of a split request of which everything is refused is a refusal like that of
