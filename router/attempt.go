@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/signalbox/signalbox/systemone"
@@ -177,27 +176,6 @@ func (rec *AttemptRecord) judge(q *systemone.Request, reply Reply) (answers syst
 	rec.Status, rec.Class = statusAnswered, ""
 	rec.Answers = reply.Answers
 	return answers, true
-}
-
-// without returns the request without the questions that were refused.
-func without(q *systemone.Request, refused []Refusal) *systemone.Request {
-	names := make(map[string]bool, len(refused))
-	for _, r := range refused {
-		names[r.Question] = true
-	}
-	part := *q
-	part.Questions = make([]systemone.Question, 0, len(q.Questions))
-	for i := range q.Questions {
-		if !names[q.Questions[i].Name] {
-			part.Questions = append(part.Questions, q.Questions[i])
-		}
-	}
-	return &part
-}
-
-// refusedForSafety reports whether the upstream declined the whole sheet for safety.
-func (rec *AttemptRecord) refusedForSafety() bool {
-	return errors.Is(rec.Err, errRefused) && slices.ContainsFunc(rec.Refused, func(r Refusal) bool { return r.Safety })
 }
 
 // countsAgainstUptime reports whether the endpoint caused the failure.

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
-
-	"github.com/signalbox/signalbox/systemone"
 )
 
 // staged is the outcome of asking a group.
@@ -17,27 +14,6 @@ type staged struct {
 	stop     Stop
 	final    bool // no other group may be asked: the caller or the time has ended the call
 	decides  bool // err is the call's, whatever attempts say: the caller hung up, or the ledger failed
-}
-
-// query is what a group is asked, and why.
-type query struct {
-	group   int
-	ask     []int32 // indexes of the call's questions; nil for all
-	reason  LegReason
-	by      []string
-	later   bool        // the group is a stage behind the first
-	without []*Endpoint // that have refused it
-	counted int         // attempts of the stage so far
-}
-
-// asked is the outcome of a query.
-type asked struct {
-	staged
-
-	nothing bool        // no endpoint is left to ask
-	open    []int32     // what was refused and may be asked of other endpoints
-	seen    []*Endpoint // those that were asked
-	counted int
 }
 
 // stage asks a group for the questions at the indexes ask, nil for all. What an
@@ -142,75 +118,12 @@ func (k *course) askNow(ctx context.Context, q query) asked {
 	return out
 }
 
-// refused returns the outcome of a stage that answered some questions and of which
-// others were refused.
-func (k *course) refused() staged {
-	out := staged{answered: true, kept: KeptRefused, stop: StopCandidates, err: ofAttempts(&k.call.Report)}
-	if k.barred {
-		out.stop = StopCaller
-	}
-	return out
-}
-
-// sheet returns the call's request with the questions at the indexes ask only, and
-// its shape.
-func (k *course) sheet(ask []int32) (*systemone.Request, Shape) {
-	request := k.call.Request
-	if ask == nil || len(ask) == len(request.Questions) {
-		return request, k.shape
-	}
-	questions := make([]systemone.Question, len(ask))
-	for i, at := range ask {
-		questions[i] = request.Questions[at]
-	}
-	return k.part(questions)
-}
-
-// part returns the call's request with other questions, and its shape.
-func (k *course) part(questions []systemone.Question) (*systemone.Request, Shape) {
-	part := *k.call.Request
-	part.Questions = questions
-	return &part, ShapeOf(&part)
-}
-
 // without returns the plan without candidates at some endpoints.
 func (p Plan) without(endpoints []*Endpoint) Plan {
 	if len(endpoints) > 0 {
 		p.Candidates = slices.DeleteFunc(p.Candidates, func(c Candidate) bool { return slices.Contains(endpoints, c.Endpoint) })
 	}
 	return p
-}
-
-// leg adds a leg to the report.
-func (k *course) leg(q query, request *systemone.Request, shape Shape, plan Plan) *walk {
-	l := k.call.newLeg()
-	l.Reason, l.Group, l.Questions, l.TriggeredBy, l.Plan = q.reason, q.group, request.Questions, q.by, plan
-	w := &k.first
-	if len(k.call.Report.Legs) > 1 {
-		w = new(walk)
-	}
-	*w = walk{
-		course:     k,
-		leg:        l,
-		request:    request,
-		candidates: plan.Candidates,
-		prompt:     shape.PromptTokens,
-		out:        outgoing{call: k.call, sheet: request, catalog: k.call.world.catalog, userKey: k.router.cfg.UserKey},
-		money:      share{of: &k.money, size: sizeOf(request)},
-		again:      q.reason == LegRefused || q.reason == LegFirst && q.group > 0,
-		behind:     q.reason == LegFirst && q.group+1 < len(k.groups) && !k.alone,
-		counted:    q.counted,
-		later:      q.later,
-	}
-	return w
-}
-
-// unasked returns why a plan is not walked at all: it has no candidate.
-func (k *course) unasked(plan *Plan) staged {
-	if len(plan.Candidates) == 0 {
-		return staged{err: plan.Err(requested(k.call.Request)), kept: KeptNoEndpoint}
-	}
-	return staged{}
 }
 
 // failed returns the outcome of a stage whose walk failed. A refusal for safety ends
@@ -228,12 +141,6 @@ func (w *walk) failed(err error) staged {
 	}
 }
 
-// declined reports whether a walk failed because an upstream refused every question,
-// and for no other reason.
-func (w *walk) declined(err error) bool {
-	return err != nil && !w.ledger && classOf(err) != Server && !errors.Is(err, context.Canceled) && w.kept(err) == KeptRefused
-}
-
 // used notes that the answers of the walk's last attempt are used, and returns it.
 func (w *walk) used() *AttemptRecord {
 	rec := &w.leg.Attempts[len(w.leg.Attempts)-1]
@@ -244,93 +151,6 @@ func (w *walk) used() *AttemptRecord {
 // source returns the place of the walk's last attempt.
 func (w *walk) source() Provenance {
 	return Provenance{Leg: slices.Index(w.call.Report.Legs, w.leg), Attempt: len(w.leg.Attempts) - 1}
-}
-
-// decline notes what a walk's attempts refused, if a refusal may be an answer.
-func (k *course) decline(w *walk) {
-	if !k.call.Request.Refusals {
-		return
-	}
-	from := w.source()
-	for i := range w.leg.Attempts {
-		if rec := &w.leg.Attempts[i]; len(rec.Refused) > 0 {
-			from.Attempt = i
-			k.merged.decline(from, rec.Refused)
-		}
-	}
-}
-
-// open returns the indexes of refused questions that may be asked elsewhere: all
-// but those refused for safety, which only a model whose entry says so leaves to
-// others. One of these ends the call.
-func (k *course) open(w *walk, refused []Refusal) (ask []int32) {
-	rec := &w.leg.Attempts[len(w.leg.Attempts)-1]
-	names := make(map[string]bool, len(refused))
-	for _, r := range refused {
-		names[r.Question] = !r.Safety || w.shops(rec.Model)
-		k.barred = k.barred || !names[r.Question]
-	}
-	for i := range k.merged.questions {
-		if names[k.merged.questions[i].Name] {
-			ask = append(ask, int32(i))
-		}
-	}
-	return ask
-}
-
-// shops reports whether questions that a model refuses for safety are asked of
-// others.
-func (w *walk) shops(m *Model) bool { return slices.Contains(w.groups[w.leg.Group].shops, m) }
-
-// newLeg adds a leg to the report.
-func (c *Call) newLeg() *Leg {
-	l := &c.leg
-	if c.Report.Legs == nil {
-		c.Report.Legs = c.legRoom[:0]
-	} else {
-		l = new(Leg)
-	}
-	c.Report.Legs = append(c.Report.Legs, l)
-	return l
-}
-
-// input returns what a plan of a group for questions of a shape is made from.
-func (k *course) input(ctx context.Context, g int, shape Shape) PlanInput {
-	c := k.call
-	return PlanInput{
-		Catalog:     c.world.catalog,
-		Models:      k.groups[g].models,
-		Shape:       shape,
-		Preferences: c.Request.Provider,
-		Policy:      c.Policy,
-		Stats:       k.stats,
-		NoUser:      len(k.router.cfg.UserKey) == 0,
-		Pinned:      k.router.pinned(ctx, c, k.groups[g].models, k.now),
-		Credentials: c.Credentials,
-		Now:         k.now,
-		Seed:        c.Seed,
-	}
-}
-
-// names returns the models of a group as the request names them.
-func (k *course) names(g int) []string {
-	return requested(k.call.Request)[k.groups[g].from:k.groups[g].to]
-}
-
-// late reports whether less time is left than a candidate usually needs.
-func (k *course) late(by *Candidate) bool {
-	left := k.deadline.end.Sub(k.router.now())
-	usual := by.Stats.Latency
-	return left <= 0 || usual.Known && left <= time.Duration(usual.P50*float64(time.Second))
-}
-
-// endpointsOf returns the endpoints that a leg has asked.
-func endpointsOf(l *Leg) []*Endpoint {
-	asked := make([]*Endpoint, len(l.Attempts))
-	for i := range l.Attempts {
-		asked[i] = l.Attempts[i].Endpoint
-	}
-	return asked
 }
 
 // kept says why a leg that failed replaced nothing.
