@@ -28,7 +28,9 @@ type Item struct {
 	Workspace string
 	// Reason is why the legs were asked; "" where items are not split by reason, and
 	// for events without one, such as the charge of an expired hold.
-	Reason     router.LegReason
+	Reason router.LegReason
+	// Requests counts each answered call once, at the endpoint that answered most of
+	// its questions. An item may have tokens and a cost and no request.
 	Requests   int64
 	Prompt     int64 // tokens
 	Completion int64
