@@ -126,6 +126,10 @@ func (r *Report) Provenance(i int) Provenance {
 	return Provenance{}
 }
 
+// Endpoint returns the endpoint that gave an answer of the call, also a remembered
+// one.
+func (r *Report) Endpoint(p Provenance) *Endpoint { return p.by(r.Legs) }
+
 // attempts returns how many attempts the call has made.
 func (r *Report) attempts() (n int) {
 	for _, l := range r.Legs {

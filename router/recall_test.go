@@ -102,6 +102,7 @@ func TestARememberedSheetCostsNothing(t *testing.T) {
 		assert.Equal(t, s.endpoint(0), l.Remembered.Endpoint)
 		for i := range again.Response.Answers {
 			assert.Equal(t, router.Provenance{Leg: 0, Attempt: -1, Age: time.Minute}, c.Report.Provenance(i))
+			assert.Equal(t, s.endpoint(0), c.Report.Endpoint(c.Report.Provenance(i)))
 		}
 		assert.Empty(t, c.Events(again))
 	})

@@ -16,8 +16,7 @@ func printTicket(out io.Writer, t ticket, call *router.Call, res *router.Result)
 	_, _ = fmt.Fprintf(out, "%s\n", t.Text)
 	for i, a := range res.Response.Answers {
 		from := call.Report.Provenance(i)
-		by := call.Report.Legs[from.Leg].Attempts[from.Attempt]
-		_, _ = fmt.Fprintf(out, "  %-6s %-12s %s", a.Name, text(a), by.Model.ID)
+		_, _ = fmt.Fprintf(out, "  %-6s %-12s %s", a.Name, text(a), call.Report.Endpoint(from).Model)
 		if was := from.Replaced; was != nil {
 			_, _ = fmt.Fprintf(out, ", instead of %s", text(was.Answer))
 		}
