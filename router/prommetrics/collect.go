@@ -12,7 +12,7 @@ type collector struct{ *Metrics }
 // all returns the parts that collect themselves.
 func (m *Metrics) all() []prometheus.Collector {
 	return []prometheus.Collector{
-		m.decisions, m.escalations, m.attempts, m.requests,
+		m.decisions, m.escalations, m.attempts, m.replies.vec,
 		m.decisionDuration, m.attemptDuration, m.confidence, m.ledgerSeconds,
 	}
 }

@@ -12,21 +12,24 @@ import (
 )
 
 // op is an operation of a ledger.
-type op = string
+type op int
 
 const (
-	opReserve  op = "reserve"
-	opSettle   op = "settle"
-	opVoid     op = "void"
-	opExpire   op = "expire"
-	opBalances op = "balances"
-	opClaim    op = "claim"
-	opKeep     op = "keep"
-	opRelease  op = "release"
+	opReserve op = iota
+	opSettle
+	opVoid
+	opExpire
+	opBalances
+	opClaim
+	opKeep
+	opRelease
+
+	ops // how many there are
 )
 
-//nolint:gochecknoglobals // a lookup table that is never written
-var ops = [...]op{opReserve, opSettle, opVoid, opExpire, opBalances, opClaim, opKeep, opRelease}
+func (o op) String() string {
+	return [ops]string{"reserve", "settle", "void", "expire", "balances", "claim", "keep", "release"}[o]
+}
 
 // Ledger returns a ledger that measures another: how long its methods take, and what is
 // held. It is a [router.Recorder] if inner is one. It is always a [router.Replies], whose
@@ -37,9 +40,9 @@ func (m *Metrics) Ledger(inner router.Ledger) router.Ledger {
 	if inner == nil {
 		return nil
 	}
-	l := &ledger{inner: inner, metrics: m, seconds: map[op]prometheus.Observer{}}
-	for _, o := range ops {
-		l.seconds[o] = m.ledgerSeconds.WithLabelValues(o)
+	l := &ledger{inner: inner, metrics: m}
+	for o := range ops {
+		l.seconds[o] = m.ledgerSeconds.WithLabelValues(o.String())
 	}
 	l.replies, _ = inner.(router.Replies)
 	if recorder, ok := inner.(router.Recorder); ok {
@@ -53,7 +56,7 @@ type ledger struct {
 	inner   router.Ledger
 	replies router.Replies // inner, or nil
 	metrics *Metrics
-	seconds map[op]prometheus.Observer
+	seconds [ops]prometheus.Observer
 }
 
 // recordingLedger measures a ledger that is a [router.Recorder].
@@ -69,14 +72,13 @@ var (
 	_ router.Recorder = (*recordingLedger)(nil)
 )
 
-// time returns a function that ends the measurement of an operation.
-func (l *ledger) time(o op) (end func()) {
-	began := l.metrics.cfg.Now()
-	return func() { l.seconds[o].Observe(l.metrics.cfg.Now().Sub(began).Seconds()) }
+// took notes the time that an operation took.
+func (l *ledger) took(o op, began time.Time) {
+	l.seconds[o].Observe(l.metrics.cfg.Now().Sub(began).Seconds())
 }
 
 func (l *ledger) Reserve(ctx context.Context, h router.Hold) error {
-	defer l.time(opReserve)()
+	defer l.took(opReserve, l.metrics.cfg.Now())
 	err := l.inner.Reserve(ctx, h)
 	if err == nil {
 		l.metrics.held.reserved(h)
@@ -94,7 +96,7 @@ func (l *ledger) Void(ctx context.Context, hold uuid.UUID) error {
 
 // close measures an operation that closes a hold.
 func (l *ledger) close(o op, hold uuid.UUID, f func() error) error {
-	defer l.time(o)()
+	defer l.took(o, l.metrics.cfg.Now())
 	err := f()
 	if err == nil {
 		l.metrics.held.closed(hold)
@@ -103,7 +105,7 @@ func (l *ledger) close(o op, hold uuid.UUID, f func() error) error {
 }
 
 func (l *ledger) Expire(ctx context.Context, now time.Time, limit int, policy router.Expiry) (int, error) {
-	defer l.time(opExpire)()
+	defer l.took(opExpire, l.metrics.cfg.Now())
 	n, err := l.inner.Expire(ctx, now, limit, policy)
 	if err == nil {
 		l.metrics.held.expired(now)
@@ -112,7 +114,7 @@ func (l *ledger) Expire(ctx context.Context, now time.Time, limit int, policy ro
 }
 
 func (l *ledger) Balances(ctx context.Context, lines []router.Line) ([]router.Balance, error) {
-	defer l.time(opBalances)()
+	defer l.took(opBalances, l.metrics.cfg.Now())
 	return l.inner.Balances(ctx, lines)
 }
 
@@ -126,7 +128,7 @@ func (l *ledger) Claim(ctx context.Context, c router.Claim) (router.Claimed, err
 	if l.replies == nil {
 		return router.Claimed{}, errors.ErrUnsupported
 	}
-	defer l.time(opClaim)()
+	defer l.took(opClaim, l.metrics.cfg.Now())
 	return l.replies.Claim(ctx, c)
 }
 
@@ -141,7 +143,7 @@ func (l *ledger) Keep(ctx context.Context, k router.Kept) error {
 	if l.replies == nil {
 		return errors.ErrUnsupported
 	}
-	defer l.time(opKeep)()
+	defer l.took(opKeep, l.metrics.cfg.Now())
 	return l.replies.Keep(ctx, k)
 }
 
@@ -149,6 +151,6 @@ func (l *ledger) Release(ctx context.Context, of router.ReplyKey, hold uuid.UUID
 	if l.replies == nil {
 		return errors.ErrUnsupported
 	}
-	defer l.time(opRelease)()
+	defer l.took(opRelease, l.metrics.cfg.Now())
 	return l.replies.Release(ctx, of, hold)
 }

@@ -35,14 +35,14 @@ type Metrics struct {
 	series atomic.Pointer[series]
 	renew  sync.Mutex // serialises new series
 
-	decisions, escalations, attempts, requests             *prometheus.CounterVec
+	decisions, escalations, attempts                       *prometheus.CounterVec
 	attemptDuration, confidence, ledgerSeconds             *prometheus.HistogramVec
 	decisionDuration                                       prometheus.Histogram
 	costDesc, heldDesc, overrunsDesc, outageDesc, lostDesc *prometheus.Desc
 
 	unknownCost amount // at endpoints that are not in the catalog
 	held        holds
-	routes      routes
+	replies     replies
 }
 
 const namespace = "signalbox_"
@@ -63,7 +63,6 @@ func New(cfg Config) *Metrics {
 		decisions:   counters("decisions_total", "Calls, by the model that they name first and by outcome: answered, refused or failed.", "model", "outcome"),
 		escalations: counters("escalations_total", "Later stages that were due, by the model that the call names first and by outcome: answered, refused or failed.", "model", "outcome"),
 		attempts:    counters("attempts_total", "Attempts at upstreams, by class: ok or the type of the error.", "provider", "model", "class"),
-		requests:    counters("http_requests_total", "Replies of the HTTP interface, by the pattern of the route and the status.", "route", "status"),
 		decisionDuration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: namespace + "decision_duration_seconds", Help: "Time that calls took, policies and all attempts included.", Buckets: callBuckets(),
 		}),
@@ -78,9 +77,13 @@ func New(cfg Config) *Metrics {
 		outageDesc:   describe("endpoint_outage", "1 while load balancing avoids the endpoint, else 0.", "endpoint"),
 		lostDesc:     describe("observer_dropped_total", "What the queues of observers have lost."),
 		held:         holds{open: map[holdID]hold{}},
+		replies: replies{
+			vec:      counters("http_requests_total", "Replies of the HTTP interface, by the pattern of the route and the status.", "route", "status"),
+			counters: map[reply]prometheus.Counter{}, routes: map[string]bool{},
+		},
 	}
-	for _, op := range ops {
-		m.ledgerSeconds.WithLabelValues(op)
+	for o := range ops { // so that they exist before they are counted
+		m.ledgerSeconds.WithLabelValues(o.String())
 	}
 	return m
 }

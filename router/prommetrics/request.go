@@ -3,6 +3,8 @@ package prommetrics
 import (
 	"strconv"
 	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 const (
@@ -12,41 +14,51 @@ const (
 	mostRoutes = 250
 )
 
-// routes are the routes that have been counted.
-type routes struct {
-	mu    sync.RWMutex
-	known map[string]bool
+// replies are the counters of replies. It is safe for concurrent use.
+type replies struct {
+	vec *prometheus.CounterVec
+
+	mu       sync.RWMutex
+	counters map[reply]prometheus.Counter
+	routes   map[string]bool // with series of their own
+}
+
+type reply struct {
+	route  string
+	status int
 }
 
 // Request counts a reply of the HTTP interface, for httpapi.Config.Observe. route is the
 // pattern of the route, or "" where none matched. It must never be the path of a request.
-// Routes beyond 250 are counted like those that do not match, and statuses that are none
-// as 0.
+// Routes beyond 250 are counted like those that do not match, and statuses outside 100 to
+// 599 as 0.
 func (m *Metrics) Request(route string, status int) {
 	if status < 100 || status > 599 {
 		status = 0
 	}
-	m.requests.WithLabelValues(m.routes.label(route), strconv.Itoa(status)).Inc()
+	r := &m.replies
+	r.mu.RLock()
+	counter := r.counters[reply{route, status}]
+	r.mu.RUnlock()
+	if counter == nil {
+		counter = r.counter(route, status)
+	}
+	counter.Inc()
 }
 
-func (r *routes) label(route string) string {
-	if route == "" {
-		return unmatched
-	}
-	r.mu.RLock()
-	known := r.known[route]
-	r.mu.RUnlock()
-	if known {
-		return route
-	}
+func (r *replies) counter(route string, status int) prometheus.Counter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	label := route
 	switch {
-	case r.known == nil:
-		r.known = map[string]bool{}
-	case len(r.known) >= mostRoutes && !r.known[route]:
-		return unmatched
+	case route == "", !r.routes[route] && len(r.routes) >= mostRoutes:
+		label = unmatched
+	default:
+		r.routes[route] = true
 	}
-	r.known[route] = true
-	return route
+	counter := r.vec.WithLabelValues(label, strconv.Itoa(status))
+	if label == route || route == "" { // so that the map is bounded, too
+		r.counters[reply{route, status}] = counter
+	}
+	return counter
 }
