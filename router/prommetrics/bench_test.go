@@ -45,8 +45,7 @@ func handlerOf(b *testing.B, metrics signalbox.Metrics) (serve func()) {
 	require.NoError(b, err)
 	p := instant{router.Reply{Answers: routertest.Answers(request), Usage: systemone.Usage{InputTokens: 1, OutputTokens: 1}}}
 	s, err := signalbox.New(signalbox.Config{
-		Catalog: newCatalog(b, p, p), Metrics: metrics,
-		Logger: slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Catalog: newCatalog(b, p, p), Metrics: metrics, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(b, err)
 	seeded, err := demo.Seed(b.Context(), s)

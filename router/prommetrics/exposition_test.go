@@ -167,9 +167,12 @@ func TestRemovedEndpointsEndTheirSeries(t *testing.T) {
 	full := w.Router.Catalog()
 	smaller := newSmaller(t, w.ant)
 	require.Equal(t, 200, w.post(t, w.seeded.Inference, "/api/v1/systemone", asking("acme/first")))
-	w.bee.Add(routertest.Step{Do: func(_ context.Context, a router.Attempt) (router.Reply, error) {
-		w.Router.SetCatalog(smaller) // while the call is in flight
+	reload := func() {
+		w.Router.SetCatalog(smaller)
 		scrape(t, w.registry)
+	}
+	w.bee.Add(routertest.Step{Do: func(_ context.Context, a router.Attempt) (router.Reply, error) {
+		reload() // while the call is in flight
 		return router.Reply{Answers: routertest.Answers(a.Request), Usage: systemone.Usage{InputTokens: 1, OutputTokens: 1}}, nil
 	}})
 	require.Equal(t, 200, w.post(t, w.seeded.Inference, "/api/v1/systemone", asking("acme/strong")))

@@ -66,8 +66,10 @@ func outcomeOf(o *router.Outcome) outcome {
 		for range o.Report.Attempts() {
 			return failed // it is the upstreams' limit
 		}
+		return refused
+	default:
+		return refused
 	}
-	return refused
 }
 
 func (m *Metrics) decided(s *series, model string, o outcome) {

@@ -25,6 +25,19 @@ func asking(model string) string {
 		`"desk":{"type":"choice","instructions":"Owner?","criteria":{"billing":"charges","tech":"bugs"}}}}`
 }
 
+// sender sends requests to a world.
+type sender struct {
+	*world
+
+	t *testing.T
+}
+
+// expect sends a request and requires a status.
+func (s *sender) expect(status int, key router.Secret, path, body string, header ...string) {
+	s.t.Helper()
+	assert.Equal(s.t, status, s.post(s.t, key, path, body, header...))
+}
+
 // readOutcomes returns the expected changes by the name of the case.
 func readOutcomes(t *testing.T) map[string][]string {
 	t.Helper()
@@ -49,23 +62,23 @@ func TestOutcomesBySeries(t *testing.T) {
 		name   string
 		with   func(*signalbox.Config)
 		script func(*world)
-		send   func(*testing.T, *world)
+		send   func(*sender)
 	}{
 		{
 			name: "nothing",
-			send: func(*testing.T, *world) {},
+			send: func(*sender) {},
 		},
 		{
 			name: "answered",
-			send: func(t *testing.T, w *world) {
-				assert.Equal(t, 200, w.post(t, w.seeded.Inference, "/api/v1/systemone", asking("first-latest")))
+			send: func(s *sender) {
+				s.expect(200, s.seeded.Inference, "/api/v1/systemone", asking("first-latest"))
 			},
 		},
 		{
 			name:   "answered after a failover",
 			script: func(w *world) { w.ant.Add(fail(500)) },
-			send: func(t *testing.T, w *world) {
-				assert.Equal(t, 200, w.post(t, w.seeded.Inference, "/v1/systemone", asking("acme/first:floor")))
+			send: func(s *sender) {
+				s.expect(200, s.seeded.Inference, "/v1/systemone", asking("acme/first:floor"))
 			},
 		},
 		{
@@ -73,24 +86,24 @@ func TestOutcomesBySeries(t *testing.T) {
 			script: func(w *world) {
 				w.ant.Add(fail(429))
 			},
-			send: func(t *testing.T, w *world) {
-				assert.Equal(t, 200, w.post(t, w.seeded.Inference, "/api/v1/systemone", asking("acme/cascade")))
+			send: func(s *sender) {
+				s.expect(200, s.seeded.Inference, "/api/v1/systemone", asking("acme/cascade"))
 			},
 		},
 		{
 			name:   "a cascade whose second stage fails",
 			script: func(w *world) { w.bee.Add(fail(529)) },
-			send: func(t *testing.T, w *world) {
-				assert.Equal(t, 200, w.post(t, w.seeded.Inference, "/api/v1/systemone", asking("acme/cascade")))
+			send: func(s *sender) {
+				s.expect(200, s.seeded.Inference, "/api/v1/systemone", asking("acme/cascade"))
 			},
 		},
 		{
 			name: "a cascade whose second stage has no budget",
-			send: func(t *testing.T, w *world) {
+			send: func(s *sender) {
 				limit := router.Dollar / 200
-				_, key, err := w.Keys.Create(t.Context(), router.Actor{Principal: router.Principal{Account: "demo"}}, keys.Key{Name: "poor", Limit: &limit})
-				require.NoError(t, err)
-				assert.Equal(t, 200, w.post(t, key, "/api/v1/systemone", asking("acme/cascade")))
+				_, key, err := s.Keys.Create(s.t.Context(), router.Actor{Principal: router.Principal{Account: "demo"}}, keys.Key{Name: "poor", Limit: &limit})
+				require.NoError(s.t, err)
+				s.expect(200, key, "/api/v1/systemone", asking("acme/cascade"))
 			},
 		},
 		{
@@ -98,55 +111,55 @@ func TestOutcomesBySeries(t *testing.T) {
 			script: func(w *world) {
 				w.bee.Add(routertest.Step{Reply: &router.Reply{Usage: systemone.Usage{InputTokens: 1_000_000, OutputTokens: 1}}})
 			},
-			send: func(t *testing.T, w *world) {
-				assert.Equal(t, 200, w.post(t, w.seeded.Inference, "/api/v1/systemone", asking("acme/strong")))
+			send: func(s *sender) {
+				s.expect(200, s.seeded.Inference, "/api/v1/systemone", asking("acme/strong"))
 			},
 		},
 		{
 			name:   "failed by all upstreams",
 			script: func(w *world) { w.ant.Add(fail(500)); w.bee.Add(fail(504)) },
-			send: func(t *testing.T, w *world) {
-				assert.Equal(t, 502, w.post(t, w.seeded.Inference, "/api/v1/systemone", asking("acme/first")))
+			send: func(s *sender) {
+				s.expect(502, s.seeded.Inference, "/api/v1/systemone", asking("acme/first"))
 			},
 		},
 		{
 			name:   "failed because all upstreams limit their rates",
 			script: func(w *world) { w.bee.Add(fail(429)) },
-			send: func(t *testing.T, w *world) {
-				assert.Equal(t, 429, w.post(t, w.seeded.Inference, "/api/v1/systemone", asking("acme/strong")))
+			send: func(s *sender) {
+				s.expect(429, s.seeded.Inference, "/api/v1/systemone", asking("acme/strong"))
 			},
 		},
 		{
 			name: "failed because the caller hung up",
-			send: func(t *testing.T, w *world) {
-				ctx, cancel := context.WithCancel(t.Context())
+			send: func(s *sender) {
+				ctx, cancel := context.WithCancel(s.t.Context())
 				cancel()
 				request, err := systemone.Decoder{}.Decode([]byte(asking("acme/first")))
-				require.NoError(t, err)
-				_, err = w.Decide(ctx, &router.Call{Request: request})
-				require.ErrorIs(t, err, context.Canceled)
+				require.NoError(s.t, err)
+				_, err = s.Decide(ctx, &router.Call{Request: request})
+				require.ErrorIs(s.t, err, context.Canceled)
 			},
 		},
 		{
 			name:   "refused by the upstream as invalid",
 			script: func(w *world) { w.ant.Add(fail(400)) },
-			send: func(t *testing.T, w *world) {
-				assert.Equal(t, 400, w.post(t, w.seeded.Inference, "/api/v1/systemone", asking("acme/first")))
+			send: func(s *sender) {
+				s.expect(400, s.seeded.Inference, "/api/v1/systemone", asking("acme/first"))
 			},
 		},
 		{
 			name: "refused for an unknown model",
-			send: func(t *testing.T, w *world) {
-				assert.Equal(t, 400, w.post(t, w.seeded.Inference, "/api/v1/systemone", asking("acme/nobody")))
+			send: func(s *sender) {
+				s.expect(400, s.seeded.Inference, "/api/v1/systemone", asking("acme/nobody"))
 			},
 		},
 		{
 			name: "refused for lack of budget",
-			send: func(t *testing.T, w *world) {
+			send: func(s *sender) {
 				limit := router.USD(1)
-				_, key, err := w.Keys.Create(t.Context(), router.Actor{Principal: router.Principal{Account: "demo"}}, keys.Key{Name: "poor", Limit: &limit})
-				require.NoError(t, err)
-				assert.Equal(t, 402, w.post(t, key, "/api/v1/systemone", asking("acme/first")))
+				_, key, err := s.Keys.Create(s.t.Context(), router.Actor{Principal: router.Principal{Account: "demo"}}, keys.Key{Name: "poor", Limit: &limit})
+				require.NoError(s.t, err)
+				s.expect(402, key, "/api/v1/systemone", asking("acme/first"))
 			},
 		},
 		{
@@ -158,8 +171,8 @@ func TestOutcomesBySeries(t *testing.T) {
 					}
 				}}
 			},
-			send: func(t *testing.T, w *world) {
-				assert.Equal(t, 403, w.post(t, w.seeded.Inference, "/api/v1/systemone", asking("acme/first")))
+			send: func(s *sender) {
+				s.expect(403, s.seeded.Inference, "/api/v1/systemone", asking("acme/first"))
 			},
 		},
 		{
@@ -167,26 +180,26 @@ func TestOutcomesBySeries(t *testing.T) {
 			with: func(cfg *signalbox.Config) {
 				cfg.Keys.Rates = keys.RateLimits{Key: keys.Rate{Requests: 1, Per: time.Hour}}
 			},
-			send: func(t *testing.T, w *world) {
-				assert.Equal(t, 401, w.post(t, "", "/api/v1/systemone", asking("acme/first")))
-				assert.Equal(t, 401, w.post(t, "sk-unknown", "/api/v1/systemone", asking("acme/first")))
-				assert.Equal(t, 400, w.post(t, w.seeded.Inference, "/api/v1/systemone", "{"))
-				assert.Equal(t, 429, w.post(t, w.seeded.Inference, "/api/v1/systemone", asking("acme/first")))
-				assert.Equal(t, 404, w.post(t, "", "/api/v1/no/such/path", ""))
-				assert.Equal(t, 405, w.post(t, "", "/api/v1/models", ""))
+			send: func(s *sender) {
+				s.expect(401, "", "/api/v1/systemone", asking("acme/first"))
+				s.expect(401, "sk-unknown", "/api/v1/systemone", asking("acme/first"))
+				s.expect(400, s.seeded.Inference, "/api/v1/systemone", "{")
+				s.expect(429, s.seeded.Inference, "/api/v1/systemone", asking("acme/first"))
+				s.expect(404, "", "/api/v1/no/such/path", "")
+				s.expect(405, "", "/api/v1/models", "")
 			},
 		},
 		{
 			name: "a dry run",
-			send: func(t *testing.T, w *world) {
-				assert.Equal(t, 200, w.post(t, w.seeded.Inference, "/api/v1/systemone", asking("acme/first"), "X-Router-Dry-Run", "true"))
+			send: func(s *sender) {
+				s.expect(200, s.seeded.Inference, "/api/v1/systemone", asking("acme/first"), "X-Router-Dry-Run", "true")
 			},
 		},
 		{
 			name: "a reply that is repeated",
-			send: func(t *testing.T, w *world) {
+			send: func(s *sender) {
 				for range 2 {
-					assert.Equal(t, 200, w.post(t, w.seeded.Inference, "/api/v1/systemone", asking("acme/first"), "Idempotency-Key", "k"))
+					s.expect(200, s.seeded.Inference, "/api/v1/systemone", asking("acme/first"), "Idempotency-Key", "k")
 				}
 			},
 		},
@@ -204,7 +217,7 @@ func TestOutcomesBySeries(t *testing.T) {
 				c.script(w)
 			}
 			before := scrape(t, w.registry)
-			c.send(t, w)
+			c.send(&sender{w, t})
 			assert.Equal(t, want[c.name], changes(before, scrape(t, w.registry)))
 		})
 	}
