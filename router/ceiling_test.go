@@ -2,6 +2,7 @@ package router_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
 	"sync"
@@ -23,7 +24,7 @@ func newCappedRig(t *testing.T, most float64, change func(*router.Config)) (*rig
 	c := &clock{at: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)}
 	m := triage(cascade())
 	m.MaxEscalated = most
-	return newComposedRig(t, "ant bee:N", func(cfg *router.Config) {
+	return newComposedRig(t, func(cfg *router.Config) {
 		cfg.Now = c.now
 		if change != nil {
 			change(cfg)
@@ -166,6 +167,28 @@ func TestAStageThatWasNotSentDoesNotCount(t *testing.T) {
 		assert.Equal(t, router.KeptNoEndpoint, c.Report.Legs[1].Kept)
 	}
 	assert.True(t, g.escalates(true))
+}
+
+// A stage of which nothing was sent does not undo that an earlier one was asked.
+func TestAnEarlierStageCounts(t *testing.T) {
+	t.Parallel()
+	g, _ := newCappedRig(t, 1, nil)
+	m := triage(append(cascade(), systemone.Entry{Model: modelM, When: unsure()}))
+	m.MaxEscalated = 0.5
+	g.compose(m)
+	for _, want := range []string{"ant bee", "ant"} {
+		n := 0
+		g.upstreams["ant"].will(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
+			if n++; n > 1 { // the third stage
+				return router.Reply{}, router.ErrNotSent
+			}
+			return answer(ctx, a)
+		})
+		c := triaged(modelTriage)
+		_, err := g.router.Decide(t.Context(), c)
+		require.NoError(t, err)
+		assert.Equal(t, want, asked(c))
+	}
 }
 
 // TestARequiredStageAboveItsCeilingFails, because the request asks for it.

@@ -71,10 +71,51 @@ func (s staged) before(first staged) staged {
 	return s
 }
 
-// ask asks one sheet, or several where no endpoint takes all questions at once.
+// ask answers what is remembered, and asks the rest. Where the rest fails, the group
+// has failed.
 func (k *course) ask(ctx context.Context, q query) asked {
+	if k.memory.remembering == nil {
+		return k.askNow(ctx, q)
+	}
 	request, shape := k.sheet(q.ask)
-	plan, inParts := k.plan(ctx, q.group, shape, q.without)
+	plan, _ := k.plan(ctx, q.group, request, shape, q.without)
+	all := q.ask
+	if all == nil {
+		all = k.merged.all()
+	}
+	found, n := k.recall(ctx, all, plan.Candidates)
+	if n == 0 {
+		return k.askNow(ctx, q)
+	}
+	out := asked{staged: staged{answered: true}, counted: q.counted}
+	if n < len(all) {
+		rest := q
+		rest.ask = make([]int32, 0, len(all)-n)
+		for i, at := range all {
+			if found[i].by == nil {
+				rest.ask = append(rest.ask, at)
+			}
+		}
+		out = k.askNow(ctx, rest)
+		switch {
+		case out.answered:
+		case out.kept == KeptRefused: // as if it had answered what is remembered, and refused the rest
+			out.staged = k.refused()
+		default:
+			return out
+		}
+	} else if err := k.money.free(ctx); err != nil {
+		k.leg(q, request, shape, plan)
+		return asked{staged: staged{kept: KeptError, err: Failure(err), final: true, decides: true}}
+	}
+	k.takeRecalled(q, all, found, plan)
+	return out
+}
+
+// askNow asks one sheet, or several where no endpoint takes all questions at once.
+func (k *course) askNow(ctx context.Context, q query) asked {
+	request, shape := k.sheet(q.ask)
+	plan, inParts := k.plan(ctx, q.group, request, shape, q.without)
 	switch {
 	case q.without != nil && len(plan.Candidates) == 0:
 		return asked{nothing: true}
@@ -92,6 +133,7 @@ func (k *course) ask(ctx context.Context, q query) asked {
 	}
 	k.merged.take(w.source(), answers)
 	rec := w.used()
+	k.learn(answers, func(string) *AttemptRecord { return rec })
 	out := asked{staged: staged{answered: true}, counted: w.counted, seen: endpointsOf(w.leg)}
 	if len(rec.Refused) > 0 {
 		out.open = k.open(w, rec.Refused)
@@ -103,7 +145,11 @@ func (k *course) ask(ctx context.Context, q query) asked {
 // refused returns the outcome of a stage that answered some questions and of which
 // others were refused.
 func (k *course) refused() staged {
-	return staged{answered: true, kept: KeptRefused, stop: StopCandidates, err: ofAttempts(&k.call.Report)}
+	out := staged{answered: true, kept: KeptRefused, stop: StopCandidates, err: ofAttempts(&k.call.Report)}
+	if k.barred {
+		out.stop = StopCaller
+	}
+	return out
 }
 
 // sheet returns the call's request with the questions at the indexes ask only, and
@@ -127,33 +173,12 @@ func (k *course) part(questions []systemone.Question) (*systemone.Request, Shape
 	return &part, ShapeOf(&part)
 }
 
-// plan plans a group for questions of a shape. Where no endpoint takes them at once
-// and for that reason alone, the plan is of endpoints that are asked in parts.
-func (k *course) plan(ctx context.Context, g int, shape Shape, without []*Endpoint) (_ Plan, inParts bool) {
-	in := k.input(ctx, g, shape)
-	plan := NewPlan(in).without(without)
-	if len(plan.Candidates) > 0 || k.alone || k.whole || !plan.isTooLarge() {
-		return plan, false
-	}
-	in.InParts = true
-	parts := NewPlan(in).without(without)
-	if len(parts.Candidates) == 0 {
-		return plan, false
-	}
-	return parts, true
-}
-
 // without returns the plan without candidates at some endpoints.
 func (p Plan) without(endpoints []*Endpoint) Plan {
 	if len(endpoints) > 0 {
 		p.Candidates = slices.DeleteFunc(p.Candidates, func(c Candidate) bool { return slices.Contains(endpoints, c.Endpoint) })
 	}
 	return p
-}
-
-// isTooLarge reports whether the plan excludes an endpoint for what it takes at once.
-func (p Plan) isTooLarge() bool {
-	return slices.Contains(p.ExcludedBy, FilterQuestions) || slices.Contains(p.ExcludedBy, FilterOptions)
 }
 
 // leg adds a leg to the report.
@@ -188,13 +213,25 @@ func (k *course) unasked(plan *Plan) staged {
 	return staged{}
 }
 
-// failed returns the outcome of a stage whose walk failed.
+// failed returns the outcome of a stage whose walk failed. A refusal for safety ends
+// the call.
 func (w *walk) failed(err error) staged {
+	if n := len(w.leg.Attempts); n > 0 {
+		last := &w.leg.Attempts[n-1]
+		w.barred = w.barred || last.refusedForSafety() && !w.shops(last.Model)
+	}
 	return staged{
 		kept: w.kept(err), err: err, stop: w.stop,
-		final:   w.stop == StopCaller || w.stop == StopDeadline || w.ledger,
-		decides: w.ledger || errors.Is(err, context.Canceled) || classOf(err) == Server,
+		final: w.stop == StopCaller || w.stop == StopDeadline || w.ledger,
+		decides: w.ledger || errors.Is(err, context.Canceled) || classOf(err) == Server ||
+			w.leg.Reason == LegSplit && classOf(err) == InvalidRequest, // other sheets may have ended after it
 	}
+}
+
+// declined reports whether a walk failed because an upstream refused every question,
+// and for no other reason.
+func (w *walk) declined(err error) bool {
+	return err != nil && !w.ledger && classOf(err) != Server && !errors.Is(err, context.Canceled) && w.kept(err) == KeptRefused
 }
 
 // used notes that the answers of the walk's last attempt are used, and returns it.

@@ -44,13 +44,15 @@ func newService(
 		s.registry = newRegistry()
 		metrics = prommetrics.New(prommetrics.Config{Registerer: s.registry})
 	}
+	routing := router.Config{Abandoned: o.abandoned}
+	o.routing.apply(&routing)
 	made, err := signalbox.New(signalbox.Config{
 		Catalog: catalog, Stores: kept.set, SealingKeys: []router.Secret{kept.sealingKey},
 		Retention: time.Duration(o.retention) * 24 * time.Hour,
 		Logger:    log,
 		Metrics:   metrics,
 		Now:       now,
-		Router:    router.Config{Abandoned: o.abandoned},
+		Router:    routing,
 		Keys:      keys.Config{Rates: o.limits.rates},
 		API: httpapi.Config{
 			Origins: o.originList(), CreditsURL: o.creditsURL,

@@ -29,7 +29,8 @@
 // A decision is answered, refused or failed. It is refused for a reason that lies with
 // the caller: the request, its key, a limit. It is failed if the service or the upstreams
 // could not answer it, and also if its caller hung up. Dry runs are not counted. A reply
-// that is repeated for an idempotency key is counted as a decision and as nothing else.
+// that is repeated for an idempotency key is counted as a decision and as nothing else. An
+// attempt that callers share counts once for each of them; the costs are their parts.
 //
 // A later stage is answered if its answers are in the reply. It is refused if it was due
 // but nothing was sent, because of a limit, the share of

@@ -137,17 +137,31 @@ func (m *Metrics) escalated(s *series, model string, r *router.Report) {
 func (m *Metrics) confidences(s *series, r *router.Report, answers systemone.Answers) {
 	for i := range answers {
 		confidence, ok := confidenceOf(&answers[i])
-		from := r.Provenance(i)
-		if !ok || from.Leg >= len(r.Legs) || from.Attempt >= len(r.Legs[from.Leg].Attempts) {
+		from := endpointOf(r, r.Provenance(i))
+		if !ok || from == nil {
 			continue
 		}
-		of := s.models[r.Legs[from.Leg].Attempts[from.Attempt].Endpoint.Model]
+		of := s.models[from.Model]
 		if of == nil || of.confidence == nil {
 			m.confidence.WithLabelValues(unknown).Observe(confidence)
 			continue
 		}
 		of.confidence.Observe(confidence)
 	}
+}
+
+// endpointOf returns the endpoint that gave an answer, or nil where no leg did.
+func endpointOf(r *router.Report, from router.Provenance) *router.Endpoint {
+	if from.Leg >= len(r.Legs) {
+		return nil
+	}
+	switch l := r.Legs[from.Leg]; {
+	case l.Remembered != nil:
+		return l.Remembered.Endpoint
+	case from.Attempt >= 0 && from.Attempt < len(l.Attempts):
+		return l.Attempts[from.Attempt].Endpoint
+	}
+	return nil
 }
 
 // confidenceOf returns the confidence of an answer, if it has one.

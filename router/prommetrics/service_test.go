@@ -196,6 +196,15 @@ func TestOutcomesBySeries(t *testing.T) {
 			},
 		},
 		{
+			name: "answers that are remembered",
+			with: func(cfg *signalbox.Config) { cfg.Router.Remember = &router.Remembering{} },
+			send: func(s *sender) {
+				for range 2 {
+					s.expect(200, s.seeded.Inference, "/api/v1/systemone", asking("acme/cascade"))
+				}
+			},
+		},
+		{
 			name: "a reply that is repeated",
 			send: func(s *sender) {
 				for range 2 {
