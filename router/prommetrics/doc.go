@@ -46,7 +46,7 @@
 // slug, and for an endpoint its slug with variant, a space and the model's id. What is
 // not, or no longer, in the catalog is counted as unknown. When [router.Router.SetCatalog]
 // removes a model, a provider or an endpoint, its series end. So there are at most 20
-// series for each model, 18 for each provider, 9 for each provider of a model and one for
+// series for each model, 17 for each provider, 9 for each provider of a model and one for
 // each endpoint. Those that will be counted exist from the beginning, at 0, so that the
 // first increase is seen.
 //
