@@ -83,7 +83,7 @@ func TestWhatJoinsThePartsIsSetByNew(t *testing.T) {
 	t.Parallel()
 	acts := map[string]string{
 		"Router":     "Timeout AttemptTimeout MaxAttempts RetryPercent RetryReserve Abandoned Limits UserKey Sessions FreeWithoutLedger Seed Share Remember",
-		"API":        "SignIn Brand MaxBytes MaxInFlightBytes MaxInFlightPerKey MaxInFlightPerAccount MinBodyRate DualErrors CreditsURL Origins NativeTimeout NewRequestID",
+		"API":        "SignIn Brand MaxBytes MaxInFlightBytes MaxInFlightPerKey MaxInFlightPerAccount MinBodyRate DualErrors CreditsURL Origins NativeTimeout NewRequestID Observe",
 		"Keys":       "Rates Prefix Random",
 		"Presets":    "MaxVersions MaxPresets",
 		"Guardrails": "Engine Staleness MaxCached",

@@ -17,7 +17,7 @@ func (s *Service) joinRouter(cfg Config) (err error) {
 	settings := cfg.Router
 	settings.Catalog, settings.Ledger = cfg.Catalog, cfg.Stores.Ledger
 	settings.Now, settings.NewID = cfg.Now, cfg.NewID
-	settings.Interceptors = s.policies(cfg.Interceptors)
+	settings.Interceptors = s.policies(cfg)
 	s.Router, err = router.New(settings)
 	return err
 }
@@ -26,9 +26,12 @@ func (s *Service) joinRouter(cfg Config) (err error) {
 // checks would refuse a request, the reply names the first one in this order: key or
 // Principal, preset, model names, content. httpapi checks rates and body before; the
 // router checks filters, credits, key limit, workspace budgets and guardrail budgets
-// afterwards. The log is outside the keys, so that it records refused keys.
-func (s *Service) policies(own Interceptors) []router.Interceptor {
+// afterwards. The log is outside the keys, so that it records refused keys. The metrics
+// are outermost, so that they count what the program's own policies refuse, too.
+func (s *Service) policies(cfg Config) []router.Interceptor {
+	own := cfg.Interceptors
 	return slices.Concat(
+		[]router.Interceptor{router.Observe(cfg.Metrics)},
 		own.First,
 		[]router.Interceptor{
 			router.Log(s.logger),
@@ -101,6 +104,7 @@ func (s *Service) joinAPI(cfg Config) (err error) {
 	settings.Organization, settings.Presets, settings.Guardrails, settings.Activity = s.Organization, s.Presets, s.Guardrails, s.Activity
 	settings.Policy, settings.FilteredCatalog = s.rules, s.Organization.FilteredCatalog
 	settings.Logger, settings.Now = cfg.Logger, cfg.Now
+	settings.Observe = observeRequests(cfg)
 	if signIn := cfg.API.SignIn; signIn != nil {
 		settings.SignIn = func(r *http.Request) (router.Principal, error) {
 			p, err := signIn(r)

@@ -38,10 +38,13 @@ type Config struct {
 	// Retention is how long [Service.Run] keeps events, records of changes and
 	// past windows of budgets: at least [MinRetention], or 0 for ever.
 	Retention    time.Duration
-	Interceptors Interceptors     // the program's own policies
-	Logger       *slog.Logger     // default slog.Default()
-	Now          func() time.Time // the clock of all parts; default time.Now
-	NewID        func() uuid.UUID // makes unique ids; default random UUIDs
+	Interceptors Interceptors // the program's own policies
+	Logger       *slog.Logger // default slog.Default()
+	// Metrics measures the service. prommetrics.New makes metrics for Prometheus. Nil
+	// measures nothing.
+	Metrics Metrics
+	Now     func() time.Time // the clock of all parts; default time.Now
+	NewID   func() uuid.UUID // makes unique ids; default random UUIDs
 
 	// The settings of the parts: timeouts and attempts, sign-in, origins and brand,
 	// rates, and so on. New itself sets each field that connects one part to
@@ -96,10 +99,18 @@ func New(cfg Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cfg.Metrics != nil {
+		cfg.Stores.Ledger = cfg.Metrics.Ledger(cfg.Stores.Ledger)
+	}
 	s := &Service{stores: cfg.Stores, retention: cfg.Retention, logger: cfg.Logger, now: cfg.Now}
 	for _, join := range []func(Config) error{s.joinServices, s.joinRouter, s.joinAPI} {
 		if err := join(cfg); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		}
+	}
+	if cfg.Metrics != nil {
+		if err := cfg.Metrics.Register(s.Router); err != nil {
+			return nil, fmt.Errorf("%w: Metrics: %w", ErrConfig, err)
 		}
 	}
 	return s, nil

@@ -149,6 +149,12 @@ type Config struct {
 	// characters. The default is "req_" and 32 random hex digits. It must be safe for
 	// concurrent use.
 	NewRequestID func() string
+	// Observe gets the outcome of every request, after its reply was written: also of
+	// those that were refused before a decision began, because of the path, the key or a
+	// rate. It must be safe for concurrent use and must not block. The exchange ends, and
+	// gives back its share of rates, when Observe has returned. Its context has the values
+	// of the request's, but is not cancelled with it. Nil observes nothing.
+	Observe func(ctx context.Context, o Outcome)
 	// Now returns the current time; default time.Now. It must be safe for concurrent
 	// use.
 	Now func() time.Time

@@ -21,7 +21,7 @@ type exchange struct {
 	r         *http.Request
 	probe     probe
 	requestID string
-	began     time.Time // arrival of the request; zero if the surface has no deadline
+	began     time.Time // arrival of the request; zero if the surface has no deadline and no observer
 	principal router.Principal
 	call      *router.Call // nil until a decision begins
 	held      int64        // bytes taken from the server's room
@@ -33,6 +33,7 @@ type exchange struct {
 	retryAfter int                  // seconds; 0 sends no header
 	rate       *keys.RateLimitError // the limit that refused the request, or nil
 	sent       bool
+	observed   bool // Config.Observe was called
 }
 
 // parts calls send with each part of a reply and its number of rows.
@@ -44,7 +45,7 @@ func (x *exchange) begin(s *surface, w http.ResponseWriter, r *http.Request) {
 	if x.requestID = requestID(r.Header["X-Request-Id"]); x.requestID == "" {
 		x.requestID = s.NewRequestID()
 	}
-	if s.timeout > 0 {
+	if s.timeout > 0 || s.Observe != nil {
 		x.began = s.Now()
 	}
 }

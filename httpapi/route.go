@@ -133,6 +133,7 @@ func (s *surface) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.fail(ctx, err)
 	}
 	x.send(ctx)
+	x.observe(ctx)
 }
 
 // run finds the route and serves it, in the order of the documented checks.
@@ -182,6 +183,7 @@ func (x *exchange) end(ctx context.Context) {
 			x.fail(ctx, errPanic)
 			x.send(ctx)
 		}
+		x.observe(ctx)
 		return // x is not reused, because code that panicked may still refer to it
 	}
 	x.recycle()

@@ -56,6 +56,9 @@ func (s *service) renew(ctx context.Context, keysFile string, stdout io.Writer) 
 // announce prints how to use the server.
 func (s *service) announce(stdout io.Writer) {
 	_, _ = fmt.Fprintf(stdout, "Signalbox listens on %s\n\n", s.access.baseURL)
+	if s.metricsURL != "" {
+		_, _ = fmt.Fprintf(stdout, "Metrics are on %s\n\n", s.metricsURL)
+	}
 	inference := string(s.access.inference)
 	if s.first != nil {
 		_, _ = fmt.Fprintf(stdout, "management key  %s\ninference key   %s\n\n", string(s.access.management), inference)

@@ -16,6 +16,10 @@
 //	-addr HOST:PORT   where to listen (default 127.0.0.1:8080); port 0 picks a free one.
 //	                  Without a HOST, or with 0.0.0.0, the server listens on every
 //	                  address of the machine and prints a loopback base URL
+//	-metrics-addr HOST:PORT
+//	                  serve metrics for Prometheus at /metrics there, and /healthz and
+//	                  /readyz (default: no metrics). Port 0 picks a free one. Nothing
+//	                  there needs a key, so keep the address inside your network
 //	-keys-file FILE   write {"base_url","management_key","inference_key"} to FILE
 //	                  (atomically, mode 0600) once the server listens
 //	-config FILE      replace the built-in catalog
@@ -130,7 +134,9 @@
 //
 // GET /healthz answers 200 while the process runs. GET /readyz answers 200 while the
 // storage can be reached, and 503 if it cannot or if the server is stopping. It reads
-// the storage at most once a second. Neither needs a key.
+// the storage at most once a second. Neither needs a key. With -metrics-addr both are
+// served there, too, beside GET /metrics: the metrics of router/prommetrics, of the Go
+// runtime and of the process.
 //
 // The listener speaks HTTP/1, and HTTP/2 without TLS with prior knowledge (h2c). Use a
 // proxy in front for TLS.

@@ -60,6 +60,7 @@ type options struct {
 	check                  bool
 	origins                string // separated by commas
 	creditsURL             string
+	metricsAddr            string // "" serves no metrics
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -67,6 +68,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("server", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // run prints a mistake as one line, without the usage
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:8080", "`HOST:PORT` to listen on; port 0 picks a free one")
+	flags.StringVar(&o.metricsAddr, "metrics-addr", "", "`HOST:PORT` for /metrics, /healthz and /readyz; port 0 picks a free one")
 	flags.StringVar(&o.keysFile, "keys-file", "", "write the base URL and the keys to `FILE` once the server listens")
 	flags.StringVar(&o.config, "config", "", "catalog `FILE` in place of the built-in one")
 	flags.StringVar(&o.data, "data", "", "store everything in `FOLDER`, which is created if missing")
@@ -97,12 +99,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if least := int(signalbox.MinRetention / (24 * time.Hour)); o.retention != 0 && o.retention < least {
 		return o, fmt.Errorf("-retention-days: %d is less than %d, which activity and limits need", o.retention, least)
 	}
-	_, port, err := net.SplitHostPort(o.addr)
-	if err != nil {
+	if err := checkAddr(o.addr); err != nil {
 		return o, fmt.Errorf("-addr: %w", err)
 	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return o, fmt.Errorf("-addr: %q is not a port", port)
+	if o.metricsAddr != "" {
+		if err := checkAddr(o.metricsAddr); err != nil {
+			return o, fmt.Errorf("-metrics-addr: %w", err)
+		}
 	}
 	if o.creditsURL != "" {
 		if err := checkCreditsURL(o.creditsURL); err != nil {
@@ -115,6 +118,17 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		}
 	}
 	return o, nil
+}
+
+func checkAddr(addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return err
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("%q is not a port", port)
+	}
+	return nil
 }
 
 // originList splits the origins. It does not check them, because httpapi does.

@@ -13,10 +13,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/signalbox/signalbox"
 	"github.com/signalbox/signalbox/httpapi"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/prommetrics"
 )
 
 // service is everything between the catalog and the listener.
@@ -27,17 +30,27 @@ type service struct {
 	access access
 	model  string // for the curl command; "" if every endpoint is switched off
 	log    *slog.Logger
+
+	registry   *prometheus.Registry // nil without -metrics-addr
+	metricsURL string               // "" likewise
 }
 
 func newService(
 	ctx context.Context, catalog *router.Catalog, kept *storage, o options, now func() time.Time, log *slog.Logger,
 ) (*service, error) {
+	s := &service{model: firstModel(catalog), log: log}
+	var metrics signalbox.Metrics
+	if o.metricsAddr != "" {
+		s.registry = newRegistry()
+		metrics = prommetrics.New(prommetrics.Config{Registerer: s.registry})
+	}
 	routing := router.Config{Abandoned: o.abandoned}
 	o.routing.apply(&routing)
 	made, err := signalbox.New(signalbox.Config{
 		Catalog: catalog, Stores: kept.set, SealingKeys: []router.Secret{kept.sealingKey},
 		Retention: time.Duration(o.retention) * 24 * time.Hour,
 		Logger:    log,
+		Metrics:   metrics,
 		Now:       now,
 		Router:    routing,
 		Keys:      keys.Config{Rates: o.limits.rates},
@@ -50,7 +63,7 @@ func newService(
 	if err != nil {
 		return nil, err
 	}
-	s := &service{Service: made, model: firstModel(catalog), log: log}
+	s.Service = made
 	if s.first, err = (&seeder{made, kept.set, now}).begin(ctx, kept.alone); err != nil {
 		return nil, err
 	}
@@ -126,11 +139,17 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 
 	var stopping atomic.Bool
 	own := &health{storage: s.Ready, stopping: &stopping, now: time.Now, log: s.log}
+	endWatch, err := s.watch(ctx, o, own)
+	if err != nil {
+		_ = listener.Close()
+		return err
+	}
+	defer endWatch() // after the last request, so that it is counted
 	server := newServer(closing(own.before(s.Handler), &stopping), s.log)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 
-	s.access.baseURL = baseURL(listener.Addr())
+	s.access.baseURL = rootURL(listener.Addr()) + "/api/v1"
 	if err := s.handOut(ctx, o.keysFile, stdout); err != nil {
 		_ = server.Close()
 		<-done //nolint:errcheck // always http.ErrServerClosed here
@@ -159,14 +178,14 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	return err
 }
 
-// baseURL returns the address for clients. A listener on all addresses has no address
+// rootURL returns the address for clients. A listener on all addresses has no address
 // to connect to, so the result names the loopback address.
-func baseURL(addr net.Addr) string {
+func rootURL(addr net.Addr) string {
 	at := addr.String()
 	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		at = net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
 	}
-	return "http://" + at + "/api/v1"
+	return "http://" + at
 }
 
 // closing asks callers to close their connections when the server is stopping.

@@ -75,7 +75,7 @@ func TestTheToldAddressCanBeAsked(t *testing.T) {
 		"[::1]:80":      "http://[::1]:80/api/v1",
 		"192.0.2.1:443": "http://192.0.2.1:443/api/v1",
 	} {
-		assert.Equal(t, want, baseURL(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(listen))), listen)
+		assert.Equal(t, want, rootURL(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(listen)))+"/api/v1", listen)
 	}
 	s := newTestService(t, builtin())
 	s.access.baseURL = "http://[::1]:80/api/v1"

@@ -55,8 +55,11 @@ func TestLinked(t *testing.T) {
 	for _, pkg := range []string{"httpapi", "guardrails", "store/memory", "systemone"} {
 		assert.Contains(t, ours, pkg)
 	}
-	for _, pkg := range []string{"store/sqlite", "store/postgres", "router/similarity"} {
-		assert.NotContains(t, ours, pkg, "the root package links no driver and no model")
+	for _, pkg := range []string{"store/sqlite", "store/postgres", "router/similarity", "router/prommetrics"} {
+		assert.NotContains(t, ours, pkg, "the root package links no driver, no model and no metrics")
 	}
 	assert.Contains(t, others, "github.com/google/uuid")
+	for _, path := range others {
+		assert.NotContains(t, path, "prometheus")
+	}
 }
