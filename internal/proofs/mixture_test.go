@@ -166,10 +166,11 @@ func mixedRequest(model, questions string, entries []systemone.Entry) *systemone
 type tale struct {
 	mixed
 
-	shares  bool       // upstream calls may be shared with other callers
-	draw    *rand.Rand // of usages; nil is one token each way
-	tokens  int64      // the most of a usage
-	moments moments
+	shares   bool       // upstream calls may be shared with other callers
+	draw     *rand.Rand // of usages; nil is one token each way
+	refusals bool       // the request takes refusals as answers
+	tokens   int64      // the most of a usage
+	moments  moments
 
 	mu      sync.Mutex
 	asked   map[string]int             // attempts by provider
@@ -256,7 +257,8 @@ func (t *tale) give(p actor, a router.Attempt, r *router.Reply) {
 	cost := p.pricing.Cost(r.Usage.InputTokens, r.Usage.OutputTokens)
 	r.ID = p.gave.add(p.slug, cost)
 	t.given[r.ID] = r.Usage
-	if a.Credential == "" {
+	// A reply that refuses everything is charged only where refusals are answers.
+	if a.Credential == "" && (len(r.Answers) > 0 || t.refusals) {
 		t.cost += cost
 	}
 }
@@ -277,6 +279,7 @@ func (m *mixture) tell(t *tale, edit ...func(*router.Call)) *told {
 	defer cancel()
 	t.asked, t.given, t.moments.hangUp = map[string]int{}, map[string]systemone.Usage{}, cancel
 	c := &router.Call{Principal: m.who(), Request: t.request(), Credentials: t.credentials}
+	t.refusals = c.Request.Refusals
 	for _, e := range edit {
 		e(c)
 	}
