@@ -40,6 +40,7 @@ func (s *Service) policies(own Interceptors) []router.Interceptor {
 			s.Guardrails.Intercept,
 		},
 		own.AfterPolicies,
+		[]router.Interceptor{s.Hooks.Intercept},
 		[]router.Interceptor{s.Activity.Intercept},
 		own.Last,
 	)
