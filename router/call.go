@@ -192,6 +192,10 @@ type AttemptRecord struct {
 	// UpstreamCost is the list price of what the upstream counted, whether or not
 	// the caller is charged for it.
 	UpstreamCost USD
+	// Sharers is how many callers split what one upstream call used ([Config.Share]),
+	// this one included. Usage, Cost, OwnCost and UpstreamCost are this one's part. 0
+	// is an attempt for this call alone.
+	Sharers int
 	// Abandoned says that the attempt was running when its caller ended the call. A
 	// charge for it is an estimate ([Config.Abandoned]).
 	Abandoned  bool
