@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/httpapi"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/hooks"
 )
 
 // service is everything between the catalog and the listener.
@@ -41,6 +42,7 @@ func newService(
 		Now:       now,
 		Router:    routing,
 		Keys:      keys.Config{Rates: o.limits.rates},
+		Hooks:     hooks.Config{Receivers: o.receivers},
 		API: httpapi.Config{
 			Origins: o.originList(), CreditsURL: o.creditsURL,
 			MaxInFlightBytes: int64(o.limits.bodies), MaxInFlightPerKey: int64(o.limits.keyBodies),
