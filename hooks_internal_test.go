@@ -21,8 +21,7 @@ func TestStoresAnnounceEveryChange(t *testing.T) {
 	wrapped := 0
 	for _, s := range []any{set.Keys, set.Credentials, set.Presets, set.Guardrails, set.Organization} {
 		of := reflect.TypeOf(s)
-		for i := range of.NumMethod() {
-			m := of.Method(i)
+		for m := range of.Methods() {
 			if n := m.Type.NumIn(); m.Type.In(n-1) != reflect.TypeFor[router.Change]() {
 				continue
 			}

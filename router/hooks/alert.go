@@ -23,6 +23,8 @@ const (
 	// alertTries is how long an alert that no receiver accepts is tried.
 	alertTries = 24 * time.Hour
 	alertBatch = 100
+	// closingTime bounds what a process stores when it ends.
+	closingTime = 5 * time.Second
 	// longestWindow is longer than any window but that of all time.
 	longestWindow = 40 * 24 * time.Hour
 )
@@ -34,6 +36,21 @@ func (h *Hooks) alert(ctx context.Context) error {
 		panics.Catch(func() error { return h.raiseDue(ctx) }),
 		panics.Catch(func() error { return h.deliverDue(ctx) }),
 	)
+}
+
+// raiseLast raises what the last calls of a process that ends have reached. Any process
+// delivers it.
+func (h *Hooks) raiseLast(ctx context.Context) {
+	limited, cancel := closing(ctx)
+	defer cancel()
+	if err := panics.Catch(func() error { return h.raiseDue(limited) }); err != nil {
+		h.cfg.Logger.WarnContext(ctx, "the budgets of the last calls could not be compared", slog.Any("error", err))
+	}
+}
+
+// closing returns a context for what must be stored although ctx may be over.
+func closing(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), closingTime)
 }
 
 // raiseDue raises the alerts of the calls that were noted. Where that fails, they are
@@ -150,7 +167,9 @@ func (h *Hooks) wanting(t Type) (list []*receiver) {
 
 // finish marks an alert as delivered. Where that fails, the alert is delivered again.
 func (h *Hooks) finish(ctx context.Context, id string) {
-	if err := h.cfg.Alerts.Done(ctx, id); err != nil && ctx.Err() == nil {
+	limited, cancel := closing(ctx)
+	defer cancel()
+	if err := h.cfg.Alerts.Done(limited, id); err != nil {
 		h.cfg.Logger.WarnContext(ctx, "an alert could not be marked as delivered", slog.String("event", id), slog.Any("error", err))
 		return
 	}

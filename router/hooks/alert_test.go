@@ -3,6 +3,7 @@ package hooks_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -119,7 +120,7 @@ func TestTheWatchIsBounded(t *testing.T) {
 	h := s.hooks(t, hooks.Config{Receivers: receivers(&inbox{})})
 	paid := &router.Leg{Attempts: []router.AttemptRecord{{Billed: true, Cost: 1}}}
 	for i := range hooks.MostNoted + 10 {
-		p := router.Principal{Account: fmt.Sprint(i)}
+		p := router.Principal{Account: strconv.Itoa(i)}
 		s.call(t, h, router.Call{Principal: p, Budgets: []router.Budget{credits}, Report: router.Report{Legs: []*router.Leg{paid}}})
 	}
 	assert.Equal(t, hooks.MostNoted, h.Noted())

@@ -2,7 +2,6 @@ package hooks_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"testing"
 
@@ -16,7 +15,7 @@ import (
 func BenchmarkIntercept(b *testing.B) {
 	s := newSite()
 	h, err := hooks.New(hooks.Config{
-		Receivers: receivers(&inbox{}), Ledger: s.Ledger, Alerts: s.Alerts, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Receivers: receivers(&inbox{}), Ledger: s.Ledger, Alerts: s.Alerts, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(b, err)
 	leg := &router.Leg{Attempts: []router.AttemptRecord{{Billed: true, Cost: 1}}}

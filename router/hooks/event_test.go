@@ -133,12 +133,13 @@ func TestChangesHoldNoValues(t *testing.T) {
 	assert.Equal(t, hooks.Actor{Account: "acme", Member: "ann", KeyHash: "k1"}, got.By)
 }
 
-// TestFuncsGetTheirKind: a nil function ignores its events.
+// TestFuncsGetTheirKind: and Handle returns their errors. A nil function ignores its
+// events.
 func TestFuncsGetTheirKind(t *testing.T) {
 	var got []hooks.Type
 	note := func(e hooks.Event) error {
 		got = append(got, e.Data.Type())
-		return nil
+		return errDown
 	}
 	f := hooks.Funcs{
 		Budget:  func(_ context.Context, e hooks.Event, _ hooks.Budget) error { return note(e) },
@@ -148,7 +149,7 @@ func TestFuncsGetTheirKind(t *testing.T) {
 	}
 	all := samples()
 	for _, of := range hooks.Types() {
-		require.NoError(t, f.Handle(t.Context(), all[of]))
+		require.ErrorIs(t, f.Handle(t.Context(), all[of]), errDown)
 		require.NoError(t, hooks.Funcs{}.Handle(t.Context(), all[of]))
 	}
 	assert.Equal(t, hooks.Types(), got)

@@ -3,7 +3,6 @@ package hooks_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -44,7 +43,7 @@ func newSite() *site { return &site{Set: memory.New(), now: noon} }
 func (s *site) hooks(t require.TestingT, cfg hooks.Config) *hooks.Hooks {
 	cfg.Ledger, cfg.Alerts = s.Ledger, s.Alerts
 	cfg.Now = func() time.Time { return s.now }
-	cfg.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	cfg.Logger = slog.New(slog.DiscardHandler)
 	h, err := hooks.New(cfg)
 	require.NoError(t, err)
 	return h

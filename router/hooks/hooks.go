@@ -130,8 +130,9 @@ func (h *Hooks) wants(types ...Type) bool {
 }
 
 // Run delivers events until ctx ends, and returns when every handler has returned. Call
-// it once, in a goroutine of its own. Events that then wait are lost, except alerts of
-// budgets; the log says how many.
+// it once, in a goroutine of its own. Events that then wait are lost, and the log says how
+// many. Alerts of budgets are not: what the last calls have reached is stored before Run
+// returns, which takes five seconds at most.
 func (h *Hooks) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer work.Wait()

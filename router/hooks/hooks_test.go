@@ -100,6 +100,37 @@ func TestRunComparesAtEachInterval(t *testing.T) {
 	})
 }
 
+// TestTheLastCallsOfAProcessAreNotForgotten: what they have reached is stored when Run
+// ends, and another process delivers it.
+func TestTheLastCallsOfAProcessAreNotForgotten(t *testing.T) {
+	s, in := newSite(), &inbox{}
+	h := s.hooks(t, hooks.Config{Receivers: receivers(&inbox{}), Percents: []int{50}})
+	s.spend(t, h, ann, 9*router.Dollar, keyLimit)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	h.Run(ctx)
+	settle(t, s.hooks(t, hooks.Config{Receivers: receivers(in)}))
+	assert.Len(t, in.budgets(), 1)
+}
+
+// TestAnAlertDeliveredAtTheEndIsDone: Run ends while a handler has the alert, which is not
+// delivered again.
+func TestAnAlertDeliveredAtTheEndIsDone(t *testing.T) {
+	s, in := newSite(), &inbox{}
+	ctx, stop := context.WithCancel(t.Context())
+	last := handler(func(context.Context, hooks.Event) error {
+		stop()
+		return nil
+	})
+	h := s.hooks(t, hooks.Config{Receivers: receivers(last), Percents: []int{50}})
+	s.spend(t, h, ann, 9*router.Dollar, keyLimit)
+	require.NoError(t, h.Compare(ctx))
+	require.True(t, h.HandleNext(ctx, 0))
+	s.wait(hooks.AlertLease)
+	settle(t, s.hooks(t, hooks.Config{Receivers: receivers(in)}))
+	assert.Empty(t, in.budgets())
+}
+
 // TestReceiversGetTheTypesTheyWant: and nothing else enters their queue.
 func TestReceiversGetTheTypesTheyWant(t *testing.T) {
 	s, some, all := newSite(), &inbox{}, &inbox{}

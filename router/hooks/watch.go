@@ -75,7 +75,11 @@ func (w *watch) note(c *router.Call) {
 	at := caller{c.Principal, c.Admitted.Unix() / day}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.add(at, note{c.Admitted, c.Budgets, refused})
+	budgets := w.noted[at].budgets
+	if !slices.Equal(budgets, c.Budgets) {
+		budgets = slices.Clone(c.Budgets) // they are the call's
+	}
+	w.add(at, note{c.Admitted, budgets, refused})
 }
 
 // add adds a note. The caller holds w.mu.
@@ -235,6 +239,7 @@ func (h *Hooks) compare(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
+			h.raiseLast(ctx)
 			return
 		case <-ticks.C:
 			if err := h.alert(ctx); err != nil && ctx.Err() == nil {

@@ -100,6 +100,12 @@ func New(cfg Config) (*Hook, error) {
 	return &Hook{cfg: cfg, url: u.String(), keys: keys, client: client}, nil
 }
 
+// String returns a text without the address and the secrets.
+func (*Hook) String() string { return "webhook" }
+
+// GoString returns the same.
+func (*Hook) GoString() string { return "webhook" }
+
 // Handle implements [hooks.Handler]: it sends the event until the receiver answers with
 // a 2xx status, the attempts are used up or ctx ends. After a 410 it does not try again.
 func (h *Hook) Handle(ctx context.Context, e hooks.Event) error {
@@ -162,7 +168,7 @@ func (h *Hook) send(ctx context.Context, id string, body []byte) (time.Duration,
 	case err != nil:
 		return 0, errSend
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	_, _ = io.CopyN(io.Discard, res.Body, maxReplyBytes)
 	switch {
 	case res.StatusCode/100 == 2:

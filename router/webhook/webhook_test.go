@@ -241,6 +241,10 @@ func TestNewRefuses(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 		require.NotContains(t, err.Error(), "hunter2")
 	}
-	shown := fmt.Sprintf("%v %+v", webhook.Config{Secrets: secrets}, webhook.Config{Secrets: secrets})
+	cfg := webhook.Config{URL: "https://host/hunter2", Secrets: secrets}
+	hook, err := webhook.New(cfg)
+	require.NoError(t, err)
+	shown := fmt.Sprintf("%v %+v %#v %v %+v", hook, hook, hook, cfg.Secrets, cfg.Secrets)
 	assert.NotContains(t, shown, "whsec_")
+	assert.NotContains(t, shown, "hunter2")
 }
