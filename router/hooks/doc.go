@@ -5,12 +5,11 @@
 // [Receiver] has a bounded queue and a goroutine of its own, which [Hooks.Run] owns. Where
 // the queue is full, the event is dropped and counted.
 //
-// How sure a delivery is depends on the event. Alerts of budgets are kept in an
-// [AlertStore] until every receiver has handled them. They are raised once for each window
-// of a budget and each percentage, however many processes share the store, and are
-// delivered at least once: a receiver may see one again after a crash, under the same
-// [Event.ID]. All other events are in memory only. A process that ends loses those of its
-// queue, and logs how many.
+// Alerts of budgets are kept in an [AlertStore] until every receiver has handled them. An
+// alert is raised once for each window of a budget and each percentage, however many
+// processes share the store. It is delivered at least once: after a crash, or after a
+// handler failed, a receiver may get it again under the same [Event.ID]. All other events
+// are in memory only. A process that ends loses those of its queues, and logs how many.
 //
 // No event holds a state, an instruction, an answer or a secret. docs/events.md describes
 // their JSON. Package webhook sends them over HTTP.

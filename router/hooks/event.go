@@ -40,11 +40,11 @@ type Event struct {
 // Data is the content of an event: [Budget], [Outage], [Overrun] or [Change].
 type Data interface{ Type() Type }
 
-// Budget says how full a budget is. The owner is the one of these whose spending the
-// budget limits; fields that do not identify it are "".
+// Budget says how full a budget is. Owner says whose spending the budget limits; of
+// Workspace, Member and KeyHash, those that do not identify the owner are "".
 type Budget struct {
 	Account   string     `json:"account"`
-	Workspace string     `json:"workspace_id,omitempty"` // of a workspace or a key
+	Workspace string     `json:"workspace_id,omitempty"`
 	Member    string     `json:"member,omitempty"`
 	KeyHash   string     `json:"key_hash,omitempty"`
 	Owner     string     `json:"owner"`    // account, workspace, member or key

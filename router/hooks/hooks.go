@@ -144,9 +144,8 @@ func (h *Hooks) Run(ctx context.Context) {
 	}
 }
 
-// Counts says what became of a receiver's events since the hooks were made. Its sum is
-// the number of events that the receiver wanted; an alert that is delivered again counts
-// again.
+// Counts says what became of a receiver's events since the hooks were made. An alert that
+// is delivered again counts again.
 type Counts struct {
 	Receiver  string
 	Delivered int64
@@ -167,7 +166,7 @@ func (h *Hooks) Counts() []Counts {
 	return list
 }
 
-// emit passes an event that is in memory only to the queues of those who want it.
+// emit queues an event that is in memory only, for each receiver that wants its type.
 func (h *Hooks) emit(at time.Time, data Data) {
 	id := h.cfg.NewID()
 	e := Event{ID: "evt_" + hex.EncodeToString(id[:]), At: at, Data: data}

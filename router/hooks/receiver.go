@@ -71,7 +71,7 @@ func (r *receiver) run(ctx context.Context) {
 
 func (r *receiver) handle(ctx context.Context, d delivery) {
 	if !d.until.IsZero() && !r.now().Before(d.until) {
-		return // due again, and perhaps delivered by another process
+		return // the alert is due again; another process may have delivered it
 	}
 	limited, cancel := context.WithTimeout(ctx, handleTime)
 	defer cancel()

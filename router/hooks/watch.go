@@ -62,8 +62,8 @@ func newWatch(cfg Config) *watch {
 	}
 }
 
-// note remembers the budgets of a call that was charged or refused. Beyond mostNoted
-// callers it drops the call; the next call of the caller is noted.
+// note remembers the budgets of a call that was charged or refused. While mostNoted callers
+// wait for the next comparison, calls of further ones are not noted.
 func (w *watch) note(c *router.Call) {
 	if len(c.Budgets) == 0 || c.DryRun {
 		return
