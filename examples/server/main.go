@@ -179,11 +179,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err == nil {
 		o.receivers, err = b.receivers(c)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "server: configuration: %s: %v\n", place, err)
 		return exitUsage
-	case o.check:
+	}
+	warnings = append(warnings, stagesWarnings(catalog)...)
+	if o.check {
 		c.report(catalog, place, warnings, stdout)
 		return exitOK
 	}
