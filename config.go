@@ -31,6 +31,7 @@ var joints = map[string][]string{
 	"Keys":       {"Store", "Ledger", "Directory", "Now", "NewID"},
 	"Presets":    {"Store", "Workspace", "Now", "NewID"},
 	"Guardrails": {"Store", "Workspace", "DefaultOf", "Key", "IsMember", "Model", "Provider", "Now", "NewID"},
+	"Hooks":      {"Ledger", "Alerts", "Logger", "Now", "NewID"},
 }
 
 // withDefaults checks cfg and fills in the defaults.
@@ -96,7 +97,7 @@ func (cfg Config) withStores() (Config, error) {
 	}
 	set := reflect.ValueOf(cfg.Stores)
 	for i := range set.NumField() {
-		if name := set.Type().Field(i).Name; name != "Audit" && name != "Pruner" && set.Field(i).IsNil() {
+		if name := set.Type().Field(i).Name; name != "Audit" && name != "Pruner" && name != "Alerts" && set.Field(i).IsNil() {
 			return cfg, fmt.Errorf("%w: Stores.%s is missing; take that of memory.New() if it need not last", ErrConfig, name)
 		}
 	}

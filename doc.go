@@ -20,6 +20,8 @@
 //     providers over HTTP. router/similarity is a model that runs in the process.
 //     router/routertest scripts providers for tests and is the suite that a
 //     provider must pass.
+//   - router/hooks reports budgets that fill up, outages and changes; router/webhook
+//     sends these events over HTTP.
 //   - keys, organization, presets, guardrails and activity are one policy each.
 //   - httpapi is the HTTP interface, for any mux.
 //   - store is the set of what a service stores. store/memory, store/sqlite and

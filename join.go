@@ -43,6 +43,7 @@ func (s *Service) policies(cfg Config) []router.Interceptor {
 			s.Guardrails.Intercept,
 		},
 		own.AfterPolicies,
+		[]router.Interceptor{s.Hooks.Intercept},
 		[]router.Interceptor{s.Activity.Intercept},
 		own.Last,
 	)

@@ -28,6 +28,8 @@ const (
 // them. They count as spent, because the upstream may have been reached. Without Run
 // such holds reduce their budgets for ever.
 //
+// Run delivers the events of [Config.Hooks].
+//
 // At the start and every hour Run deletes rows older than [Config.Retention], in
 // small batches. It rests after each batch for three times as long as the batch
 // took, and for 10 s at most.
@@ -35,6 +37,7 @@ func (s *Service) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer work.Wait()
 	work.Go(func() { every(ctx, expireEvery, s.expire) })
+	work.Go(func() { s.Hooks.Run(ctx) })
 	if s.retention > 0 {
 		work.Go(func() {
 			s.prune(ctx)

@@ -17,6 +17,7 @@ import (
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/presets"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/hooks"
 	"github.com/signalbox/signalbox/store"
 )
 
@@ -28,7 +29,8 @@ var ErrConfig = errors.New("signalbox: invalid configuration")
 type Config struct {
 	Catalog *router.Catalog // required
 	// Stores holds all data. The zero value means memory.New(), whose data ends
-	// with the process. In any other Set only Audit and Pruner may be nil.
+	// with the process. In any other Set only Audit, Pruner and Alerts may be
+	// nil.
 	Stores store.Set
 	// SealingKeys encrypt the provider credentials that accounts store. Each has
 	// 32 bytes. The first one encrypts; every one of them decrypts. They are
@@ -54,6 +56,9 @@ type Config struct {
 	Keys       keys.Config
 	Presets    presets.Config
 	Guardrails guardrails.Config
+	// Hooks has the receivers of alerts of budgets, outages and changes. They need
+	// [Service.Run].
+	Hooks hooks.Config
 }
 
 // Interceptors are the program's own policies, by their place among those of the
@@ -81,6 +86,7 @@ type Service struct {
 	Presets      *presets.Service
 	Guardrails   *guardrails.Service
 	Activity     *activity.Service
+	Hooks        *hooks.Hooks
 	API          *httpapi.Handler
 	// Handler serves API under /api/v1, API.Alpha() under /api/alpha and
 	// API.Native() under /v1.
@@ -103,6 +109,9 @@ func New(cfg Config) (*Service, error) {
 		cfg.Stores.Ledger = cfg.Metrics.Ledger(cfg.Stores.Ledger)
 	}
 	s := &Service{stores: cfg.Stores, retention: cfg.Retention, logger: cfg.Logger, now: cfg.Now}
+	if err := s.joinHooks(&cfg); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
 	for _, join := range []func(Config) error{s.joinServices, s.joinRouter, s.joinAPI} {
 		if err := join(cfg); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrConfig, err)

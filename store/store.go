@@ -10,11 +10,12 @@ import (
 	"github.com/signalbox/signalbox/organization"
 	"github.com/signalbox/signalbox/presets"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/hooks"
 )
 
-// Set has one store for each consumer. Audit and Pruner are optional; signalbox.New
-// requires all other fields, or the zero Set, for which it makes stores in memory. Write a
-// Set with field names, because minor versions add fields.
+// Set has one store for each consumer. Audit, Pruner and Alerts are optional;
+// signalbox.New requires all other fields, or the zero Set, for which it makes stores in
+// memory. Write a Set with field names, because minor versions add fields.
 type Set struct {
 	Activity     activity.Store
 	Keys         keys.Store
@@ -24,5 +25,6 @@ type Set struct {
 	Ledger       router.Ledger
 	Organization organization.Store
 	Credentials  keys.CredentialStore
-	Pruner       Pruner // nil: nothing is ever deleted
+	Pruner       Pruner           // nil: nothing is ever deleted
+	Alerts       hooks.AlertStore // required only where alerts of budgets are wanted
 }

@@ -21,6 +21,7 @@ type config struct {
 	Models    []modelConfig    `json:"models"`
 	Endpoints []endpointConfig `json:"endpoints"`
 	Routing   routingConfig    `json:"routing"`
+	Webhooks  []webhookConfig  `json:"webhooks"`
 }
 
 // routingConfig switches on what is off by default.

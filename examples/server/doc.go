@@ -280,4 +280,17 @@
 //	                 the same, at no cost; {} has the defaults. A call that demands zero
 //	                 retention is neither shared nor remembered. Absent: nothing is
 //	                 remembered
+//
+// A fifth, "webhooks", is a list of addresses to which events are sent, as
+// docs/events.md describes them:
+//
+//	name             for the log; default: its place in the list
+//	url              where to send them; https and a public address unless private
+//	secret_env       name of the environment variable that holds the signing secret,
+//	                 "whsec_" and the base64 of 24 to 64 random bytes; several while it
+//	                 is rotated, separated by spaces. If the variable is unset or empty
+//	                 the webhook is disabled with a warning
+//	events           the types that are sent, such as budget.reached; default: all
+//	private          whether http, loopback and other addresses that are not public
+//	                 are allowed; default false
 package main

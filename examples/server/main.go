@@ -20,6 +20,7 @@ import (
 
 	"github.com/signalbox/signalbox"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/hooks"
 )
 
 // Exit statuses.
@@ -57,6 +58,7 @@ type options struct {
 	limits                 limits
 	abandoned              router.Abandon
 	routing                routingConfig // of the configuration file
+	receivers              []hooks.Receiver
 	check                  bool
 	origins                string // separated by commas
 	creditsURL             string
@@ -186,7 +188,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	o.routing = c.Routing
 	place := cmp.Or(o.config, "built-in catalog")
 	var warnings []string
-	catalog, err := builder{getenv: getenv, warn: func(line string) { warnings = append(warnings, line) }}.catalog(c)
+	b := builder{getenv: getenv, warn: func(line string) { warnings = append(warnings, line) }}
+	catalog, err := b.catalog(c)
+	if err == nil {
+		o.receivers, err = b.receivers(c)
+	}
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "server: configuration: %s: %v\n", place, err)
 		return exitUsage

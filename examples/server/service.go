@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox/signalbox/httpapi"
 	"github.com/signalbox/signalbox/keys"
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/router/hooks"
 	"github.com/signalbox/signalbox/router/prommetrics"
 )
 
@@ -54,6 +55,7 @@ func newService(
 		Now:       now,
 		Router:    routing,
 		Keys:      keys.Config{Rates: o.limits.rates},
+		Hooks:     hooks.Config{Receivers: o.receivers},
 		API: httpapi.Config{
 			Origins: o.originList(), CreditsURL: o.creditsURL,
 			MaxInFlightBytes: int64(o.limits.bodies), MaxInFlightPerKey: int64(o.limits.keyBodies),

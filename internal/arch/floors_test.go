@@ -19,7 +19,7 @@ var floors = [][]string{
 	{"systemone"},
 	{"internal/split"},
 	{"router"},
-	{"guardrails/content", "internal/cache", "internal/openai", "internal/upstream", "internal/uselite", "internal/wordvec"},
+	{"guardrails/content", "internal/cache", "internal/openai", "internal/upstream", "internal/uselite", "internal/wordvec", "router/hooks"},
 	{"router/...", "keys", "organization", "presets", "activity", "guardrails"},
 	{"internal/sqldb", "store", "httpapi"},
 	{"internal/sqlledger"},
@@ -36,7 +36,7 @@ var floors = [][]string{
 var onlyIn = map[string][]string{
 	"net/http": {
 		".", "httpapi", "internal/upstream", "internal/sdktest", "examples/...",
-		"router/systemonehttp", "router/openaidecisions", "router/geminidecisions", "router/routertest",
+		"router/systemonehttp", "router/openaidecisions", "router/geminidecisions", "router/routertest", "router/webhook",
 	},
 	"database/sql":                      {"store/sqlite", "examples/..."},
 	"github.com/jackc/pgx/v5":           {"store/postgres", "internal/pgtest", "examples/..."},

@@ -11,6 +11,7 @@ func Set(db sqldb.DB) store.Set {
 	used := sqlledger.NewActivity(db)
 	return store.Set{
 		Activity:     used,
+		Alerts:       NewAlerts(db),
 		Audit:        NewAudit(db),
 		Credentials:  NewCredentials(db),
 		Guardrails:   NewGuardrails(db),

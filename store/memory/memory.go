@@ -10,6 +10,7 @@ func New() store.Set {
 	ledger := newLedger(activity)
 	return store.Set{
 		Activity:     activity,
+		Alerts:       newAlertStore(),
 		Keys:         newKeyStore(audit.record, &ledger.book),
 		Guardrails:   newGuardrailStore(audit.record, &ledger.book),
 		Audit:        audit,

@@ -43,6 +43,7 @@ func Run(t *testing.T, open Open) {
 		{"Presets", testPresets},
 		{"Credentials", testCredentials},
 		{"Pruner", testPruner},
+		{"Alerts", testAlerts},
 	} {
 		t.Run(suite.name, func(t *testing.T) { suite.run(t, open) })
 	}

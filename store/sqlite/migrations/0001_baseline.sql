@@ -348,3 +348,18 @@ CREATE TABLE {replies} (
 
 CREATE INDEX {replies_by_caller} ON {replies} (account, key_hash, made);
 CREATE INDEX {replies_by_age} ON {replies} (made);
+
+-- Alerts of budgets, each raised once. Due is when one may be taken for delivery; without it the
+-- alert is delivered. Taker is the ID of the call that took it last. One that expires is
+-- forgotten then.
+CREATE TABLE {alerts} (
+	id      TEXT NOT NULL PRIMARY KEY,
+	event   TEXT NOT NULL,
+	raised  INTEGER NOT NULL,
+	due     INTEGER,
+	taker   TEXT,
+	expires INTEGER
+) STRICT;
+
+CREATE INDEX {alerts_due} ON {alerts} (due) WHERE due IS NOT NULL;
+CREATE INDEX {alerts_expire} ON {alerts} (expires) WHERE expires IS NOT NULL;
