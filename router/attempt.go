@@ -55,7 +55,12 @@ func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted a
 		Endpoint: s.endpoint, Model: by.Model(), Provider: s.provider.Name,
 		Credential: by.Credential, Started: r.cfg.Now(),
 	}
-	reply, err := s.provider.Client.Decide(limited, w.out.attempt(s, by.Credential, deadline))
+	out := w.out.attempt(s, by.Credential, deadline)
+	if trace := w.call.AttemptTrace; trace != nil {
+		rec.Trace = trace(s.provider.Client)
+		out.Trace = rec.Trace
+	}
+	reply, err := s.provider.Client.Decide(limited, out)
 	if errors.Is(err, ErrNotSent) {
 		return nil, "", false
 	}
