@@ -57,7 +57,7 @@ func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted a
 	}
 	out := w.out.attempt(s, by.Credential, deadline)
 	if trace := w.call.AttemptTrace; trace != nil {
-		rec.Trace = trace(s.provider.Client)
+		rec.Trace = trace(s.endpoint, s.provider.Client)
 		out.Trace = rec.Trace
 	}
 	reply, err := s.provider.Client.Decide(limited, out)

@@ -69,9 +69,9 @@ type Call struct {
 	// "/systemone"; "" for a call that the program makes itself.
 	Route string
 	// AttemptTrace, which an interceptor may set, returns the trace context of an attempt
-	// at a provider's client. It is called before each attempt, and at once where legs
-	// run at once.
-	AttemptTrace func(client Provider) TraceContext
+	// at an endpoint, whose provider has that client. It is called before each attempt,
+	// and at once where legs run at once.
+	AttemptTrace func(at *Endpoint, client Provider) TraceContext
 	// Report is filled while the call proceeds, also when it fails.
 	Report Report
 

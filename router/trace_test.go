@@ -19,7 +19,8 @@ func TestEveryAttemptHasItsOwnTrace(t *testing.T) {
 	g.upstreams["ant"].will(fails(t, "503"))
 	c := &router.Call{Request: decision(byPrice), Trace: router.TraceContext{Parent: "00-caller"}}
 	var clients []router.Provider
-	c.AttemptTrace = func(client router.Provider) router.TraceContext {
+	c.AttemptTrace = func(at *router.Endpoint, client router.Provider) router.TraceContext {
+		assert.Same(t, g.upstreams[at.Provider], client)
 		clients = append(clients, client)
 		return router.TraceContext{Parent: "own-" + strconv.Itoa(len(clients))}
 	}

@@ -59,4 +59,7 @@ func TestLinked(t *testing.T) {
 		assert.NotContains(t, ours, pkg, "the root package links no driver and no model")
 	}
 	assert.Contains(t, others, "github.com/google/uuid")
+	for _, path := range others {
+		assert.NotContains(t, path, "opentelemetry", "telemetry is linked by programs that import it")
+	}
 }
