@@ -82,7 +82,7 @@ func TestOptionalStores(t *testing.T) {
 func TestWhatJoinsThePartsIsSetByNew(t *testing.T) {
 	t.Parallel()
 	acts := map[string]string{
-		"Router":     "Timeout AttemptTimeout MaxAttempts RetryPercent RetryReserve Abandoned Limits UserKey Sessions FreeWithoutLedger Seed",
+		"Router":     "Timeout AttemptTimeout MaxAttempts RetryPercent RetryReserve Abandoned Limits UserKey Sessions FreeWithoutLedger Seed Share Remember",
 		"API":        "SignIn Brand MaxBytes MaxInFlightBytes MaxInFlightPerKey MaxInFlightPerAccount MinBodyRate DualErrors CreditsURL Origins NativeTimeout NewRequestID",
 		"Keys":       "Rates Prefix Random",
 		"Presets":    "MaxVersions MaxPresets",

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -59,6 +60,44 @@ func BenchmarkDecide(b *testing.B) {
 				reader.Reset(body)
 				w := sink{header: http.Header{}}
 				mux.ServeHTTP(&w, r)
+				if w.status != http.StatusOK {
+					b.Fatal(w.status)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkRemembered is BenchmarkDecide where every answer is remembered: the sound
+// request, and ten questions in 2 KB.
+func BenchmarkRemembered(b *testing.B) {
+	var ten []string
+	for i := range 10 {
+		ten = append(ten, fmt.Sprintf(`"q%d":{"type":"noul","instructions":"Is this ticket about subject number %d of the list, and is it urgent?",`+
+			`"criteria":{"true":"the customer says so","false":"anything else"}}`, i, i))
+	}
+	body := kilobyte()
+	from, to := strings.Index(body, `"questions":{`), strings.LastIndex(body, "}}")
+	require.Positive(b, from)
+	for name, body := range map[string]string{
+		"sound": body,
+		"ten":   body[:from] + `"questions":{` + strings.Join(ten, ",") + body[to:],
+	} {
+		b.Run(name, func(b *testing.B) {
+			q, err := systemone.Decoder{}.Decode([]byte(body))
+			require.NoError(b, err)
+			provider := &ready{answer(q)}
+			g := newRig(b, quiet, func(_ *httpapi.Config, c *router.Config) {
+				c.Catalog, c.Remember = newCatalog(b, provider, provider), &router.Remembering{}
+			})
+			r := g.request(b, http.MethodPost, "/systemone", "", "inference")
+			reader := strings.NewReader(body)
+			r.Body, r.ContentLength = io.NopCloser(reader), int64(len(body))
+			b.ReportAllocs()
+			for b.Loop() {
+				reader.Reset(body)
+				w := sink{header: http.Header{}}
+				g.handler.ServeHTTP(&w, r)
 				if w.status != http.StatusOK {
 					b.Fatal(w.status)
 				}

@@ -53,8 +53,13 @@ func (x *exchange) fallbackHeaders(h http.Header) {
 	}
 }
 
-// modelOf returns the dated model of a leg's last attempt.
-func modelOf(l *router.Leg) string { return l.Attempts[len(l.Attempts)-1].Model.Permaslug }
+// modelOf returns the dated model that answered a leg.
+func modelOf(l *router.Leg) string {
+	if l.Remembered != nil {
+		return l.Remembered.Model().Permaslug
+	}
+	return l.Attempts[len(l.Attempts)-1].Model.Permaslug
+}
 
 // triggering returns the questions because of which a group was asked, as a JSON array
 // in percent-encoding, and whether some did not fit.

@@ -18,8 +18,9 @@ type metadataLeg struct {
 	TriggeredBy []string          `json:"triggered_by"` // names of questions
 	Attempts    []int             `json:"attempts"`     // indexes of the call's attempts
 	Outcome     legOutcome        `json:"outcome"`
-	Kept        router.KeepReason `json:"kept,omitempty"` // why earlier answers stand
-	Usage       systemone.Usage   `json:"usage"`          // of the attempts that are charged
+	Remembered  bool              `json:"remembered,omitempty"` // its answers were remembered; nothing was sent
+	Kept        router.KeepReason `json:"kept,omitempty"`       // why earlier answers stand
+	Usage       systemone.Usage   `json:"usage"`                // of the attempts that are charged
 	// Endpoints describes the plan of every leg but the first, whose plan the
 	// metadata's own member has.
 	Endpoints *metadataEndpoint `json:"endpoints,omitempty"`
@@ -35,12 +36,18 @@ const (
 
 // metadataAnswer says who gave an answer.
 type metadataAnswer struct {
-	Leg      int               `json:"leg"`
-	Attempt  int               `json:"attempt"` // index of the call's attempts
-	Endpoint string            `json:"endpoint"`
-	Model    string            `json:"model"`
-	Readout  router.Readout    `json:"readout"`
-	Replaced *metadataReplaced `json:"replaced,omitempty"`
+	Leg        int                 `json:"leg"`
+	Attempt    *int                `json:"attempt,omitempty"` // index of the call's attempts; absent if remembered
+	Endpoint   string              `json:"endpoint"`
+	Model      string              `json:"model"`
+	Readout    router.Readout      `json:"readout"`
+	Remembered *metadataRemembered `json:"remembered,omitempty"`
+	Replaced   *metadataReplaced   `json:"replaced,omitempty"`
+}
+
+// metadataRemembered says how long ago a remembered answer was given.
+type metadataRemembered struct {
+	AgeMS int64 `json:"age_ms"`
 }
 
 // metadataReplaced is an answer that a later stage replaced.
@@ -57,7 +64,7 @@ func (s *server) describeLegs(m *metadataObject, r *router.Report, answered bool
 		d := &m.Legs[i]
 		*d = metadataLeg{
 			Reason: l.Reason, Asked: l.Asked(), TriggeredBy: l.TriggeredBy, Kept: l.Kept,
-			Outcome: outcomeOf(l), Usage: usageOf(l), Attempts: make([]int, len(l.Attempts)),
+			Outcome: outcomeOf(l), Usage: usageOf(l), Remembered: l.Remembered != nil, Attempts: make([]int, len(l.Attempts)),
 		}
 		if d.TriggeredBy == nil {
 			d.TriggeredBy = []string{}
@@ -70,11 +77,14 @@ func (s *server) describeLegs(m *metadataObject, r *router.Report, answered bool
 			plan := s.describePlan(l, answered)
 			d.Endpoints = &plan
 		}
+		by := l.Remembered
+		if by == nil && len(l.Plan.Candidates) > 0 {
+			by = &l.Plan.Candidates[0]
+		}
 		if n := len(l.Attempts); n > 0 {
 			d.Model, d.Provider = m.Attempts[first-1].Model, m.Attempts[first-1].Provider
-		} else if len(l.Plan.Candidates) > 0 {
-			next := &l.Plan.Candidates[0]
-			d.Model, d.Provider = next.Model().Permaslug, s.providerName(next.Endpoint.Provider)
+		} else if by != nil {
+			d.Model, d.Provider = by.Model().Permaslug, s.providerName(by.Endpoint.Provider)
 		}
 	}
 }
@@ -114,18 +124,32 @@ func describeAnswers(m *metadataObject, r *router.Report, answers systemone.Answ
 	m.Answers = make(map[string]metadataAnswer, len(answers))
 	for i := range answers {
 		from := r.Provenance(i)
-		l := r.Legs[from.Leg]
-		if from.Attempt >= len(l.Attempts) {
+		a, ok := answerBy(m, r, from)
+		if !ok {
 			continue
-		}
-		at := m.Legs[from.Leg].Attempts[from.Attempt]
-		a := metadataAnswer{
-			Leg: from.Leg, Attempt: at, Endpoint: m.Attempts[at].Endpoint, Model: m.Attempts[at].Model,
-			Readout: l.Attempts[from.Attempt].Endpoint.Readout(),
 		}
 		if was := from.Replaced; was != nil {
 			a.Replaced = &metadataReplaced{Leg: was.Leg, Answer: was.Answer.AppendJSON(nil)}
 		}
 		m.Answers[answers[i].Name] = a
 	}
+}
+
+// answerBy says who gave an answer, or false if no leg did.
+func answerBy(m *metadataObject, r *router.Report, from router.Provenance) (metadataAnswer, bool) {
+	l := r.Legs[from.Leg]
+	switch by := l.Remembered; {
+	case by != nil:
+		return metadataAnswer{
+			Leg: from.Leg, Endpoint: by.Endpoint.Tag(), Model: by.Model().Permaslug, Readout: by.Endpoint.Readout(),
+			Remembered: &metadataRemembered{from.Age.Milliseconds()},
+		}, true
+	case from.Attempt >= len(l.Attempts):
+		return metadataAnswer{}, false
+	}
+	at := m.Legs[from.Leg].Attempts[from.Attempt]
+	return metadataAnswer{
+		Leg: from.Leg, Attempt: &at, Endpoint: m.Attempts[at].Endpoint, Model: m.Attempts[at].Model,
+		Readout: l.Attempts[from.Attempt].Endpoint.Readout(),
+	}, true
 }

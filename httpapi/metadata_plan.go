@@ -47,9 +47,14 @@ func (s *server) describePlan(l *router.Leg, answered bool) metadataEndpoint {
 		Available: make([]metadataCandidate, 0, len(plan.Candidates)),
 		Excluded:  make([]metadataExclusion, 0, len(plan.Excluded)),
 	}
-	by := &router.AttemptRecord{}
-	if answered && l.Answered() {
-		by = &l.Attempts[len(l.Attempts)-1]
+	var by router.Candidate
+	switch {
+	case !answered || !l.Answered():
+	case l.Remembered != nil:
+		by = *l.Remembered
+	default:
+		last := &l.Attempts[len(l.Attempts)-1]
+		by.Endpoint, by.Credential = last.Endpoint, last.Credential
 	}
 	for _, c := range plan.Candidates {
 		m.Available = append(m.Available, metadataCandidate{

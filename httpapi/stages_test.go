@@ -34,7 +34,7 @@ func staged(tb testing.TB) option {
 		for _, e := range c.Catalog.Endpoints() {
 			endpoints = append(endpoints, *e)
 		}
-		endpoints = append(endpoints, router.Endpoint{Provider: "bee", Model: "zeta/strong", ZDR: true, Pricing: router.Pricing{Prompt: router.Dollars("5")}})
+		endpoints = append(endpoints, router.Endpoint{Provider: "bee", Model: "zeta/strong", ZDR: true, Parameters: []string{"user"}, Pricing: router.Pricing{Prompt: router.Dollars("5")}})
 		var err error
 		c.Catalog, err = router.NewCatalog(models, providers, endpoints)
 		require.NoError(tb, err)
@@ -79,6 +79,10 @@ func TestRulesOfModelsMadeOfStagesInListings(t *testing.T) {
 	g = newRig(t, staged(t))
 	zdr = g.serve(t, g.handler, g.request(t, "GET", "/endpoints/zdr", "", "inference")).Body.Bytes()
 	assert.Len(t, at(t, zdr, "data"), 1, "not again for the model made of stages")
+
+	g = newRig(t, staged(t), ruled(true, router.Rule{AllowedModels: []string{"acme/triage"}, AllowedProviders: []string{"bee"}}))
+	list = g.serve(t, g.handler, g.request(t, "GET", "/models/user", "", "inference")).Body.Bytes()
+	assert.Equal(t, []any{}, at(t, list, "data.0.supported_parameters"), "what the first entry takes")
 
 	g = newRig(t, staged(t), ruled(true, router.Rule{AllowedModels: []string{"zeta/strong"}}))
 	list = g.serve(t, g.handler, g.request(t, "GET", "/models/user", "", "inference")).Body.Bytes()

@@ -38,7 +38,8 @@ func (s *served) release() { s.tracker.inflight.Add(-1) }
 // An attempt that the caller cut short does not count against its endpoint. That is
 // one on which the caller hung up, and one that ran out of less time than the
 // program's own deadline would have given it.
-func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted allotment) (answers systemone.Answers, stop Stop, sent bool) {
+func (t *try) attempt(ctx context.Context, allotted allotment) (answers systemone.Answers, stop Stop, sent bool) {
+	w, s, by := t.walk, t.s, t.by
 	r, finish := w.router, w.router.cfg.Abandoned == AbandonFinish
 	within, given := ctx, allotted.given
 	if finish {
@@ -55,44 +56,48 @@ func (w *walk) attempt(ctx context.Context, s *served, by *Candidate, allotted a
 		Endpoint: s.endpoint, Model: by.Model(), Provider: s.provider.Name,
 		Credential: by.Credential, Started: r.cfg.Now(),
 	}
-	out := w.out.attempt(s, by.Credential, deadline)
 	if trace := w.call.AttemptTrace; trace != nil {
-		rec.Trace = trace(s.endpoint, s.provider.Client)
-		out.Trace = rec.Trace
+		t.trace = trace(s.endpoint, s.provider.Client)
+		rec.Trace = t.trace
 	}
-	reply, err := s.provider.Client.Decide(limited, out)
-	if errors.Is(err, ErrNotSent) {
+	cutShort := func() bool { return given < allotted.due || hungUp(within) }
+	lasts := func() bool { return !deadline.Before(w.deadline.end) } // the attempt ends with the call
+	var l landing
+	if t.shared {
+		l, sent = t.together(limited, func() leave { return w.leave(within, by.Endpoint, (ctx.Err() != nil || lasts()) && cutShort()) })
+	} else {
+		l, sent = t.alone(within, limited)
+	}
+	if !sent {
 		return nil, "", false
 	}
-	now := r.cfg.Now()
-	// A client may watch the deadline itself and see it pass before ctx does.
-	over := err != nil && (within.Err() != nil || limited.Err() != nil || !r.now().Before(deadline))
+	now, over := r.cfg.Now(), l.err != nil && l.left
 	rec.Duration = max(now.Sub(rec.Started), 0)
 
-	o := observation{at: now, duration: rec.Duration}
-	if err != nil {
-		o.checked = rec.fail(over, err)
+	o := observation{at: now, duration: l.duration}
+	if l.err != nil {
+		o.checked = rec.fail(over || l.late, l.err)
 	} else {
-		answers, o.checked = rec.judge(w.request, reply)
+		answers, o.checked = rec.judge(w.request, l.reply)
 	}
 	ranOut := over && rec.Class != "" && rec.Status == 0 && !rec.local()
-	cut := ranOut && (given < allotted.due || hungUp(within))
+	cut := ranOut && cutShort()
 	o.ok = rec.Class == ""
 	o.failed = !o.ok && !cut && rec.countsAgainstUptime()
 	o.tokens = rec.Usage.InputTokens + rec.Usage.OutputTokens
 	o.rest, o.class = rec.rest(), rec.Class
-	if s.tracker.record(o) {
+	if l.speaks && s.tracker.record(o) {
 		r.statistics.changes.Add(1)
 		w.turn(s)
 	}
 	switch {
 	case rec.Class == InvalidRequest, rec.refusedForSafety() && !w.shops(rec.Model):
 		stop = StopCaller
-	case answers == nil && ctx.Err() != nil, over && !deadline.Before(w.deadline.end): // both may end at one instant, the attempt's context first
+	case answers == nil && ctx.Err() != nil, over && lasts(): // both may end at one instant, the attempt's context first
 		stop = StopDeadline
 		rec.Abandoned = cut && !finish
 	}
-	w.price(&rec)
+	w.price(&rec, l.portion)
 	w.leg.Attempts = append(w.leg.Attempts, rec)
 	return answers, stop, true
 }
@@ -249,18 +254,63 @@ func hintsRest(c Class) bool {
 
 // price notes what the upstream's counts cost at list price, and what the caller is
 // charged if the attempt is billed: nothing for one that failed, and an estimate,
-// at most what is held, for one that its caller abandoned.
-func (w *walk) price(rec *AttemptRecord) {
+// at most what is held, for one that its caller abandoned. Of a shared call it notes
+// the caller's portion.
+func (w *walk) price(rec *AttemptRecord, p portion) {
+	if p.of > 1 {
+		rec.Sharers = p.of
+	}
 	if rec.Status == statusAnswered || errors.Is(rec.Err, errRefused) {
-		rec.UpstreamCost = rec.Endpoint.Pricing.Cost(rec.Usage.InputTokens, rec.Usage.OutputTokens)
-		rec.charge = priced(rec.UpstreamCost, rec.Credential)
+		cost := rec.Endpoint.Pricing.Cost(rec.Usage.InputTokens, rec.Usage.OutputTokens)
+		if p.shared() {
+			cost = rec.take(p, usedOf(cost, rec.Usage), w.most(rec.Endpoint))
+		}
+		rec.UpstreamCost = cost
+		rec.charge = priced(cost, rec.Credential)
 		w.money.spend(rec.charge)
 		return
 	}
 	if rec.Abandoned && w.router.cfg.Abandoned == AbandonEstimate {
-		rec.charge = w.money.atMost(priced(rec.Endpoint.Pricing.Cost(w.prompt, 0), rec.Credential))
+		estimate := w.estimated(rec.Endpoint)
+		own := p.part(estimate, estimate.cost)
+		rec.charge = w.money.atMost(priced(own.cost, rec.Credential))
+		w.money.spend(rec.charge)
 		if rec.charge.Total > 0 {
-			rec.Usage.InputTokens = w.prompt
+			rec.Usage.InputTokens = own.input
 		}
 	}
+}
+
+// most returns the most that the leg's questions may cost at an endpoint.
+func (w *walk) most(e *Endpoint) USD { return e.Pricing.Bound(w.money.size.at(e)) }
+
+// estimated returns what an attempt counts as whose caller ends the call.
+func (w *walk) estimated(e *Endpoint) used {
+	return used{cost: min(e.Pricing.Cost(w.prompt, 0), w.most(e)), input: w.prompt}
+}
+
+// leave says what a caller pays that leaves a shared call. One that has hung up waits
+// for the end, because nobody waits for its reply; one whose time is over must reply
+// and pays its portion of the estimate. Where an attempt that nobody else shares
+// would cost nothing, leaving does not either: charged says whether it would.
+func (w *walk) leave(within context.Context, e *Endpoint, charged bool) leave {
+	switch {
+	case !charged || w.router.cfg.Abandoned != AbandonEstimate:
+		return leave{}
+	case hungUp(within):
+		return leave{awaits: true}
+	}
+	return leave{estimate: w.estimated(e)}
+}
+
+// take replaces the attempt's usage by a portion of it and returns the portion's
+// cost. What the upstream says that it charged stays with the first caller.
+func (rec *AttemptRecord) take(p portion, whole used, most USD) USD {
+	own := p.part(whole, most)
+	u := &rec.Usage
+	u.InputTokens, u.OutputTokens, u.ReasoningTokens, u.CachedTokens = own.input, own.output, own.reasoning, own.cached
+	if p.place > 0 {
+		u.Cost = ""
+	}
+	return own.cost
 }

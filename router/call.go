@@ -204,11 +204,15 @@ type AttemptRecord struct {
 	// UpstreamCost is the list price of what the upstream counted, whether or not
 	// the caller is charged for it.
 	UpstreamCost USD
+	// Sharers is how many callers split what one upstream call used ([Config.Share]),
+	// this one included. Usage, Cost, OwnCost and UpstreamCost are this one's part. 0
+	// is an attempt for this call alone.
+	Sharers int
 	// Abandoned says that the attempt was running when its caller ended the call. A
 	// charge for it is an estimate ([Config.Abandoned]).
 	Abandoned  bool
 	UpstreamID string
-	Trace      TraceContext      // that the provider's client got
+	Trace      TraceContext      // of the attempt; a shared call has that of the caller that began it
 	Answers    systemone.Answers // as the upstream gave them, with its own confidence figures; nil on failure
 	Refused    []Refusal         // the questions that the upstream declined to answer
 	Err        error             // for the operator's log

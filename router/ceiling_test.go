@@ -23,7 +23,7 @@ func newCappedRig(t *testing.T, most float64, change func(*router.Config)) (*rig
 	c := &clock{at: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)}
 	m := triage(cascade())
 	m.MaxEscalated = most
-	return newComposedRig(t, "ant bee:N", func(cfg *router.Config) {
+	return newComposedRig(t, func(cfg *router.Config) {
 		cfg.Now = c.now
 		if change != nil {
 			change(cfg)

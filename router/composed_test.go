@@ -41,9 +41,10 @@ func (g *rig) compose(more ...router.Model) {
 	g.router.SetCatalog(c)
 }
 
-func newComposedRig(t *testing.T, endpoints string, change func(*router.Config), m router.Model) *rig {
+// newComposedRig asks judge at ant, judge-mini at bee, and a model made of them.
+func newComposedRig(t *testing.T, change func(*router.Config), m router.Model) *rig {
 	t.Helper()
-	g := newRig(t, endpoints, change)
+	g := newRig(t, "ant bee:N", change)
 	g.compose(m)
 	return g
 }
@@ -59,7 +60,7 @@ func triaged(model string, behind ...systemone.Entry) *router.Call {
 func TestAModelMadeOfStagesIsAskedByItsName(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{modelTriage, "triage", "ACME/Triage-20261122", "~acme/triage-latest"} {
-		g := newComposedRig(t, "ant bee:N", nil, triage(cascade()))
+		g := newComposedRig(t, nil, triage(cascade()))
 		c := triaged(name)
 		res, err := g.router.Decide(t.Context(), c)
 		require.NoError(t, err, name)
@@ -77,11 +78,11 @@ func TestAModelMadeOfStagesIsAskedByItsName(t *testing.T) {
 // outline describes the legs of a dry run: the group, what is asked, and of whom.
 func outline(c *router.Call) (list []string) {
 	for _, l := range c.Report.Legs {
-		text := string(l.Reason)
+		words := []string{string(l.Reason)}
 		for _, candidate := range l.Plan.Candidates {
-			text += " " + candidate.Endpoint.Tag() + ":" + candidate.Endpoint.Model
+			words = append(words, candidate.Endpoint.Tag()+":"+candidate.Endpoint.Model)
 		}
-		list = append(list, text)
+		list = append(list, strings.Join(words, " "))
 	}
 	return list
 }
@@ -127,7 +128,7 @@ func TestNamingItEqualsItsEntriesInItsPlace(t *testing.T) {
 // TestASecondMentionAddsNothing bounds how many groups a request can make.
 func TestASecondMentionAddsNothing(t *testing.T) {
 	t.Parallel()
-	g := newComposedRig(t, "ant bee:N", nil, triage(cascade()))
+	g := newComposedRig(t, nil, triage(cascade()))
 	c := triaged(modelTriage, systemone.Texts("triage", "triage-latest")...)
 	_, err := g.router.Decide(t.Context(), c)
 	require.NoError(t, err)
@@ -168,7 +169,7 @@ func TestMistakesInNamingAModelMadeOfStages(t *testing.T) {
 			[]systemone.Issue{{Path: "models.1.stages.1.when.any.1.question", Message: "must be a choice or a score"}},
 		},
 	} {
-		g := newComposedRig(t, "ant bee:N", nil, triage(c.stages))
+		g := newComposedRig(t, nil, triage(c.stages))
 		_, err := g.router.Decide(t.Context(), c.call)
 		e := fault(t, err)
 		assert.Equal(t, router.InvalidRequest, e.Class, name)
@@ -198,7 +199,7 @@ func TestListsNameModelsMadeOfStages(t *testing.T) {
 		"ignored, entries alone": {[]router.Rule{{IgnoredModels: []string{modelTriage}}}, triaged(modelM, systemone.Texts(modelN)...), []string{modelM + " " + modelN}},
 		"ignored entry":          {[]router.Rule{{AllowedModels: []string{modelTriage}, IgnoredModels: []string{modelM}}}, triaged(modelTriage), []string{"", modelN}},
 	} {
-		g := newComposedRig(t, "ant bee:N", nil, triage(cascade()))
+		g := newComposedRig(t, nil, triage(cascade()))
 		c.call.Policy, c.call.DryRun = c.rules, true
 		_, err := g.router.Decide(t.Context(), c.call)
 		if c.want == nil {
@@ -221,7 +222,7 @@ func TestListsNameModelsMadeOfStages(t *testing.T) {
 // TestUsableListsModelsMadeOfStages by the endpoints that rules allow to them.
 func TestUsableListsModelsMadeOfStages(t *testing.T) {
 	t.Parallel()
-	g := newComposedRig(t, "ant bee:N", nil, triage(cascade()))
+	g := newComposedRig(t, nil, triage(cascade()))
 	c := g.router.Catalog()
 	tags := func(rules ...router.Rule) (list []string) {
 		for _, e := range router.Usable(c, rules)[2] {
@@ -243,7 +244,7 @@ func TestARefusalNamesTheModelAsRequested(t *testing.T) {
 	t.Parallel()
 	stages := cascade()
 	stages[1].Required = true
-	g := newComposedRig(t, "ant bee:N", nil, triage(stages))
+	g := newComposedRig(t, nil, triage(stages))
 	c := triaged("triage", systemone.Texts(modelN)...)
 	c.Policy = []router.Rule{{IgnoredProviders: []string{"bee"}}}
 	_, err := g.router.Decide(t.Context(), c)

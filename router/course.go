@@ -25,6 +25,7 @@ type course struct {
 	now      time.Time
 	money    reservation
 	deadline deadline
+	memory   recollection
 	merged   merged
 	first    walk          // of the first leg, so that a plain call allocates no other
 	last     staged        // of the group asked last that did not answer everything
@@ -43,7 +44,7 @@ func (k *course) run(ctx context.Context) (_ *Result, err error) {
 	}
 	res, err := k.answers(ctx)
 	if res != nil || k.billEnded(ctx) {
-		if failed := k.money.settle(ctx, k.call, res); failed != nil {
+		if failed := k.money.settle(ctx, k.call, res, err); failed != nil {
 			k.unbill()
 			res, err = nil, Failure(failed)
 		}
@@ -52,6 +53,7 @@ func (k *course) run(ctx context.Context) (_ *Result, err error) {
 		k.router.tellOutages(ctx, k.call, k.turned...)
 	}
 	if res != nil {
+		k.remember(ctx)
 		k.pin(ctx)
 		k.router.kept.note(k.call.Report.Legs)
 	}
@@ -117,17 +119,18 @@ func (k *course) escalate(ctx context.Context, g int) error {
 	} else {
 		out = k.cap(g, ask, by)
 	}
+	if !k.call.Report.sent(before) { // also where every answer was remembered
+		k.withdraw(g)
+	}
 	if out.kept == "" {
 		return nil
-	}
-	if !k.call.Report.sent(before) {
-		k.withdraw(g)
 	}
 	k.last = out
 	switch {
 	case hungUp(ctx) && k.merged.given < len(k.merged.questions):
 		return k.failure()
 	case k.groups[g].required && len(by) > 0:
+		k.call.Report.Stopped = out.stop
 		return out.err
 	}
 	if k.stays(ask, before) {
@@ -158,13 +161,18 @@ func (k *course) due(g *group) (ask []int32, by []string) {
 }
 
 // required returns an error where a group that the request requires has no endpoint
-// at all, before anything is sent.
+// at all, before anything is sent. What a condition will find is not known by then: an
+// endpoint for any of the questions suffices.
 func (k *course) required(ctx context.Context) error {
 	for g := range k.groups {
 		if g == 0 || k.alone || !k.groups[g].required {
 			continue
 		}
-		plan, _ := k.plan(ctx, g, k.shape, nil)
+		shape := k.shape
+		if k.groups[g].scope != systemone.ScopeAll {
+			_, shape = k.part(nil)
+		}
+		plan, _ := k.plan(ctx, g, shape, nil)
 		if err := plan.Err(k.names(g)); err != nil { // the group's own names: the others may be asked
 			return err
 		}

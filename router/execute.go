@@ -43,8 +43,8 @@ func (r *Router) answer(ctx context.Context, c *Call) (*Result, error) {
 		alone:  c.Request.Provider != nil && c.Request.Provider.AllowFallbacks != nil && !*c.Request.Provider.AllowFallbacks,
 		whole:  c.Request.Routing != nil && c.Request.Routing.Split == systemone.SplitNever,
 		shape:  ShapeOf(c.Request), stats: c.world.stats(now),
-		deadline: r.deadline(ctx, c),
-		limits:   c.world.limited(groups),
+		deadline: r.deadline(ctx, c), memory: r.recollection(c),
+		limits: c.world.limited(groups),
 	}
 	k.money.prepare(r, c, now)
 	if len(c.outages) > 0 && r.statistics.outages.due.CompareAndSwap(true, false) {

@@ -30,13 +30,13 @@ func (c *Catalog) groupsOf(q *systemone.Request, room []group) ([]group, error) 
 	}
 	r.groups[0].models = make([]ModelRef, 0, 1+len(q.Models))
 	if q.Model != "" {
-		r.add(&systemone.Entry{Model: q.Model}, "model")
+		r.add(&systemone.Entry{Model: q.Model}, modelMember)
 	}
 	for i := range q.Models {
 		if r.full() {
 			break
 		}
-		r.add(&q.Models[i], "models."+strconv.Itoa(i))
+		r.add(&q.Models[i], member(i))
 	}
 	return r.groups, r.err()
 }
@@ -65,6 +65,18 @@ func modelsOf(groups []group) []ModelRef {
 
 const mustBePlain = " is made of stages and must be a plain name"
 
+// member is where a request names a model: an index of models, or modelMember.
+type member int
+
+const modelMember member = -1
+
+func (m member) path() string {
+	if m == modelMember {
+		return "model"
+	}
+	return "models." + strconv.Itoa(int(m))
+}
+
 // resolution collects the models that names mean, and the names that mean none.
 type resolution struct {
 	catalog   *Catalog
@@ -76,7 +88,7 @@ type resolution struct {
 }
 
 // add adds an entry of the request; one with a condition begins a group.
-func (r *resolution) add(e *systemone.Entry, path string) {
+func (r *resolution) add(e *systemone.Entry, at member) {
 	if r.named++; e.When != nil && r.named > 1 {
 		r.begin(e, nil)
 	}
@@ -84,21 +96,21 @@ func (r *resolution) add(e *systemone.Entry, path string) {
 	ref, problem := r.catalog.resolve(e.Model)
 	switch {
 	case problem != "":
-		r.refuse(clip(e.Model)+" is not a valid model ID", systemone.Issue{Path: path, Message: problem})
+		r.refuse(clip(e.Model)+" is not a valid model ID", systemone.Issue{Path: at.path(), Message: problem})
 	case !ref.Model.composed():
 		r.put(ref, e)
 	case *e != systemone.Entry{Model: e.Model}: // an object, which has the name in a member
-		r.refuse("", systemone.Issue{Path: path + ".model", Message: ref.Model.ID + mustBePlain})
+		r.refuse("", systemone.Issue{Path: at.path() + ".model", Message: ref.Model.ID + mustBePlain})
 	case ref.Sort != "":
-		r.refuse("", systemone.Issue{Path: path, Message: ref.Model.ID + mustBePlain})
+		r.refuse("", systemone.Issue{Path: at.path(), Message: ref.Model.ID + mustBePlain})
 	default:
-		r.expand(ref.Model, path)
+		r.expand(ref.Model, at)
 	}
 }
 
 // expand adds the entries of a model made of stages, as if they stood in its place.
 // A second mention of the model adds nothing.
-func (r *resolution) expand(m *Model, path string) {
+func (r *resolution) expand(m *Model, at member) {
 	if slices.Contains(r.expanded, m) {
 		return
 	}
@@ -107,7 +119,7 @@ func (r *resolution) expand(m *Model, path string) {
 		err := systemone.CheckConditions("stages", m.Stages, r.questions)
 		if invalid, ok := errors.AsType[*systemone.InvalidError](err); ok {
 			for _, issue := range invalid.Issues {
-				r.refuse("", systemone.Issue{Path: path + "." + issue.Path, Message: issue.Message})
+				r.refuse("", systemone.Issue{Path: at.path() + "." + issue.Path, Message: issue.Message})
 			}
 		}
 	}

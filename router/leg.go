@@ -3,6 +3,7 @@ package router
 import (
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/signalbox/signalbox/systemone"
 )
@@ -22,6 +23,9 @@ type Leg struct {
 	Attempts    []AttemptRecord
 	Skipped     []Skip  // candidates that were passed over, in the order of the plan
 	Bounds      []Bound // of a dry run, by index of the plan's candidates; nil otherwise
+	// Remembered is the candidate whose remembered answers the leg has
+	// ([Config.Remember]). Nothing was sent for such a leg. Nil for any other.
+	Remembered *Candidate
 	// Kept says why earlier answers stand although the leg was to replace them; ""
 	// where it replaced them all, where there were none, and where the call failed
 	// because of the leg. Of a dry run it says why the leg could not be asked.
@@ -48,7 +52,9 @@ func (l *Leg) Asked() []string {
 // Provenance says where an answer of a call comes from.
 type Provenance struct {
 	Leg     int // index in Report.Legs
-	Attempt int // index in the leg's Attempts
+	Attempt int // index in the leg's Attempts; -1 for a remembered answer
+	// Age is how long ago a remembered answer was given.
+	Age time.Duration
 	// Replaced is the earlier answer that this one replaced, or nil.
 	Replaced *Replaced
 }
@@ -60,10 +66,11 @@ type Replaced struct {
 	Answer systemone.Answer
 }
 
-// Answered reports whether an attempt of the leg gave answers.
+// Answered reports whether an attempt of the leg gave answers, or its answers were
+// remembered.
 func (l *Leg) Answered() bool {
 	n := len(l.Attempts)
-	return n > 0 && l.Attempts[n-1].Class == ""
+	return l.Remembered != nil || n > 0 && l.Attempts[n-1].Class == ""
 }
 
 // Attempts returns all attempts of the call: those of the first leg, then those of
@@ -84,7 +91,7 @@ func (r *Report) Attempts() iter.Seq[*AttemptRecord] {
 // asked next. It is false for all legs of a call that failed and is not charged, and
 // for the sheets of a split group that failed as a whole.
 func (l *Leg) Used() bool {
-	return l.Answered() && l.Attempts[len(l.Attempts)-1].Billed
+	return l.Remembered != nil || l.Answered() && l.Attempts[len(l.Attempts)-1].Billed
 }
 
 // Escalated returns how many stages behind the first have answered something.

@@ -13,6 +13,7 @@ type merged struct {
 	whole     Provenance        // of all answers, while sources is nil
 	sources   []Provenance      // by index of the questions; nil while one attempt gave all answers
 	declined  []declined        // of the same; nil where no refusal is an answer
+	replaced  []Replaced        // room for answers that are replaced
 }
 
 // declined is a question that an upstream refused, in its words.
@@ -34,6 +35,9 @@ func (m *merged) take(from Provenance, answers systemone.Answers) {
 // takeEach adds answers of several attempts, in the order of the questions.
 func (m *merged) takeEach(answers systemone.Answers, from func(question string) Provenance) {
 	m.spread()
+	if m.given > 0 {
+		m.replaced = make([]Replaced, 0, len(answers)) // sources point into the old one
+	}
 	for i := range m.questions {
 		if len(answers) == 0 {
 			return
@@ -50,7 +54,8 @@ func (m *merged) put(i int, from Provenance, a systemone.Answer) {
 	if m.answers[i].Name == "" {
 		m.given++
 	} else {
-		from.Replaced = &Replaced{Leg: m.sources[i].Leg, Answer: m.answers[i]}
+		m.replaced = append(m.replaced, Replaced{Leg: m.sources[i].Leg, Answer: m.answers[i]})
+		from.Replaced = &m.replaced[len(m.replaced)-1]
 	}
 	m.answers[i], m.sources[i] = a, from
 }
@@ -137,22 +142,36 @@ func (m *merged) all() []int32 {
 	return ask
 }
 
-// most returns the attempt that gave most answers; of several the one that comes
-// first among the legs.
-func (m *merged) most(legs []*Leg) *AttemptRecord {
+// most returns the leg and the attempt of the endpoint that gave most answers; of
+// several the ones that come first among the legs.
+func (m *merged) most(legs []*Leg) Provenance {
 	best := m.whole
 	if m.sources != nil {
-		counts := make(map[[2]int]int, len(legs))
+		counts := make(map[*Endpoint]int, len(legs))
 		for i := range m.sources {
-			at := [2]int{m.sources[i].Leg, m.sources[i].Attempt}
-			counts[at]++
+			counts[m.sources[i].by(legs)]++
 		}
 		n := 0
-		for at, count := range counts {
-			if count > n || count == n && (at[0] < best.Leg || at[0] == best.Leg && at[1] < best.Attempt) {
-				best, n = Provenance{Leg: at[0], Attempt: at[1]}, count
+		for i := range m.sources {
+			from := &m.sources[i]
+			if count := counts[from.by(legs)]; count > n || count == n && from.before(best) {
+				best, n = *from, count
 			}
 		}
 	}
-	return &legs[best.Leg].Attempts[best.Attempt]
+	return best
+}
+
+// by returns the endpoint that gave the answer.
+func (p *Provenance) by(legs []*Leg) *Endpoint {
+	l := legs[p.Leg]
+	if p.Attempt < 0 {
+		return l.Remembered.Endpoint
+	}
+	return l.Attempts[p.Attempt].Endpoint
+}
+
+// before reports whether the attempt stands ahead of another one in the report.
+func (p *Provenance) before(other Provenance) bool {
+	return p.Leg < other.Leg || p.Leg == other.Leg && p.Attempt < other.Attempt
 }

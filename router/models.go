@@ -2,7 +2,6 @@ package router
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/signalbox/signalbox/systemone"
@@ -35,13 +34,13 @@ func (c *Catalog) Resolve(model string, fallbacks ...string) ([]ModelRef, error)
 	r := resolution{catalog: c, groups: make([]group, 1)}
 	r.groups[0].models = make([]ModelRef, 0, 1+len(fallbacks))
 	if model != "" {
-		r.add(&systemone.Entry{Model: model}, "model")
+		r.add(&systemone.Entry{Model: model}, modelMember)
 	}
 	for i, name := range fallbacks {
 		if r.full() {
 			break
 		}
-		r.add(&systemone.Entry{Model: name}, "models."+strconv.Itoa(i))
+		r.add(&systemone.Entry{Model: name}, member(i))
 	}
 	if err := r.err(); err != nil {
 		return nil, err

@@ -144,7 +144,7 @@ func (o *once) keep(ctx context.Context, c *Call, res *Result) error {
 		return nil
 	}
 	o.spent = true
-	k := o.kept(c, res)
+	k := o.kept(c, res, nil)
 	return repeat(ctx, o.router.cfg.Seed, func(ctx context.Context) error { return o.replies.Keep(ctx, k) })
 }
 
@@ -183,13 +183,13 @@ type keptReply struct {
 	Reasoning int64             `json:"reasoning"`
 }
 
-// kept returns the reply to keep. Without res it is the error of a call that was
-// charged although it failed. The response is kept byte for byte as the caller gets
+// kept returns the reply to keep. Without res it is why a call failed that was
+// charged nevertheless. The response is kept byte for byte as the caller gets
 // it.
-func (o *once) kept(c *Call, res *Result) Kept {
+func (o *once) kept(c *Call, res *Result, why error) Kept {
 	text := systemone.AppendString([]byte(`{"id":`), c.ID)
 	if res == nil {
-		text = systemone.AppendString(append(text, `,"error":`...), string(ofAttempts(&c.Report).Class))
+		text = systemone.AppendString(append(text, `,"error":`...), string(classOf(why)))
 	} else {
 		text = append(append(append(text, `,"endpoint":"`...), res.Endpoint.ID.String()...), `","nanos":`...)
 		text = strconv.AppendInt(text, int64(res.Cost), 10)

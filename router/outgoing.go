@@ -42,19 +42,17 @@ func (o *outgoing) attempt(s *served, own *Credential, deadline time.Time) Attem
 // request returns the part of the request that goes to a provider, with the state's
 // parts kept or unwrapped.
 func (o *outgoing) request(parts bool) *systemone.Request {
-	if o.whole == nil {
-		q := o.sheet
-		o.whole = &systemone.Request{Dialect: q.Dialect, State: q.State, Questions: q.Questions}
+	to, state := &o.whole, o.sheet.State
+	if !parts {
+		to = &o.unwrapped
 	}
-	if parts {
-		return o.whole
+	if *to == nil {
+		if !parts {
+			state = systemone.UnwrapParts(state)
+		}
+		*to = &systemone.Request{Dialect: o.sheet.Dialect, State: state, Questions: o.sheet.Questions}
 	}
-	if o.unwrapped == nil {
-		q := *o.whole
-		q.State = systemone.UnwrapParts(q.State)
-		o.unwrapped = &q
-	}
-	return o.unwrapped
+	return *to
 }
 
 // hashedUser is [Call.HashedUser], which all attempts of a leg share.

@@ -26,6 +26,8 @@ type inParts struct {
 	request *systemone.Request
 	plan    Plan // of endpoints that may be asked in parts
 	by      *Candidate
+	more    bool  // candidates follow it
+	passed  *walk // of the leg that lists the candidates that were passed over, or nil
 	sheets  *split.Sheets
 	sources map[string]Provenance // of the last answer that a question depends on
 	done    []part                // sheets that were answered, since choices last began again
@@ -47,15 +49,16 @@ func (k *course) askInParts(ctx context.Context, q query, request *systemone.Req
 		k.leg(q, request, k.shape, plan)
 		return asked{staged: out}
 	}
-	p.reason = LegSplit
 	p.failed = staged{err: &Error{Class: Timeout, Err: context.DeadlineExceeded}, kept: KeptDeadline, stop: StopDeadline}
 	before := len(k.call.Report.Legs)
 	finished := false
 	for i := range plan.Candidates {
-		if p.later && p.late(&plan.Candidates[i]) {
+		p.by, p.more = &plan.Candidates[i], i+1 < len(plan.Candidates)
+		if p.later && p.late(p.by) {
+			p.pass().skip(p.by, Skip{Reason: SkipTime})
 			continue
 		}
-		if p.by = &plan.Candidates[i]; p.begin(ctx) {
+		if p.begin(ctx) {
 			if finished = p.rounds(ctx); finished || p.failed.final || !p.cutsOptions() {
 				break
 			}
@@ -63,10 +66,23 @@ func (k *course) askInParts(ctx context.Context, q query, request *systemone.Req
 		p.settleParts()
 	}
 	if !finished {
+		if len(k.call.Report.Legs) == before {
+			p.pass()
+		}
 		p.drop(k.call.Report.Legs[before:])
 		return asked{staged: p.failed}
 	}
 	return p.finish()
+}
+
+// pass returns the walk of a leg without attempts, which the query has in addition to
+// its sheets: it lists the candidates that were passed over.
+func (p *inParts) pass() *walk {
+	if p.passed == nil {
+		_, shape := p.part(p.request.Questions)
+		p.passed = p.leg(p.query, p.request, shape, p.plan)
+	}
+	return p.passed
 }
 
 // begin cuts what has no answer yet for a candidate, and holds the most that all
@@ -88,11 +104,14 @@ func (p *inParts) begin(ctx context.Context) bool {
 	all.giveBack()
 	switch {
 	case err != nil:
-		p.failed = staged{kept: KeptError, err: Failure(err), final: true, decides: true}
+		w := p.pass()
+		if w.ledger = !w.over(ctx); w.ledger {
+			p.failed = w.failed(Failure(err))
+		} else {
+			p.failed = w.failed(w.end(ctx, StopDeadline))
+		}
 	case refused != nil:
-		_, shape := p.part(p.request.Questions)
-		w := p.leg(p.query, p.request, shape, p.plan)
-		w.skip(p.by, Skip{Check: refused.Check})
+		p.pass().skip(p.by, Skip{Check: refused.Check})
 		if p.failed.kept == KeptDeadline {
 			p.failed = staged{kept: KeptBudget, err: refused.refusal(), stop: StopCandidates}
 		}
@@ -133,7 +152,9 @@ func (p *inParts) rounds(ctx context.Context) bool {
 		for i, w := range walks {
 			switch {
 			case errs[i] != nil:
-				p.failed = w.failed(errs[i])
+				if !p.failed.final {
+					p.failed = w.failed(errs[i])
+				}
 				ok = false
 			case answers[i] != nil:
 				p.take(w, answers[i])
@@ -153,14 +174,15 @@ func (p *inParts) rounds(ctx context.Context) bool {
 func (p *inParts) sheet(ctx context.Context, questions []systemone.Question) *walk {
 	request, shape := p.part(questions)
 	plan := NewPlan(p.input(ctx, p.group, shape)).without(p.without)
-	if slices.ContainsFunc(questions, func(q systemone.Question) bool { return p.sheets.Source(q.Name) != q.Name }) {
+	cut := slices.ContainsFunc(questions, func(q systemone.Question) bool { return p.sheets.Source(q.Name) != q.Name })
+	if cut {
 		plan.Candidates = slices.DeleteFunc(plan.Candidates, func(c Candidate) bool {
 			return c.Endpoint != p.by.Endpoint || c.Credential != p.by.Credential
 		})
 	}
 	w := p.leg(p.query, request, shape, plan)
-	w.leg.asked = sourcesOf(p.sheets, questions)
-	w.behind = w.behind || len(plan.Candidates) == 1
+	w.leg.Reason, w.leg.asked = LegSplit, sourcesOf(p.sheets, questions)
+	w.behind = w.behind || cut && p.more
 	return w
 }
 
@@ -251,21 +273,16 @@ func (p *inParts) settleParts() {
 			_, ok := answered.Get(name)
 			return ok
 		})
-		if !d.rec.used {
-			p.money.unspend(d.rec.charge)
-		}
 	}
 	p.done = p.done[:0]
 }
 
-// drop marks all attempts of a query that failed as not used.
+// drop marks all attempts of a query that failed as not used. Their cost stays held,
+// because they are charged where the caller ends the call.
 func (p *inParts) drop(legs []*Leg) {
 	for _, l := range legs {
 		for i := range l.Attempts {
-			if rec := &l.Attempts[i]; rec.used {
-				rec.used = false
-				p.money.unspend(rec.charge)
-			}
+			l.Attempts[i].used = false
 		}
 	}
 }
@@ -278,6 +295,10 @@ func (p *inParts) finish() asked {
 	answered = slices.DeleteFunc(answered, func(a systemone.Answer) bool { return a.Refusal != "" })
 	refused -= len(answered)
 	p.merged.takeEach(answered, func(question string) Provenance { return p.sources[question] })
+	p.learn(answered, func(question string) *AttemptRecord {
+		from := p.sources[question]
+		return &p.call.Report.Legs[from.Leg].Attempts[from.Attempt]
+	})
 	if refused > 0 {
 		slices.Sort(p.open)
 		out.open = slices.Compact(p.open)

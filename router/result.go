@@ -15,18 +15,21 @@ func (k *course) result() (*Result, error) {
 	}
 	report := &k.call.Report
 	for _, from := range k.merged.sources {
-		report.Legs[from.Leg].Attempts[from.Attempt].used = true // a refusal may be one
+		if from.Attempt >= 0 {
+			report.Legs[from.Leg].Attempts[from.Attempt].used = true // a refusal may be one
+		}
 	}
 	report.sources = k.merged.sources
-	by := k.merged.most(report.Legs)
+	from := k.merged.most(report.Legs)
+	endpoint := from.by(report.Legs)
 	res := &Result{
 		Response: systemone.Response{
 			ID:       k.call.ID,
-			Model:    by.Model.Permaslug,
-			Provider: by.Provider,
+			Model:    endpoint.model.Permaslug,
+			Provider: k.call.world.byEndpoint[endpoint.ID].provider.Name,
 			Answers:  k.merged.answers,
 		},
-		Endpoint: by.Endpoint,
+		Endpoint: endpoint,
 	}
 	usage := &res.Response.Usage
 	for rec := range report.Attempts() {

@@ -29,7 +29,9 @@ type Config struct {
 	// none of its own. Default 10 s. While further candidates may follow, an
 	// attempt gets at most half of the call's remaining time.
 	AttemptTimeout time.Duration
-	MaxAttempts    int // the most attempts of one call, not counting those at last resorts; default 4
+	// MaxAttempts is the most attempts of one leg, together with the legs that ask
+	// elsewhere what it refused. Those at last resorts do not count. Default 4.
+	MaxAttempts int
 	// RetryPercent and RetryReserve limit further attempts at an endpoint that
 	// fails often: in the last thirty seconds at least three attempts and more than
 	// a fifth of all. In any ten seconds it gets RetryPercent further attempts for
@@ -70,6 +72,30 @@ type Config struct {
 	// Seed returns random seeds for plans and for pauses between retries. Default
 	// math/rand/v2.
 	Seed func() uint64
+	// Share makes calls of one account that ask the same sheet of questions at the same
+	// time one call of the provider, if the endpoint, its dated model, the upstream
+	// credential and all that goes upstream are equal. They split what it uses to the
+	// nano-dollar; a remainder, and what exceeds one caller's hold, goes to the first.
+	//
+	// A caller that leaves does not end the call for the others. One that hangs up
+	// waits until the call has ended, and pays its part. One whose deadline passes gets
+	// its reply at once and pays its part of the estimate; the others pay the rest.
+	// With [AbandonVoid] a caller that leaves pays nothing.
+	//
+	// A panic of the provider in a shared call ends one of its callers' calls with an
+	// error of class [Server]; the others ask their next candidates.
+	//
+	// Calls that demand zero retention, by their request or by a rule, are not shared.
+	// The provider may read a call's request after Decide has returned, so it must not
+	// be changed then. By default nothing is shared.
+	Share bool
+	// Remember keeps answers for a while, and uses them for later calls of the same
+	// account that ask the same of the same endpoint, where that endpoint may be used
+	// for the call. Such an answer costs nothing. By default no answer is remembered.
+	//
+	// Calls that demand zero retention, by their request or by a rule, are neither
+	// answered from memory nor remembered. [Router.Forget] deletes.
+	Remember *Remembering
 }
 
 const (
@@ -99,6 +125,9 @@ type Router struct {
 	capped     atomic.Int64 // stages that MaxEscalated kept from being asked
 	reached    reached
 	now        func() time.Time // the real clock, which contexts go by
+
+	flights     flights      // of Config.Share
+	remembering *remembering // nil where nothing is remembered
 }
 
 // New returns a router, or an error that wraps [ErrConfig].
@@ -121,7 +150,11 @@ func New(cfg Config) (*Router, error) {
 			return nil, fmt.Errorf("%w: Interceptors[%d] is nil", ErrConfig, i)
 		}
 	}
-	r := &Router{cfg: cfg.withDefaults(), now: time.Now}
+	memory, err := newRemembering(cfg.Remember)
+	if err != nil {
+		return nil, err
+	}
+	r := &Router{cfg: cfg.withDefaults(), now: time.Now, remembering: memory}
 	r.decide = r.execute
 	for i, intercept := range slices.Backward(r.cfg.Interceptors) {
 		if r.decide = intercept(r.decide); r.decide == nil {

@@ -114,7 +114,7 @@ func (k *course) pin(ctx context.Context) {
 		return
 	}
 	for _, l := range c.Report.Legs {
-		if !l.Answered() || ordersItself(c.Request.Provider, k.groups[l.Group].models) {
+		if len(l.Attempts) == 0 || !l.Answered() || ordersItself(c.Request.Provider, k.groups[l.Group].models) {
 			continue
 		}
 		by := &l.Attempts[len(l.Attempts)-1]

@@ -38,11 +38,12 @@ type reservation struct {
 	first    [owners]int // index of each owner's first line; -1 where it has none
 	budgets  []*Budget   // those of the hold's caps, in their order
 	held     bool        // the ledger may have the hold, and it is open
+	made     bool        // the ledger has made the hold
 	unsure   bool        // the last request to the ledger failed
 
 	ceiling *Budget // of the request itself, or nil
 	mu      sync.Mutex
-	spent   Amount // what the answers so far cost
+	spent   Amount // what the attempts so far cost
 	taken   Amount // what the walks under way hold
 }
 
@@ -162,6 +163,14 @@ func (m *share) hold(ctx context.Context, by *Candidate, provider string, most A
 	return nil, nil //nolint:nilnil // it fits
 }
 
+// free checks what a call that costs nothing needs of the ledger.
+func (s *reservation) free(ctx context.Context) error {
+	if !s.counts {
+		return nil
+	}
+	return s.reach(ctx)
+}
+
 // raise makes the hold, or raises it, for a candidate. It returns the limit that
 // refuses it.
 func (s *reservation) raise(ctx context.Context, amount Amount, by *Candidate, provider string) (*LimitError, error) {
@@ -172,6 +181,7 @@ func (s *reservation) raise(ctx context.Context, amount Amount, by *Candidate, p
 	}
 	err := s.ask(ctx)
 	if err == nil {
+		s.made = true
 		s.call.Report.Held = amount
 		s.router.reached.note(s.router.cfg.Now())
 		return nil, nil //nolint:nilnil // nothing refuses it
@@ -189,18 +199,12 @@ func (s *reservation) raise(ctx context.Context, amount Amount, by *Candidate, p
 	return refused, nil
 }
 
-// spend notes what an answer of the walk costs.
+// spend notes what an attempt of the walk costs. Answers that turn out to be of no
+// use count as well, because a caller that hangs up is charged for them.
 func (m *share) spend(cost Amount) {
 	m.of.mu.Lock()
 	defer m.of.mu.Unlock()
 	m.of.spent = m.of.spent.plus(cost)
-}
-
-// unspend takes back what answers cost that are not used.
-func (s *reservation) unspend(cost Amount) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.spent = s.spent.minus(cost)
 }
 
 // giveBack frees what the walk holds for other walks of the call.
@@ -212,7 +216,9 @@ func (m *share) giveBack() {
 
 // atMost returns cost, at most what the walk holds.
 func (m *share) atMost(cost Amount) Amount {
-	if m.of.held {
+	m.of.mu.Lock()
+	defer m.of.mu.Unlock()
+	if m.of.held || m.of.ceiling != nil {
 		cost.Credit = min(cost.Credit, m.held.Credit)
 		cost.Total = min(cost.Total, m.held.Total)
 	}
@@ -246,14 +252,14 @@ func priced(price USD, own *Credential) Amount {
 // settle charges what is billed of a call, and records it where the ledger can. It
 // does so even when the caller has hung up, because the money is spent. It retries
 // for settleTime and then leaves the hold to expire. A nil res is a call that its
-// caller ended.
-func (s *reservation) settle(ctx context.Context, c *Call, res *Result) error {
+// caller ended, with the error why.
+func (s *reservation) settle(ctx context.Context, c *Call, res *Result, why error) error {
 	cost, last := s.billed(&c.Report)
 	s.overrun(&c.Report, last, cost)
 	switch {
-	case !s.held && res == nil:
+	case !s.made && res == nil:
 		return nil
-	case !s.held:
+	case !s.made: // what was billed is free; void gives back what the ledger may hold
 		return c.once.keep(ctx, c, res)
 	}
 	s.held = false
@@ -264,7 +270,7 @@ func (s *reservation) settle(ctx context.Context, c *Call, res *Result) error {
 		settle = func(ctx context.Context) error { return s.recorder.SettleWith(ctx, s.hold.ID, cost, events) }
 	}
 	if o := c.once; o != nil {
-		k := o.kept(c, res)
+		k := o.kept(c, res, why)
 		settle = func(ctx context.Context) error { return o.replies.SettleKept(ctx, k, cost, events) }
 		o.spent = true
 	}

@@ -71,8 +71,48 @@ func (s staged) before(first staged) staged {
 	return s
 }
 
-// ask asks one sheet, or several where no endpoint takes all questions at once.
+// ask answers what is remembered, and asks the rest. Where the rest fails, the group
+// has failed.
 func (k *course) ask(ctx context.Context, q query) asked {
+	if k.memory.remembering == nil {
+		return k.askNow(ctx, q)
+	}
+	_, shape := k.sheet(q.ask)
+	plan, _ := k.plan(ctx, q.group, shape, q.without)
+	all := q.ask
+	if all == nil {
+		all = k.merged.all()
+	}
+	found, n := k.recall(ctx, all, plan.Candidates)
+	if n == 0 {
+		return k.askNow(ctx, q)
+	}
+	out := asked{staged: staged{answered: true}, counted: q.counted}
+	if n < len(all) {
+		rest := q
+		rest.ask = make([]int32, 0, len(all)-n)
+		for i, at := range all {
+			if found[i].by == nil {
+				rest.ask = append(rest.ask, at)
+			}
+		}
+		out = k.askNow(ctx, rest)
+		switch {
+		case out.answered:
+		case out.kept == KeptRefused: // as if it had answered what is remembered, and refused the rest
+			out.staged = k.refused()
+		default:
+			return out
+		}
+	} else if err := k.money.free(ctx); err != nil {
+		return asked{staged: staged{kept: KeptError, err: Failure(err), final: true, decides: true}}
+	}
+	k.takeRecalled(q, all, found, plan)
+	return out
+}
+
+// askNow asks one sheet, or several where no endpoint takes all questions at once.
+func (k *course) askNow(ctx context.Context, q query) asked {
 	request, shape := k.sheet(q.ask)
 	plan, inParts := k.plan(ctx, q.group, shape, q.without)
 	switch {
@@ -92,6 +132,7 @@ func (k *course) ask(ctx context.Context, q query) asked {
 	}
 	k.merged.take(w.source(), answers)
 	rec := w.used()
+	k.learn(answers, func(string) *AttemptRecord { return rec })
 	out := asked{staged: staged{answered: true}, counted: w.counted, seen: endpointsOf(w.leg)}
 	if len(rec.Refused) > 0 {
 		out.open = k.open(w, rec.Refused)
@@ -188,8 +229,13 @@ func (k *course) unasked(plan *Plan) staged {
 	return staged{}
 }
 
-// failed returns the outcome of a stage whose walk failed.
+// failed returns the outcome of a stage whose walk failed. A refusal for safety ends
+// the call.
 func (w *walk) failed(err error) staged {
+	if n := len(w.leg.Attempts); n > 0 {
+		last := &w.leg.Attempts[n-1]
+		w.barred = w.barred || last.refusedForSafety() && !w.shops(last.Model)
+	}
 	return staged{
 		kept: w.kept(err), err: err, stop: w.stop,
 		final:   w.stop == StopCaller || w.stop == StopDeadline || w.ledger,

@@ -17,6 +17,7 @@ type walk struct {
 	prompt     int64 // tokens, estimated
 	out        outgoing
 	money      share
+	digests    sheetDigests
 	behind     bool    // if the leg fails, another group is asked
 	again      bool    // others were asked the same questions before
 	counted    int     // attempts that the limit counts
@@ -84,28 +85,34 @@ func (w *walk) walk(ctx context.Context) (systemone.Answers, error) {
 	return nil, w.end(ctx, StopCandidates)
 }
 
+// try is one candidate's turn in a walk.
+type try struct {
+	walk   *walk
+	by     *Candidate
+	s      *served
+	place  place
+	key    digest // of the calls that ask the same
+	shared bool   // the call may be shared with them
+	bug    error  // the provider panicked, and this call reports it
+	trace  TraceContext
+}
+
 // try makes an attempt at a candidate, if possible. It returns the answers, or why
-// the walk ends here.
+// the walk ends here. A call that joins another one's attempt needs no place.
 func (w *walk) try(ctx context.Context, i int) (answers systemone.Answers, stop Stop, err error) {
 	by := &w.candidates[i]
-	s := w.call.world.byEndpoint[by.Endpoint.ID]
-	if !s.acquire() {
-		w.skip(by, Skip{Reason: SkipBusy})
-		return nil, "", nil
-	}
-	defer s.release()
-	permit, ok := w.permit(s, w.router.cfg.Now())
-	if !ok {
-		w.skip(by, Skip{Reason: SkipRetries})
-		return nil, "", nil
+	t := try{walk: w, by: by, s: w.call.world.byEndpoint[by.Endpoint.ID]}
+	if t.key, t.shared = w.sheet(t.s, by); !t.shared || !w.router.flights.has(t.key) {
+		var why SkipReason
+		var ok bool
+		if t.place, why, ok = w.take(t.s); !ok {
+			w.skip(by, Skip{Reason: why})
+			return nil, "", nil
+		}
 	}
 	sent := false
-	defer func() {
-		if !sent {
-			permit.giveBack()
-		}
-	}()
-	switch refused, err := w.money.reserve(ctx, by, s.provider.Name); {
+	defer func() { t.place.free(sent) }()
+	switch refused, err := w.money.reserve(ctx, by, t.s.provider.Name); {
 	case err != nil && w.over(ctx):
 		return nil, StopDeadline, nil
 	case err != nil:
@@ -122,17 +129,18 @@ func (w *walk) try(ctx context.Context, i int) (answers systemone.Answers, stop 
 	case ctx.Err() != nil:
 		stop = StopDeadline
 	case allotted.given > 0:
-		if answers, stop, sent = w.attempt(ctx, s, by, allotted); !sent {
+		if answers, stop, sent = t.attempt(ctx, allotted); !sent {
 			w.skip(by, Skip{Reason: SkipBusy})
 		} else if !by.Endpoint.LastResort {
 			w.counted++
 		}
+		err = t.bug
 	case allotted.final:
 		stop = StopDeadline
 	default:
 		w.skip(by, Skip{Reason: SkipTime})
 	}
-	return answers, stop, nil
+	return answers, stop, err
 }
 
 // over reports whether a ledger's error is due to the end of the call. At a

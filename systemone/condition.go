@@ -1,5 +1,11 @@
 package systemone
 
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
 // Condition says on which answers a group of models is due. Exactly one of
 // ConfidenceBelow, ProbabilityBetween, Any, All and AtLeast is set. The first two
 // look at answers and are leaves; the others combine 1 to 20 conditions. Conditions
@@ -32,20 +38,11 @@ type AtLeast struct {
 // A question without an answer, or with a refusal, matches no leaf. The answers must
 // be those of [Repair], which computes the confidence.
 func (c *Condition) Match(questions []Question, answers Answers) []string {
-	m := matcher{
-		questions: questions, answers: answers,
-		question: finder{size: len(questions), name: func(i int) string { return questions[i].Name }},
-		answer:   finder{size: len(answers), name: func(i int) string { return answers[i].Name }},
-	}
+	m := newMatcher(questions, answers)
 	if !m.holds(c) {
 		return nil
 	}
-	hit := make([]bool, len(questions))
-	for _, leaf := range m.leaves {
-		for i, to := m.span(leaf); i < to; i++ {
-			hit[i] = hit[i] || m.hits(leaf, i)
-		}
-	}
+	hit := m.hit()
 	names := make([]string, 0, few)
 	for i := range questions {
 		if hit[i] {
@@ -55,12 +52,31 @@ func (c *Condition) Match(questions []Question, answers Answers) []string {
 	return names
 }
 
-// matcher evaluates a condition over the answers to questions.
+// matcher evaluates a condition over the answers to questions. After a few leaves
+// without a question it finds what they look at by rank, because a request may have
+// a hundred thousand leaves and a thousand questions.
 type matcher struct {
-	questions        []Question
-	answers          Answers
-	question, answer finder       // of their indices by name
-	leaves           []*Condition // that are true, as are all conditions around them
+	questions []Question
+	answers   []*Answer    // by index of the questions; nil where there is none, or a refusal
+	question  finder       // of an index of the questions by name
+	leaves    []*Condition // that are true, as are all conditions around them
+	scans     int          // of all answers, for leaves without a question
+
+	nouls, others ranks
+}
+
+func newMatcher(questions []Question, answers Answers) matcher {
+	m := matcher{
+		questions: questions, answers: make([]*Answer, len(questions)),
+		question: finder{size: len(questions), name: func(i int) string { return questions[i].Name }},
+	}
+	answer := finder{size: len(answers), name: func(i int) string { return answers[i].Name }}
+	for i := range questions {
+		if at := answer.at(i, questions[i].Name); at >= 0 && answers[at].Refusal == "" {
+			m.answers[i] = &answers[at]
+		}
+	}
+	return m
 }
 
 // holds reports whether a condition is true, and adds its true leaves if so.
@@ -73,13 +89,11 @@ func (m *matcher) holds(c *Condition) bool {
 	case c.AtLeast != nil:
 		return m.atLeast(c.AtLeast.Count, c.AtLeast.Conditions)
 	}
-	for i, to := m.span(c); i < to; i++ {
-		if m.hits(c, i) {
-			m.leaves = append(m.leaves, c)
-			return true
-		}
+	if !m.hits(c) {
+		return false
 	}
-	return false
+	m.leaves = append(m.leaves, c)
+	return true
 }
 
 func (m *matcher) atLeast(count int, list []Condition) bool {
@@ -95,30 +109,127 @@ func (m *matcher) atLeast(count int, list []Condition) bool {
 	return count <= 0
 }
 
-// span returns the range of the questions that a leaf looks at.
-func (m *matcher) span(leaf *Condition) (from, to int) {
-	if leaf.Question == "" {
-		return 0, len(m.questions)
+// hits reports whether a leaf is true for the answer to some question.
+func (m *matcher) hits(leaf *Condition) bool {
+	switch {
+	case leaf.Question != "":
+		at := m.question.at(0, leaf.Question)
+		return at >= 0 && m.hitsAt(leaf, at)
+	case m.scans < pairwise:
+		m.scans++
+		for i := range m.answers {
+			if m.hitsAt(leaf, i) {
+				return true
+			}
+		}
+		return false
 	}
-	if at := m.question.at(0, leaf.Question); at >= 0 {
-		return at, at + 1
-	}
-	return 0, 0
+	from, to := m.ranks(leaf).span(leaf)
+	return from < to
 }
 
-// hits reports whether a leaf is true for the answer to the i-th question.
-func (m *matcher) hits(leaf *Condition, i int) bool {
-	q := &m.questions[i]
-	if (q.Kind == Noul) != (leaf.ProbabilityBetween != nil) {
-		return false
+// hitsAt reports whether a leaf is true for the answer to the i-th question.
+func (m *matcher) hitsAt(leaf *Condition, i int) bool {
+	a := m.answers[i]
+	return a != nil && (m.questions[i].Kind == Noul) == (leaf.ProbabilityBetween != nil) && leaf.above(a.rank()) == 0
+}
+
+// hit returns for which questions, by index, a leaf is true.
+func (m *matcher) hit() []bool {
+	hit := make([]bool, len(m.questions))
+	for _, leaf := range m.leaves {
+		if leaf.Question == "" {
+			m.ranks(leaf).cover(leaf)
+		} else {
+			hit[m.question.at(0, leaf.Question)] = true
+		}
 	}
-	at := m.answer.at(i, q.Name)
-	if at < 0 || m.answers[at].Refusal != "" {
-		return false
+	m.nouls.mark(hit)
+	m.others.mark(hit)
+	return hit
+}
+
+// ranks returns the answers of the kinds that a leaf looks at.
+func (m *matcher) ranks(leaf *Condition) *ranks {
+	r, noul := &m.others, leaf.ProbabilityBetween != nil
+	if noul {
+		r = &m.nouls
 	}
-	a := &m.answers[at]
-	if between := leaf.ProbabilityBetween; between != nil {
-		return between[0] <= a.Noul && a.Noul <= between[1]
+	if r.list == nil {
+		r.list = make([]ranked, 0, len(m.questions))
+		for i, a := range m.answers {
+			if a != nil && (m.questions[i].Kind == Noul) == noul {
+				r.list = append(r.list, ranked{a.rank(), i})
+			}
+		}
+		slices.SortFunc(r.list, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
 	}
-	return len(a.Probabilities) == 0 || a.Confidence < *leaf.ConfidenceBelow
+	return r
+}
+
+// ranks are the answers of some kinds, the lowest first. What a leaf is true of is a
+// span of them.
+type ranks struct {
+	list []ranked
+	// turns has, by index of the list, how many spans begin there, less those that end.
+	turns []int
+}
+
+// ranked is a question whose answer has a rank.
+type ranked struct {
+	rank     float64
+	question int
+}
+
+// span returns the answers for which a leaf is true.
+func (r *ranks) span(leaf *Condition) (from, to int) {
+	from = sort.Search(len(r.list), func(i int) bool { return leaf.above(r.list[i].rank) >= 0 })
+	return from, from + sort.Search(len(r.list)-from, func(i int) bool { return leaf.above(r.list[from+i].rank) > 0 })
+}
+
+// cover adds the span of a leaf.
+func (r *ranks) cover(leaf *Condition) {
+	if r.turns == nil {
+		r.turns = make([]int, len(r.list)+1)
+	}
+	from, to := r.span(leaf)
+	r.turns[from]++
+	r.turns[to]--
+}
+
+// mark marks the questions that some span covers.
+func (r *ranks) mark(hit []bool) {
+	spans := 0
+	for i, turn := range r.turns {
+		if spans += turn; spans > 0 {
+			hit[r.list[i].question] = true
+		}
+	}
+}
+
+// rank is what leaves look at: the probability of a noul, else the confidence, or less
+// than any where there is no distribution.
+func (a *Answer) rank() float64 {
+	switch {
+	case a.Kind == Noul:
+		return a.Noul
+	case len(a.Probabilities) == 0:
+		return -1
+	}
+	return a.Confidence
+}
+
+// above returns whether a rank is below what the leaf is true of (-1), above (1) or
+// neither (0).
+func (c *Condition) above(rank float64) int {
+	between := c.ProbabilityBetween
+	switch {
+	case between == nil && rank < *c.ConfidenceBelow:
+		return 0
+	case between == nil, rank > between[1]:
+		return 1
+	case rank < between[0]:
+		return -1
+	}
+	return 0
 }

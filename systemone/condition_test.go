@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -200,7 +201,39 @@ func TestConditionMatchNamesWhatTrueLeavesHit(t *testing.T) {
 			}
 		}
 		require.Equal(t, want, c.Match(r.Questions, answers))
+		many := systemone.Condition{Any: slices.Repeat([]systemone.Condition{c}, 20)}
+		require.Equal(t, want, many.Match(r.Questions, answers), "often enough for ranks")
 	})
+}
+
+// TestConditionMatchTimeIsNotLeavesTimesQuestions: a request of 4 MiB has 160,000
+// leaves that look at every question. A thousand questions then take a few times as
+// long as one; looking at each for each leaf would take hundreds of times as long.
+func TestConditionMatchTimeIsNotLeavesTimesQuestions(t *testing.T) {
+	for name, leaf := range map[string]systemone.Condition{
+		"nowhere true": {ConfidenceBelow: new(0.5)},
+		"true at last": {ConfidenceBelow: new(0.9)},
+		"no noul":      {ProbabilityBetween: &[2]float64{0, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := leaf
+			for range 4 {
+				c = systemone.Condition{Any: slices.Repeat([]systemone.Condition{c}, 20)}
+			}
+			best := func(questions int) time.Duration {
+				q, a := manyAnswers(questions)
+				a[questions-1].Confidence = 0.8
+				least := time.Hour
+				for range 3 {
+					began := time.Now()
+					c.Match(q, a)
+					least = min(least, time.Since(began))
+				}
+				return least
+			}
+			assert.Less(t, best(1000), 60*best(1))
+		})
+	}
 }
 
 // manyAnswers is a request of n choices, each with the confidence 0.9.

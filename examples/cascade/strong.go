@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/signalbox/signalbox/router"
@@ -25,7 +24,7 @@ var errUnknown = errors.New("the script has no such ticket")
 // Decide answers the questions that it is asked, which in a cascade are those that the
 // model before was unsure of.
 func (s script) Decide(_ context.Context, a router.Attempt) (router.Reply, error) {
-	t, ok := s[string(json.RawMessage(a.Request.State))]
+	t, ok := s[string(a.Request.State)]
 	if !ok {
 		return router.Reply{}, &router.UpstreamError{Class: router.InvalidRequest, Err: errUnknown}
 	}

@@ -97,6 +97,7 @@ func TestWarningsOfStages(t *testing.T) {
 		"models: acme/triage: max_escalated has no effect, because no entry has a condition",
 		"models: signalbox/cascade-en-1: stages[1]: acme/judge has no endpoint that is switched on",
 	}, stagesWarnings(catalogOf(t, c)))
+	assert.NotContains(t, strings.Join(c.warnings(catalogOf(t, c)), "\n"), "acme/triage has no endpoint")
 }
 
 // TestTheCascadeOfTheReadme: the configuration is sound, and its models answer the

@@ -9,7 +9,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -18,7 +20,21 @@ type config struct {
 	Providers []providerConfig `json:"providers"`
 	Models    []modelConfig    `json:"models"`
 	Endpoints []endpointConfig `json:"endpoints"`
+	Routing   routingConfig    `json:"routing"`
 }
+
+// routingConfig switches on what is off by default.
+type routingConfig struct {
+	Share    bool            `json:"share"`
+	Remember *rememberConfig `json:"remember"`
+}
+
+type rememberConfig struct {
+	TTL   *int `json:"ttl_s"`
+	Bytes *int `json:"bytes"`
+}
+
+const maxRemembered = 24 * 60 * 60 // seconds
 
 type providerConfig struct {
 	Slug      string `json:"slug"`
@@ -116,7 +132,35 @@ func decodeConfig(data []byte) (config, error) {
 	if err := json.Unmarshal(data, &c); err != nil {
 		return c, err
 	}
-	return c, nil
+	return c, c.Routing.check()
+}
+
+// check returns an error for a value that cannot be meant.
+func (c routingConfig) check() error {
+	m := c.Remember
+	switch {
+	case m == nil:
+	case m.TTL != nil && (*m.TTL < 1 || *m.TTL > maxRemembered):
+		return at("routing.remember.ttl_s", "must be 1 to %d", maxRemembered)
+	case m.Bytes != nil && *m.Bytes < 1:
+		return at("routing.remember.bytes", "must be 1 or more")
+	}
+	return nil
+}
+
+// apply sets what the configuration switches on.
+func (c routingConfig) apply(to *router.Config) {
+	to.Share = c.Share
+	if c.Remember == nil {
+		return
+	}
+	to.Remember = &router.Remembering{}
+	if s := c.Remember.TTL; s != nil {
+		to.Remember.TTL = time.Duration(*s) * time.Second
+	}
+	if n := c.Remember.Bytes; n != nil {
+		to.Remember.Bytes = *n
+	}
 }
 
 // lineOf returns the line and column, in bytes, for a message about invalid JSON, and

@@ -109,6 +109,9 @@ func TestMistakesAreOneLineThatNamesThePlace(t *testing.T) {
 		"silence of embedded": {`"kind": "systemone", "base_url": "http://127.0.0.1:1/v1"`, `"kind": "similarity", "silence_refuses": true`, `providers[0]: a "similarity" provider takes no further member but cascade`},
 		"rounding too coarse": {`"upstream_model": "j"`, `"rounding": 1`, "a rounding outside 0 to 1"},
 		"negative rounding":   {`"upstream_model": "j"`, `"rounding": -0.01`, "endpoints[0].rounding: must be a number, 0 or more"},
+		"remembered for ever": {`"providers":`, `"routing": {"remember": {"ttl_s": 0}}, "providers":`, "routing.remember.ttl_s: must be 1 to 86400"},
+		"remembered in none":  {`"providers":`, `"routing": {"remember": {"bytes": -1}}, "providers":`, "routing.remember.bytes: must be"},
+		"unknown routing":     {`"providers":`, `"routing": {"shared": true}, "providers":`, "routing.shared"},
 		"text for bool":       {`"upstream_model": "j"`, `"zdr": "yes"`, "endpoints[0].zdr: must be true or false"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -453,4 +456,18 @@ func TestAbandonedFlag(t *testing.T) {
 	assert.Equal(t, router.AbandonEstimate, o.abandoned)
 	_, err = parse([]string{"-abandoned", "free"}, io.Discard)
 	require.ErrorContains(t, err, "none of estimate, void and finish")
+}
+
+func TestRoutingSwitchesOn(t *testing.T) {
+	for text, want := range map[string]router.Config{
+		``: {}, `"routing": {}, `: {}, `"routing": {"share": true}, `: {Share: true},
+		`"routing": {"remember": {}}, `:                                           {Remember: &router.Remembering{}},
+		`"routing": {"share": false, "remember": {"ttl_s": 60, "bytes": 1000}}, `: {Remember: &router.Remembering{TTL: time.Minute, Bytes: 1000}},
+	} {
+		c, err := decodeConfig([]byte(strings.Replace(plainConfig, "{", "{"+text, 1)))
+		require.NoError(t, err)
+		var got router.Config
+		c.Routing.apply(&got)
+		assert.Equal(t, want, got, text)
+	}
 }

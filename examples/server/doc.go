@@ -262,4 +262,16 @@
 //	                 as an option without a description), and a state made of parts;
 //	                 default: those of the profile, and every profile accepts nulls.
 //	                 With false, requests that need it go to other endpoints
+//
+// A fourth top-level member, "routing", switches on what is off by default:
+//
+//	share            whether calls of one account that ask the same at the same time
+//	                 become one call of the provider, whose cost they split; default
+//	                 false
+//	remember         {"ttl_s","bytes"}: answers are remembered for ttl_s seconds (1 to
+//	                 86,400; default 300), in about that many bytes of memory (default
+//	                 67,108,864), and given again to calls of the same account that ask
+//	                 the same, at no cost; {} has the defaults. A call that demands zero
+//	                 retention is neither shared nor remembered. Absent: nothing is
+//	                 remembered
 package main

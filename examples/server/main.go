@@ -56,6 +56,7 @@ type options struct {
 	leases                 bool
 	limits                 limits
 	abandoned              router.Abandon
+	routing                routingConfig // of the configuration file
 	check                  bool
 	origins                string // separated by commas
 	creditsURL             string
@@ -168,6 +169,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 			return exitUsage
 		}
 	}
+	o.routing = c.Routing
 	place := cmp.Or(o.config, "built-in catalog")
 	var warnings []string
 	catalog, err := builder{getenv: getenv, warn: func(line string) { warnings = append(warnings, line) }}.catalog(c)

@@ -32,12 +32,14 @@ type service struct {
 func newService(
 	ctx context.Context, catalog *router.Catalog, kept *storage, o options, now func() time.Time, log *slog.Logger,
 ) (*service, error) {
+	routing := router.Config{Abandoned: o.abandoned}
+	o.routing.apply(&routing)
 	made, err := signalbox.New(signalbox.Config{
 		Catalog: catalog, Stores: kept.set, SealingKeys: []router.Secret{kept.sealingKey},
 		Retention: time.Duration(o.retention) * 24 * time.Hour,
 		Logger:    log,
 		Now:       now,
-		Router:    router.Config{Abandoned: o.abandoned},
+		Router:    routing,
 		Keys:      keys.Config{Rates: o.limits.rates},
 		API: httpapi.Config{
 			Origins: o.originList(), CreditsURL: o.creditsURL,

@@ -130,3 +130,28 @@ func TestSlowCallersAreBounded(t *testing.T) {
 	assert.NotNil(t, server.ErrorLog)
 	assert.Greater(t, graceTimeout, routerTimeout, "what is in flight may finish")
 }
+
+// TestTheServiceRemembers: the service has what the configuration switches on.
+func TestTheServiceRemembers(t *testing.T) {
+	c := builtin()
+	catalog, err := builder{getenv: func(string) string { return "" }, warn: func(string) {}}.catalog(c)
+	require.NoError(t, err)
+	for name, routing := range map[string]routingConfig{"off": {}, "on": {Remember: &rememberConfig{}}} {
+		kept, err := openStorage(t.Context(), options{}, func(string) string { return "" })
+		require.NoError(t, err)
+		s, err := newService(t.Context(), catalog, kept, options{routing: routing}, time.Now, slog.New(slog.DiscardHandler))
+		require.NoError(t, err)
+		remembered := 0
+		for range 2 {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1/systemone",
+				strings.NewReader(`{"model":"`+s.model+`","state":"x","questions":{"q":{"type":"noul","instructions":"Is it late?"}}}`))
+			r.Header.Set("Authorization", "Bearer "+string(s.access.inference))
+			r.Header.Set("X-Router-Metadata", "enabled")
+			w := httptest.NewRecorder()
+			s.Handler.ServeHTTP(w, r)
+			require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+			remembered += strings.Count(w.Body.String(), `"age_ms"`)
+		}
+		assert.Equal(t, map[string]int{"off": 0, "on": 1}[name], remembered, name)
+	}
+}

@@ -27,7 +27,7 @@ func TestADatabaseThatIsAwayIsTemporary(t *testing.T) {
 	t.Cleanup(pool.Close)
 	set, err := postgres.New(t.Context(), pool, postgres.Config{})
 	require.NoError(t, err)
-	w := newTwo(t, engine{set, set})
+	w := newTwo(t, engine{one: set, other: set})
 	status, said := w.one.spend(w.seeded.Inference)
 	require.Equal(t, http.StatusOK, status, said)
 
@@ -69,7 +69,7 @@ func TestADatabaseThatIsAwayIsTemporary(t *testing.T) {
 	pg.Start(t)
 	got := ask(http.MethodPost, "/systemone", decision, false)
 	assert.Equal(t, http.StatusOK, got.Code, got.Body)
-	books := world{engine: engine{set, set}, t: t}
+	books := world{engine: engine{one: set, other: set}, t: t}
 	p, err := w.one.Keys.Authenticate(t.Context(), w.seeded.Inference)
 	require.NoError(t, err)
 	stands := books.on(router.OwnerAccount.Line(p, "ever"))

@@ -20,26 +20,35 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // engine is empty storage, opened by two programs that share it. In memory both are the
 // same program.
-type engine struct{ one, other store.Set }
+type engine struct {
+	one, other store.Set
+	verify     func(t *testing.T) // requires that stored and computed sums agree; nil in memory
+}
 
 func inMemory(t *testing.T) engine {
 	t.Helper()
 	set := memory.New()
-	return engine{set, set}
+	return engine{one: set, other: set}
 }
 
 func inSQLite(t *testing.T) engine {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "signalbox.db")
+	var pool *sql.DB
 	open := func() store.Set {
-		pool, err := sql.Open("sqlite", file)
+		var err error
+		pool, err = sql.Open("sqlite", file)
 		require.NoError(t, err)
-		t.Cleanup(func() { assert.NoError(t, pool.Close()) })
+		mine := pool
+		t.Cleanup(func() { assert.NoError(t, mine.Close()) })
 		set, err := sqlite.New(t.Context(), pool, sqlite.Config{})
 		require.NoError(t, err)
 		return set
 	}
-	return engine{open(), open()}
+	return engine{open(), open(), func(t *testing.T) {
+		t.Helper()
+		agreed(t)(sqlite.Verify(t.Context(), pool, sqlite.Config{}))
+	}}
 }
 
 func inPostgres(t *testing.T) engine {
@@ -50,7 +59,20 @@ func inPostgres(t *testing.T) engine {
 		require.NoError(t, err)
 		return set
 	}
-	return engine{open(), open()}
+	return engine{open(), open(), func(t *testing.T) {
+		t.Helper()
+		agreed(t)(postgres.Verify(t.Context(), pool, postgres.Config{Schema: pgtest.Schema(pool)}))
+	}}
+}
+
+// agreed returns a function that requires a verification without differences.
+func agreed(t *testing.T) func(store.Verified, error) {
+	t.Helper()
+	return func(found store.Verified, err error) {
+		t.Helper()
+		require.NoError(t, err)
+		assert.Empty(t, found.Differences)
+	}
 }
 
 // on runs a test on every storage.

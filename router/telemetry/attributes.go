@@ -132,6 +132,7 @@ func (s *call) appendLeg(to []attribute.KeyValue, leg *router.Leg) []attribute.K
 	}
 	a.texts(ownSkipped, skipped)
 	a.text(ownKept, string(leg.Kept))
+	a.yes(ownRemembered, leg.Remembered != nil)
 	return a
 }
 
@@ -175,6 +176,9 @@ func (s *call) attemptAttributes(rec *router.AttemptRecord) []attribute.KeyValue
 	a.add(ownBilled.Bool(rec.Billed))
 	a.yes(ownBYOK, rec.Credential != nil)
 	a.yes(ownEstimated, rec.UsageEstimated)
+	if rec.Sharers > 1 {
+		a.add(ownSharers.Int(rec.Sharers))
+	}
 	if s.t.cfg.Content {
 		a.answers(rec.Answers)
 	}

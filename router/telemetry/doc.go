@@ -38,8 +38,8 @@
 //	signalbox.cost, .hold       what was charged, and the most that was held
 //	signalbox.guardrails        steps of policies as "type:name"
 //	signalbox.stopped, .replayed, .dry_run, .canceled, .escalated
-//	signalbox.reason, .stage, .triggered_by, .strategy, .questions, .skipped, .kept    of a leg; on the root span if that has no spans of legs
-//	signalbox.endpoint, .class, .cost, .upstream_cost, .billed, .byok, .estimated      of an attempt
+//	signalbox.reason, .stage, .triggered_by, .strategy, .questions, .skipped, .kept, .remembered    of a leg; on the root span if that has no spans of legs
+//	signalbox.endpoint, .class, .cost, .upstream_cost, .billed, .byok, .estimated, .sharers    of an attempt
 //	session.id, user.id         user.id is the keyed hash that upstreams get
 //	trace.metadata.*            members of the trace object
 //

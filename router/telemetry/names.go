@@ -49,6 +49,8 @@ const (
 	ownUpstreamCost = attribute.Key("signalbox.upstream_cost")
 	ownBilled       = attribute.Key("signalbox.billed")
 	ownBYOK         = attribute.Key("signalbox.byok")
+	ownSharers      = attribute.Key("signalbox.sharers")
+	ownRemembered   = attribute.Key("signalbox.remembered")
 	ownEstimated    = attribute.Key("signalbox.estimated")
 	ownState        = attribute.Key("signalbox.content.state")
 	ownInstructions = attribute.Key("signalbox.content.instructions")
