@@ -27,20 +27,23 @@ type service struct {
 	access access
 	model  string // for the curl command; "" if every endpoint is switched off
 	log    *slog.Logger
+	traces *traces // nil without destinations
 }
 
 func newService(
 	ctx context.Context, catalog *router.Catalog, kept *storage, o options, now func() time.Time, log *slog.Logger,
+	first ...router.Interceptor,
 ) (*service, error) {
 	routing := router.Config{Abandoned: o.abandoned}
 	o.routing.apply(&routing)
 	made, err := signalbox.New(signalbox.Config{
 		Catalog: catalog, Stores: kept.set, SealingKeys: []router.Secret{kept.sealingKey},
-		Retention: time.Duration(o.retention) * 24 * time.Hour,
-		Logger:    log,
-		Now:       now,
-		Router:    routing,
-		Keys:      keys.Config{Rates: o.limits.rates},
+		Retention:    time.Duration(o.retention) * 24 * time.Hour,
+		Interceptors: signalbox.Interceptors{First: first},
+		Logger:       log,
+		Now:          now,
+		Router:       routing,
+		Keys:         keys.Config{Rates: o.limits.rates},
 		API: httpapi.Config{
 			Origins: o.originList(), CreditsURL: o.creditsURL,
 			MaxInFlightBytes: int64(o.limits.bodies), MaxInFlightPerKey: int64(o.limits.keyBodies),
@@ -121,6 +124,7 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	var work sync.WaitGroup
 	work.Go(func() { s.Run(background) })
 	work.Go(func() { tidy(background) })
+	work.Go(func() { s.traces.run(background) })
 	defer work.Wait()
 	defer endBackground()
 
