@@ -60,10 +60,16 @@ func numbered(root trace.SpanID, n uint64) (id trace.SpanID) {
 	return id
 }
 
+// The length of a traceparent, and the place of its span id.
+const (
+	headerLength = 55
+	headerSpan   = 36
+)
+
 // header returns the headers that name sc as the parent.
 func header(sc trace.SpanContext) router.TraceContext {
 	traceID, spanID := sc.TraceID(), sc.SpanID()
-	var buf [55]byte
+	var buf [headerLength]byte
 	b := hex.AppendEncode(append(buf[:0], "00-"...), traceID[:])
 	b = hex.AppendEncode(append(b, '-'), spanID[:])
 	b = hex.AppendEncode(append(b, '-'), []byte{byte(sc.TraceFlags() & (trace.FlagsSampled | trace.FlagsRandom))})

@@ -2,7 +2,9 @@ package telemetry
 
 import (
 	"context"
+	"sync"
 
+	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
@@ -13,6 +15,7 @@ import (
 type instruments struct {
 	duration metric.Float64Histogram
 	tokens   metric.Int64Histogram
+	series   sync.Map // *series by outcome
 }
 
 func newInstruments(m metric.Meter) (*instruments, error) {
@@ -28,25 +31,56 @@ func newInstruments(m metric.Meter) (*instruments, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &instruments{duration, tokens}, nil
+	return &instruments{duration: duration, tokens: tokens}, nil
+}
+
+// series are the attributes of an endpoint's attempts with one outcome.
+type series struct{ all, input, output metric.MeasurementOption }
+
+// outcome is what decides a series: an endpoint, by ID and address, and a class. There
+// are few, because a catalog has few endpoints and a class is one of a fixed list.
+type outcome struct {
+	endpoint uuid.UUID
+	model    string
+	class    router.Class
+	host     string
+	port     int
 }
 
 // record records every attempt of a call.
 func (m *instruments) record(ctx context.Context, s *call) {
 	for rec := range s.c.Report.Attempts() {
-		of := s.metricAttributes(rec)
-		m.duration.Record(ctx, rec.Duration.Seconds(), metric.WithAttributes(of...))
-		if rec.Class != "" {
-			continue
+		of := m.seriesOf(s, rec)
+		m.duration.Record(ctx, rec.Duration.Seconds(), of.all)
+		if rec.Class == "" {
+			m.tokens.Record(ctx, rec.Usage.InputTokens, of.input)
+			m.tokens.Record(ctx, rec.Usage.OutputTokens, of.output)
 		}
-		m.tokens.Record(ctx, rec.Usage.InputTokens, metric.WithAttributes(append(of[:len(of):len(of)], tokenType.String("input"))...))
-		m.tokens.Record(ctx, rec.Usage.OutputTokens, metric.WithAttributes(append(of[:len(of):len(of)], tokenType.String("output"))...))
 	}
+}
+
+// seriesOf returns the attributes of an attempt. They are made once, because sorting and
+// hashing them takes longer than all the rest.
+func (m *instruments) seriesOf(s *call, rec *router.AttemptRecord) *series {
+	key := outcome{endpoint: rec.Endpoint.ID, model: rec.Model.Permaslug, class: rec.Class}
+	if to := s.server(rec.Endpoint.Provider); to != nil {
+		key.host, key.port = to.host, to.port
+	}
+	if made, ok := m.series.Load(key); ok {
+		return made.(*series) //nolint:forcetypeassert // the map has no other type
+	}
+	of := attribute.NewSet(metricAttributes(rec, key)...)
+	with := func(kind string) metric.MeasurementOption {
+		return metric.WithAttributeSet(attribute.NewSet(append(of.ToSlice(), tokenType.String(kind))...))
+	}
+	made := &series{metric.WithAttributeSet(of), with("input"), with("output")}
+	m.series.Store(key, made)
+	return made
 }
 
 // metricAttributes returns attributes of which there are few values: all of them are
 // the catalog's or this package's.
-func (s *call) metricAttributes(rec *router.AttemptRecord) []attribute.KeyValue {
+func metricAttributes(rec *router.AttemptRecord, key outcome) []attribute.KeyValue {
 	of := make(attrs, 0, attemptAttributes)
 	of.add(operationName.String(operation))
 	of.add(providerName.String(rec.Endpoint.Provider))
@@ -56,9 +90,9 @@ func (s *call) metricAttributes(rec *router.AttemptRecord) []attribute.KeyValue 
 	} else {
 		of.add(errorType.String(string(rec.Class)))
 	}
-	if to := s.server(rec.Endpoint.Provider); to != nil {
-		of.add(serverAddress.String(to.host))
-		of.add(serverPort.Int(to.port))
+	if key.host != "" {
+		of.add(serverAddress.String(key.host))
+		of.add(serverPort.Int(key.port))
 	}
 	return of
 }

@@ -110,8 +110,10 @@ func (s *call) attemptSpan(a *router.AttemptRecord, parent trace.SpanID) Span {
 // idOf returns the id of an attempt's span: the one that the attempt was made with, if
 // it was its own.
 func (s *call) idOf(a *router.AttemptRecord) trace.SpanID {
-	if sc := remote(a.Trace); s.ours && sc.TraceID() == s.root.TraceID() {
-		return sc.SpanID()
+	if s.ours && len(a.Trace.Parent) == headerLength {
+		if id, err := trace.SpanIDFromHex(a.Trace.Parent[headerSpan : headerSpan+2*len(trace.SpanID{})]); err == nil {
+			return id
+		}
 	}
 	return s.newID()
 }

@@ -27,6 +27,7 @@ const (
 
 // provider answers after 20 ms with p, or fails with a status.
 type provider struct {
+	busy   bool // answers at once and notes nothing
 	host   string
 	p      float64
 	status int
@@ -44,13 +45,15 @@ func (p *provider) attempts() []router.Attempt {
 }
 
 func (p *provider) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {
-	p.mu.Lock()
-	p.seen = append(p.seen, a)
-	p.mu.Unlock()
-	select {
-	case <-time.After(20 * time.Millisecond):
-	case <-ctx.Done():
-		return router.Reply{}, &router.UpstreamError{Err: ctx.Err()}
+	if !p.busy {
+		p.mu.Lock()
+		p.seen = append(p.seen, a)
+		p.mu.Unlock()
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return router.Reply{}, &router.UpstreamError{Err: ctx.Err()}
+		}
 	}
 	if p.status != 0 {
 		return router.Reply{}, &router.UpstreamError{Status: p.status, Class: router.NoCapacity, Err: errors.New(canaryUpstream)}

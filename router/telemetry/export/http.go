@@ -107,11 +107,7 @@ func address(text string) (*url.URL, error) {
 
 // Export posts the spans once.
 func (h *HTTP) Export(ctx context.Context, spans []telemetry.Span) error {
-	body, err := h.encoder.encode(spans)
-	if err != nil {
-		return &Error{Final: true, Err: err}
-	}
-	return h.post(ctx, body, false)
+	return h.post(ctx, h.encoder.append(nil, spans), false)
 }
 
 // Test posts a request without spans, with the header X-Test-Connection: true. It
