@@ -16,9 +16,9 @@ import (
 
 // Sizes. A span has few attributes, so one allocation takes them all.
 const (
-	rootAttributes    = 32
+	rootAttributes    = 26
 	legAttributes     = 8
-	attemptAttributes = 20
+	attemptAttributes = 18
 
 	longestList    = 100      // names of questions in a span
 	longestContent = 16 << 10 // bytes of an attribute with content
