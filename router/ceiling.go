@@ -69,6 +69,7 @@ type escalating struct {
 	latest *escalations
 	place  uint64 // in latest, of the call
 	call   int64  // what is noted there once the call has escalated, else 0
+	group  int    // because of which it was noted
 }
 
 // limited returns what the call has of the models with a ceiling; nil where it names
@@ -98,6 +99,7 @@ func (k *course) admits(g int) bool {
 	}
 	var ok bool
 	e.place, e.call, ok = e.latest.escalate(k.now, most)
+	e.group = g
 	return ok
 }
 
@@ -111,9 +113,10 @@ func (k *course) limitedBy(g int) *escalating {
 	return nil
 }
 
-// withdraw takes back that a group was asked, because nothing was sent.
+// withdraw takes back that a group was asked, because nothing was sent. A call that has
+// asked an earlier group of the model stays noted.
 func (k *course) withdraw(g int) {
-	if e := k.limitedBy(g); e != nil && e.call != 0 {
+	if e := k.limitedBy(g); e != nil && e.call != 0 && e.group == g {
 		e.latest.withdraw(e.place, e.call)
 		e.call = 0
 	}

@@ -2,6 +2,7 @@ package router_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
 	"sync"
@@ -166,6 +167,28 @@ func TestAStageThatWasNotSentDoesNotCount(t *testing.T) {
 		assert.Equal(t, router.KeptNoEndpoint, c.Report.Legs[1].Kept)
 	}
 	assert.True(t, g.escalates(true))
+}
+
+// A stage of which nothing was sent does not undo that an earlier one was asked.
+func TestAnEarlierStageCounts(t *testing.T) {
+	t.Parallel()
+	g, _ := newCappedRig(t, 1, nil)
+	m := triage(append(cascade(), systemone.Entry{Model: modelM, When: unsure()}))
+	m.MaxEscalated = 0.5
+	g.compose(m)
+	for _, want := range []string{"ant bee", "ant"} {
+		n := 0
+		g.upstreams["ant"].will(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
+			if n++; n > 1 { // the third stage
+				return router.Reply{}, router.ErrNotSent
+			}
+			return answer(ctx, a)
+		})
+		c := triaged(modelTriage)
+		_, err := g.router.Decide(t.Context(), c)
+		require.NoError(t, err)
+		assert.Equal(t, want, asked(c))
+	}
 }
 
 // TestARequiredStageAboveItsCeilingFails, because the request asks for it.

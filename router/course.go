@@ -82,10 +82,15 @@ func (k *course) begin(ctx context.Context) (next int, err error) {
 	var first staged
 	for g := range k.groups {
 		out := k.stage(ctx, g, nil, LegFirst, nil)
-		if out.answered {
-			return g + 1, nil
+		if out.kept != "" {
+			k.last = out
 		}
-		if k.last = out; g == 0 {
+		switch {
+		case out.answered && out.final:
+			return len(k.groups), nil
+		case out.answered:
+			return g + 1, nil
+		case g == 0:
 			first = out
 		}
 		if out.final || k.alone {
@@ -168,11 +173,11 @@ func (k *course) required(ctx context.Context) error {
 		if g == 0 || k.alone || !k.groups[g].required {
 			continue
 		}
-		shape := k.shape
+		request, shape := k.call.Request, k.shape
 		if k.groups[g].scope != systemone.ScopeAll {
-			_, shape = k.part(nil)
+			request, shape = k.part(nil)
 		}
-		plan, _ := k.plan(ctx, g, shape, nil)
+		plan, _ := k.plan(ctx, g, request, shape, nil)
 		if err := plan.Err(k.names(g)); err != nil { // the group's own names: the others may be asked
 			return err
 		}

@@ -416,17 +416,19 @@ func chance(l *router.Leg) bool {
 
 // legText shows what a leg was, without its times.
 func legText(l *router.Leg) string {
-	out := fmt.Sprint(l.Reason, l.Group, l.Asked(), l.TriggeredBy, l.Kept, l.Plan.Seed, l.Plan.Strategy, l.Plan.ExcludedBy)
+	var b strings.Builder
+	fmt.Fprint(&b, l.Reason, l.Group, l.Asked(), l.TriggeredBy, l.Kept, l.Plan.Seed, l.Plan.ExcludedBy)
+	b.WriteString(l.Plan.Strategy)
 	for _, c := range l.Plan.Candidates {
-		out += fmt.Sprint(" ", c.Endpoint.UpstreamModel, c.Reason, c.Weight)
+		fmt.Fprint(&b, " ", c.Endpoint.UpstreamModel, c.Reason, c.Weight)
 	}
 	for i := range l.Attempts {
-		out += fmt.Sprint(" ", l.Attempts[i].Endpoint.UpstreamModel, l.Attempts[i].Class, l.Attempts[i].Cost)
+		fmt.Fprint(&b, " ", l.Attempts[i].Endpoint.UpstreamModel, l.Attempts[i].Class, l.Attempts[i].Cost)
 	}
 	for _, s := range l.Skipped {
-		out += fmt.Sprint(" ", s.Endpoint.UpstreamModel, s)
+		fmt.Fprint(&b, " ", s.Endpoint.UpstreamModel, s)
 	}
-	return out
+	return b.String()
 }
 
 // Of a hundred sheets, eight are asked at once.
@@ -439,7 +441,10 @@ func TestEightSheetsAtOnce(t *testing.T) {
 		g.upstreams["ant"].will(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
 			n := running.Add(1)
 			defer running.Add(-1)
-			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			for m := most.Load(); n > m; m = most.Load() {
+				if most.CompareAndSwap(m, n) {
+					break
+				}
 			}
 			return even(ctx, a)
 		})

@@ -251,6 +251,7 @@ func (u *courseUpstream) Decide(ctx context.Context, a router.Attempt) (router.R
 
 // run makes the call, in a world of its own.
 func (w *courseWorld) run(t *testing.T) (out courseRun) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		u := &courseUpstream{w: w}
 		var models []router.Model

@@ -39,7 +39,7 @@ func (k *course) dryRun(ctx context.Context) (*Result, error) {
 	var first error
 	q := query{reason: LegFirst}
 	for q.group = range k.groups {
-		plan, inParts := k.plan(ctx, q.group, k.shape, nil)
+		plan, inParts := k.plan(ctx, q.group, k.call.Request, k.shape, nil)
 		switch err := plan.Err(k.names(q.group)); {
 		case err != nil:
 			w := k.leg(q, k.call.Request, k.shape, plan)

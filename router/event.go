@@ -23,7 +23,7 @@ type Event struct { //nolint:recvcheck // methods that return another Event take
 	Permaslug  string // with the dated suffix
 	Endpoint   uuid.UUID
 	Provider   string // display name
-	Requests   int64  // 1 for the attempt that answered, else 0, as for an abandoned one
+	Requests   int64  // 1 for one attempt of an answered call, else 0
 	Prompt     int64  // tokens
 	Completion int64
 	Reasoning  int64
@@ -62,12 +62,14 @@ func (e Event) Corrected() Event {
 }
 
 // Events returns one event for each billed attempt of a call, in the order of the
-// legs and their attempts. A nil res is a call that failed: it has events only if
-// its caller ended it. Events only reads the call, so an interceptor may use it
+// legs and their attempts. The request counts for the endpoint that answered most;
+// where its answers were remembered, for the first that was asked. A nil res is a call
+// that failed: it has events only if its caller ended it. Events only reads the call, so an interceptor may use it
 // after the engine has answered.
 func (c *Call) Events(res *Result) []Event {
 	var events []Event
-	answered := false // the event of the endpoint that answered most is in events
+	request := -1 // index of the event that counts the request
+	var by *Endpoint
 	for _, l := range c.Report.Legs {
 		for i := range l.Attempts {
 			a := &l.Attempts[i]
@@ -76,11 +78,14 @@ func (c *Call) Events(res *Result) []Event {
 			}
 			e := c.event(a, l.Reason)
 			e.ID = c.eventID(len(events), a.Abandoned)
-			if res != nil && !answered && a.Class == "" && a.Endpoint == res.Endpoint {
-				e.Requests, answered = 1, true
+			if res != nil && !a.Abandoned && (request < 0 || by != res.Endpoint && a.Endpoint == res.Endpoint) {
+				request, by = len(events), a.Endpoint
 			}
 			events = append(events, e)
 		}
+	}
+	if request >= 0 {
+		events[request].Requests = 1
 	}
 	return events
 }

@@ -151,6 +151,8 @@ func (p *inParts) rounds(ctx context.Context) bool {
 		ok := true
 		for i, w := range walks {
 			switch {
+			case w.declined(errs[i]):
+				p.refuse(w)
 			case errs[i] != nil:
 				if !p.failed.final {
 					p.failed = w.failed(errs[i])
@@ -227,7 +229,7 @@ func (p *inParts) walkAll(ctx context.Context, walks []*walk) ([]systemone.Answe
 			if panicked != nil {
 				errs[i] = &Error{Class: Server, Err: panicked}
 			}
-			if errs[i] != nil {
+			if errs[i] != nil && !w.declined(errs[i]) {
 				failed.Store(true)
 			}
 		})
@@ -247,6 +249,12 @@ func (p *inParts) take(w *walk, answers systemone.Answers) {
 	if err := p.sheets.Take(answers); err != nil { // unreachable: the answers were checked
 		p.failed = staged{kept: KeptError, err: &Error{Class: Server, Err: err}}
 	}
+	p.refuse(w)
+}
+
+// refuse takes the refusals of a sheet: of some of its questions or of all.
+func (p *inParts) refuse(w *walk) {
+	rec := &w.leg.Attempts[len(w.leg.Attempts)-1]
 	refused := slices.Clone(rec.Refused)
 	for i := range refused {
 		asked := refused[i].Question
@@ -254,9 +262,10 @@ func (p *inParts) take(w *walk, answers systemone.Answers) {
 		_ = p.sheets.Take(systemone.Answers{{Name: asked, Refusal: "refused"}})
 	}
 	if len(refused) > 0 {
+		p.seen = append(p.seen, endpointsOf(w.leg)...)
 		p.open = append(p.open, p.course.open(w, refused)...)
 		if p.call.Request.Refusals {
-			p.merged.decline(from, refused)
+			p.merged.decline(w.source(), refused)
 		}
 	}
 }

@@ -153,3 +153,40 @@ func TestNotInParts(t *testing.T) {
 		assert.Equal(t, []string{"limits:options"}, e.ExcludedBy, name)
 	}
 }
+
+// A body of a megabyte has a quarter of a million comparisons of two options. What
+// would take more legs than a call may have is refused as before, also by a dry run,
+// and an endpoint that takes it on fewer sheets is asked.
+func TestTooManyParts(t *testing.T) {
+	t.Parallel()
+	q := &systemone.Request{Model: "judge", State: systemone.Text("hello")}
+	for i := range 17 { // of 254 comparisons each
+		choice := large(0, 255).Questions[0]
+		choice.Name += strconv.Itoa(i)
+		q.Questions = append(q.Questions, choice)
+	}
+	for _, dry := range []bool{false, true} {
+		g := newRig(t, "ant", nil, limited(1, 2))
+		_, err := g.router.Decide(t.Context(), &router.Call{Request: q, DryRun: dry})
+		e := fault(t, err)
+		assert.Equal(t, router.NotFound, e.Class)
+		assert.Equal(t, []string{"limits:questions"}, e.ExcludedBy)
+		assert.Empty(t, g.upstreams["ant"].attempts())
+	}
+	g := newRig(t, "ant bee", nil, limited(1, 2), func(e *router.Endpoint) {
+		if e.Provider == "bee" {
+			e.Limits.Questions, e.Limits.Options = 100, 200
+		}
+	})
+	for range 2 {
+		g.upstreams["bee"].will(softmax(func(string) float64 { return 0 }))
+	}
+	c := &router.Call{Request: q, Principal: who()}
+	_, err := g.router.Decide(t.Context(), c)
+	require.NoError(t, err)
+	assert.Equal(t, "bee bee", asked(c))
+	excluded := c.Report.Legs[0].Plan.Excluded
+	require.Len(t, excluded, 1)
+	assert.Equal(t, "ant", excluded[0].Endpoint.Provider)
+	assert.Equal(t, router.FilterQuestions, excluded[0].Reason)
+}

@@ -29,14 +29,14 @@ func answersAsked(ctx context.Context, a router.Attempt) (router.Reply, error) {
 	return r, err
 }
 
-func newRemembering(t *testing.T, endpoints string, change func(*router.Config)) *sharing {
+func newRemembering(t *testing.T, endpoints string, change func(*router.Config), edit ...func(*router.Endpoint)) *sharing {
 	t.Helper()
 	s := newSharing(t, endpoints, func(cfg *router.Config) {
 		cfg.Share, cfg.Remember = false, &router.Remembering{}
 		if change != nil {
 			change(cfg)
 		}
-	}, func(e *router.Endpoint) { e.ZDR = true })
+	}, append(edit, func(e *router.Endpoint) { e.ZDR = true })...)
 	for _, up := range s.upstreams {
 		up.will(answersAsked)
 	}
@@ -330,4 +330,39 @@ func TestRememberIsChecked(t *testing.T) {
 		_, err := router.New(router.Config{Catalog: newRig(t, "ant", nil).router.Catalog(), Remember: &wrong})
 		require.ErrorIs(t, err, router.ErrConfig)
 	}
+}
+
+// A ledger that fails between a free first stage and a remembered second one keeps the
+// first answers.
+func TestALedgerFailsBeforeARememberedStage(t *testing.T) {
+	down := &unreadable{}
+	clock := newClock()
+	s := newRemembering(t, "ant bee:N", func(cfg *router.Config) {
+		down.Ledger, cfg.Ledger, cfg.Now = cfg.Ledger, down, clock.now
+	}, func(e *router.Endpoint) { e.Pricing = router.Pricing{} })
+	c := staged(nil)
+	c.Request.Model, c.Request.Models, c.Request.Questions = "judge-mini", nil, c.Request.Questions[1:2]
+	_, err := s.router.Decide(t.Context(), c)
+	require.NoError(t, err)
+	s.upstreams["ant"].will(func(ctx context.Context, a router.Attempt) (router.Reply, error) {
+		clock.step(2 * time.Second)
+		down.down = true
+		return answer(ctx, a)
+	})
+	c = staged(nil)
+	_, err = s.router.Decide(t.Context(), c)
+	require.NoError(t, err)
+	assert.Equal(t, router.KeptError, c.Report.Legs[1].Kept)
+}
+
+type unreadable struct {
+	router.Ledger
+	down bool
+}
+
+func (l *unreadable) Balances(ctx context.Context, lines []router.Line) ([]router.Balance, error) {
+	if l.down {
+		return nil, router.ErrUnavailable
+	}
+	return l.Ledger.Balances(ctx, lines)
 }

@@ -2,6 +2,7 @@ package router_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/router/routertest"
+	"github.com/signalbox/signalbox/store/memory"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -47,4 +49,56 @@ func TestRefusalAnswersHaveAText(t *testing.T) {
 			assert.Empty(t, refund.Refusal)
 		})
 	}
+}
+
+// refuses answers what it is asked, except for some questions, which it declines.
+func refuses(names ...string) step {
+	return reply(func(r *router.Reply) {
+		r.Answers = slices.DeleteFunc(r.Answers, func(a systemone.Answer) bool {
+			declined := slices.Contains(names, a.Name)
+			if declined {
+				r.Refused = append(r.Refused, router.Refusal{Question: a.Name, Text: "no"})
+			}
+			return declined
+		})
+	})
+}
+
+// A call of which a question was refused everywhere says that no candidate was left.
+func TestARefusedCallSaysWhyItStopped(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, "ant", nil)
+	g.upstreams["ant"].will(refuses("team"))
+	_, c, err := g.decide()
+	assert.Equal(t, router.ProviderUnavailable, fault(t, err).Class)
+	assert.Equal(t, router.StopCandidates, c.Report.Stopped)
+}
+
+// A ledger that fails before a refused question is asked again ends the call with that
+// failure, as it does between two attempts of a leg.
+func TestALedgerFailsBeforeARefusedQuestionIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	ledger := &failing{Ledger: memory.New().Ledger, holds: 1}
+	g := newRig(t, "ant bee cat:N", func(cfg *router.Config) { cfg.Ledger = ledger })
+	g.upstreams["ant"].will(refuses("team"))
+	c := staged(nil)
+	_, err := g.router.Decide(t.Context(), c)
+	require.ErrorIs(t, err, router.ErrUnavailable)
+	assert.Equal(t, "ant", asked(c))
+	assert.Len(t, c.Report.Legs, 2, "the next group is not asked")
+}
+
+// A sheet of a split request of which everything is refused is a refusal like that of
+// one question: the answers of the other sheets stay, and a refusal may be an answer.
+func TestARefusedSheetIsNoFailure(t *testing.T) {
+	t.Parallel()
+	g := newRig(t, "ant", nil, limited(1, 0))
+	g.upstreams["ant"].will(refuses("team"))
+	c := &router.Call{Request: decision(""), Principal: who()}
+	c.Request.Refusals = true
+	res, err := g.router.Decide(t.Context(), c)
+	require.NoError(t, err)
+	require.NoError(t, systemone.Check(c.Request, res.Response.Answers, systemone.Tolerance{}))
+	assert.Equal(t, "no", res.Response.Answers[1].Refusal)
+	assert.Len(t, c.Events(res), 3, "the refusal is charged, because it is an answer")
 }

@@ -77,8 +77,8 @@ func (k *course) ask(ctx context.Context, q query) asked {
 	if k.memory.remembering == nil {
 		return k.askNow(ctx, q)
 	}
-	_, shape := k.sheet(q.ask)
-	plan, _ := k.plan(ctx, q.group, shape, q.without)
+	request, shape := k.sheet(q.ask)
+	plan, _ := k.plan(ctx, q.group, request, shape, q.without)
 	all := q.ask
 	if all == nil {
 		all = k.merged.all()
@@ -105,6 +105,7 @@ func (k *course) ask(ctx context.Context, q query) asked {
 			return out
 		}
 	} else if err := k.money.free(ctx); err != nil {
+		k.leg(q, request, shape, plan)
 		return asked{staged: staged{kept: KeptError, err: Failure(err), final: true, decides: true}}
 	}
 	k.takeRecalled(q, all, found, plan)
@@ -114,7 +115,7 @@ func (k *course) ask(ctx context.Context, q query) asked {
 // askNow asks one sheet, or several where no endpoint takes all questions at once.
 func (k *course) askNow(ctx context.Context, q query) asked {
 	request, shape := k.sheet(q.ask)
-	plan, inParts := k.plan(ctx, q.group, shape, q.without)
+	plan, inParts := k.plan(ctx, q.group, request, shape, q.without)
 	switch {
 	case q.without != nil && len(plan.Candidates) == 0:
 		return asked{nothing: true}
@@ -144,7 +145,11 @@ func (k *course) askNow(ctx context.Context, q query) asked {
 // refused returns the outcome of a stage that answered some questions and of which
 // others were refused.
 func (k *course) refused() staged {
-	return staged{answered: true, kept: KeptRefused, stop: StopCandidates, err: ofAttempts(&k.call.Report)}
+	out := staged{answered: true, kept: KeptRefused, stop: StopCandidates, err: ofAttempts(&k.call.Report)}
+	if k.barred {
+		out.stop = StopCaller
+	}
+	return out
 }
 
 // sheet returns the call's request with the questions at the indexes ask only, and
@@ -168,33 +173,12 @@ func (k *course) part(questions []systemone.Question) (*systemone.Request, Shape
 	return &part, ShapeOf(&part)
 }
 
-// plan plans a group for questions of a shape. Where no endpoint takes them at once
-// and for that reason alone, the plan is of endpoints that are asked in parts.
-func (k *course) plan(ctx context.Context, g int, shape Shape, without []*Endpoint) (_ Plan, inParts bool) {
-	in := k.input(ctx, g, shape)
-	plan := NewPlan(in).without(without)
-	if len(plan.Candidates) > 0 || k.alone || k.whole || !plan.isTooLarge() {
-		return plan, false
-	}
-	in.InParts = true
-	parts := NewPlan(in).without(without)
-	if len(parts.Candidates) == 0 {
-		return plan, false
-	}
-	return parts, true
-}
-
 // without returns the plan without candidates at some endpoints.
 func (p Plan) without(endpoints []*Endpoint) Plan {
 	if len(endpoints) > 0 {
 		p.Candidates = slices.DeleteFunc(p.Candidates, func(c Candidate) bool { return slices.Contains(endpoints, c.Endpoint) })
 	}
 	return p
-}
-
-// isTooLarge reports whether the plan excludes an endpoint for what it takes at once.
-func (p Plan) isTooLarge() bool {
-	return slices.Contains(p.ExcludedBy, FilterQuestions) || slices.Contains(p.ExcludedBy, FilterOptions)
 }
 
 // leg adds a leg to the report.
@@ -238,9 +222,16 @@ func (w *walk) failed(err error) staged {
 	}
 	return staged{
 		kept: w.kept(err), err: err, stop: w.stop,
-		final:   w.stop == StopCaller || w.stop == StopDeadline || w.ledger,
-		decides: w.ledger || errors.Is(err, context.Canceled) || classOf(err) == Server,
+		final: w.stop == StopCaller || w.stop == StopDeadline || w.ledger,
+		decides: w.ledger || errors.Is(err, context.Canceled) || classOf(err) == Server ||
+			w.leg.Reason == LegSplit && classOf(err) == InvalidRequest, // other sheets may have ended after it
 	}
+}
+
+// declined reports whether a walk failed because an upstream refused every question,
+// and for no other reason.
+func (w *walk) declined(err error) bool {
+	return err != nil && !w.ledger && classOf(err) != Server && !errors.Is(err, context.Canceled) && w.kept(err) == KeptRefused
 }
 
 // used notes that the answers of the walk's last attempt are used, and returns it.

@@ -2,12 +2,14 @@ package router_test
 
 import (
 	"context"
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store/memory"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -80,6 +82,46 @@ func TestASecondOpinionThatFailsKeepsTheFirst(t *testing.T) {
 		assert.Equal(t, "billing", res.Response.Answers[1].Choice)
 		assert.Len(t, c.Events(res), 1)
 	}
+}
+
+// A first stage that costs nothing makes no hold. Where the ledger then fails for the
+// second, and may or may not have made one, the first answers stay and nothing is left
+// held.
+func TestALedgerThatFailsBehindAFreeStageKeepsTheFirst(t *testing.T) {
+	t.Parallel()
+	for name, made := range map[string]bool{"no hold": false, "hold": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ledger := &lossyLedger{Ledger: memory.New().Ledger, made: made}
+			g := newRig(t, "ant bee:N", func(cfg *router.Config) { cfg.Ledger = ledger }, fee(0, cent))
+			c := staged(nil)
+			res, err := g.router.Decide(t.Context(), c)
+			require.NoError(t, err)
+			assert.Equal(t, router.KeptError, c.Report.Legs[1].Kept)
+			assert.Equal(t, "billing", res.Response.Answers[1].Choice)
+			assert.Zero(t, res.Cost)
+			assert.Empty(t, g.upstreams["bee"].attempts())
+			b, err := ledger.Balances(t.Context(), []router.Line{router.OwnerKey.Line(who(), "ever")})
+			require.NoError(t, err)
+			assert.Zero(t, b[0])
+		})
+	}
+}
+
+// lossyLedger loses the reply to every reservation, and its effect too unless made.
+type lossyLedger struct {
+	router.Ledger
+
+	made bool
+}
+
+func (l *lossyLedger) Reserve(ctx context.Context, h router.Hold) error {
+	if l.made {
+		if err := l.Ledger.Reserve(ctx, h); err != nil {
+			return err
+		}
+	}
+	return io.ErrUnexpectedEOF
 }
 
 // R71: what one endpoint refuses is asked of the next, it alone.

@@ -3,6 +3,7 @@ package proofs
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -50,11 +51,8 @@ func TestAStageThatFitsIsAsked(t *testing.T) {
 				limited := w.mixture(e.one.Ledger, keyLimit(need-less)).tell(&tale{mixed: q})
 				for _, o := range []*told{capped, limited} {
 					o.honest(t)
-					kept := ""
-					for _, l := range o.call.Report.Legs {
-						kept += string(l.Kept)
-					}
-					assert.Equal(t, less > 0, kept == string(router.KeptBudget), "%s at %s: %q", q.name, need-less, kept)
+					kept := slices.ContainsFunc(o.call.Report.Legs, func(l *router.Leg) bool { return l.Kept == router.KeptBudget })
+					assert.Equal(t, less > 0, kept, "%s at %s", q.name, need-less)
 				}
 				w.account = q.name
 			}
@@ -129,7 +127,7 @@ func TestALimitChangesBetweenStages(t *testing.T) {
 		for _, after := range []router.USD{cent, router.Dollar} {
 			w := &world{engine: e, t: t, account: "acme" + after.String()}
 			m := w.mixture(changing{newEventful(t, e.one.Ledger, nil), new(bool)})
-			version := []router.Version{{Line: w.line(router.OwnerKey, router.Lifetime), N: 1}}
+			version := []router.Version{{Line: router.OwnerKey.Line(w.who(), router.Lifetime.Window(w.now())), N: 1}}
 			var q mixed
 			for _, q = range mixedRequests() {
 				if q.name == "free" {

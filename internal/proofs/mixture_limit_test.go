@@ -165,7 +165,7 @@ func TestMaxCostIsNeverPassed(t *testing.T) {
 			o.sentWithin(t, most)
 			if o.err != nil && len(o.asked) == 0 && happens.moments.name == "" {
 				assert.Equal(t, router.PaymentRequired, classOf(t, o.err))
-				assert.ErrorContains(t, o.err, "Request cost limit exceeded")
+				require.ErrorContains(t, o.err, "Request cost limit exceeded")
 				refused++
 			}
 			if t.Failed() {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // paid is what callers were charged for upstream replies.
@@ -47,7 +48,7 @@ func (p *paid) add(o *told, charged router.Amount) {
 	}
 }
 
-// Callers of every kind of request share upstream calls. They never pass a limit, and
+// Callers of every kind of request share upstream calls, and some remembered answers. They never pass a limit, and
 // the ledger, activity and replies show the same money. Who pays for a reply pay together
 // what its upstream reported; where some hang up or fail, the others pay no more.
 func TestSharedCallsCostWhatTheirUpstreamReported(t *testing.T) {
@@ -60,7 +61,7 @@ func TestSharedCallsCostWhatTheirUpstreamReported(t *testing.T) {
 			w := &world{engine: e, t: t, account: fmt.Sprint("acme-", hangUps)}
 			limit := router.USD(calls) * 2 * cent
 			ledger := newEventful(t, e.one.Ledger, nil)
-			m := w.mixtureOf(router.Config{Ledger: ledger, Share: true}, budget(creditCheck, router.OwnerAccount, router.Lifetime, limit))
+			m := w.mixtureOf(router.Config{Ledger: ledger, Share: true, Remember: &router.Remembering{}}, budget(creditCheck, router.OwnerAccount, router.Lifetime, limit))
 			sum := &paid{replies: map[string]*shares{}}
 			var all sync.WaitGroup
 			for i := range calls {
@@ -70,7 +71,12 @@ func TestSharedCallsCostWhatTheirUpstreamReported(t *testing.T) {
 					happens.moments = moments{}
 				}
 				all.Go(func() {
-					o := m.tell(happens, func(c *router.Call) { c.Principal.KeyHash = fmt.Sprint(w.account, i%7) })
+					o := m.tell(happens, func(c *router.Call) {
+						c.Principal.KeyHash = fmt.Sprint(w.account, i%7)
+						if i%3 == 0 { // a third asks only what is not remembered
+							c.Request.Routing = &systemone.Routing{Remember: systemone.RememberWrite}
+						}
+					})
 					sum.add(o, o.honest(t))
 				})
 			}

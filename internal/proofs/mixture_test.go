@@ -59,7 +59,7 @@ func (w *world) mixtureOf(cfg router.Config, budgets ...router.Budget) *mixture 
 	w.t.Helper()
 	m := &mixture{world: w, gave: &gave{costs: map[string]router.USD{}}}
 	price := func(fee router.USD) router.Pricing {
-		return router.Pricing{Prompt: (router.Dollar).Price(), Completion: (2 * router.Dollar).Price(), Request: fee.Price()}
+		return router.Pricing{Prompt: router.Dollar.Price(), Completion: (2 * router.Dollar).Price(), Request: fee.Price()}
 	}
 	endpoints := []router.Endpoint{
 		{Provider: "ant", Model: "acme/a", Pricing: price(cent), Limits: router.EndpointLimits{Questions: 2, Options: 4}},
@@ -126,6 +126,11 @@ func mixedRequests() []mixed {
 			q.Refusals = true
 			return q
 		}},
+		{name: "all answers are refusals", request: func() *systemone.Request {
+			q := mixedRequest("acme/a", "x1 x2", []systemone.Entry{b})
+			q.Refusals = true
+			return q
+		}},
 		{name: "sheets", request: with("acme/a", "u1 s2 s3 s4 u5", b)},
 		{name: "options", request: with("acme/a", "s1 choice9", b)},
 		{name: "options begin again", request: with("acme/a", "s1 choice9", b), failing: "ant/"},
@@ -134,7 +139,7 @@ func mixedRequests() []mixed {
 		{name: "stage fails", request: with("acme/a", "u1 s2", b, text("acme/c")[0]), failing: "cat"},
 		{name: "required", request: with("acme/a", "u1 s2", required(b)), failing: "cat"},
 		{name: "everything fails", request: with("acme/a", "u1 s2", b), failing: "ant bee cat"},
-		{name: "own credential", request: with("acme/a", "u1 s2 s3", b), credentials: own},
+		{name: "own credential", request: with("acme/a", "u1 s2", b), credentials: own},
 		{name: "free", request: with("acme/d", "u1 s2", b)},
 		{name: "last resort", request: with("acme/d", "u1 s2", b), failing: "eel"},
 		{name: "free behind", request: with("acme/a", "u1 s2", systemone.Entry{Model: "acme/d", When: unsure}, b)},

@@ -57,7 +57,7 @@ func (m *moments) at(ctx context.Context, name string) error {
 		return nil
 	case m.what == hangsUp:
 		m.hangUp()
-	case m.what == late && !closes(name) && !(m.bubble && asksLedger(name)):
+	case m.what == late && !closes(name) && (!m.bubble || !asksLedger(name)):
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Second):

@@ -55,6 +55,7 @@ func TestLawBounds(t *testing.T) {
 		s := start(t, most, questions...)
 		bounds := s.Bounds(longest)
 		require.Equal(t, bounds, s.Bounds(longest), "nothing has changed")
+		require.Len(t, bounds, split.Count(questions, most))
 		for sheets := s.Next(); sheets != nil; sheets = s.Next() {
 			require.Equal(t, sheets, bounds[:len(sheets)], "what is asked now is known")
 			var answers systemone.Answers

@@ -48,7 +48,7 @@ func newChoice(q *systemone.Question) *choice {
 // least 1. The sizes of runs differ by one at most; larger ones come first.
 func runs(n, most int) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
-		count := (n-1)/most + 1
+		count := parts(n, most)
 		for from, i := 0, 0; from < n; i++ {
 			to := from + n/count
 			if i < n%count {
@@ -61,6 +61,9 @@ func runs(n, most int) iter.Seq2[int, int] {
 		}
 	}
 }
+
+// parts returns the fewest runs of at most most things that n things make.
+func parts(n, most int) int { return (n-1)/most + 1 }
 
 // begin makes the questions of the next round. There is at least one, because there
 // are several entrants and most is at least 2.
