@@ -38,7 +38,7 @@ func askedBy(ctx context.Context, c *router.Call) (a asked) {
 	if a.parent = trace.SpanContextFromContext(ctx); a.parent.IsValid() {
 		a.local = true
 	} else {
-		a.parent = remote(c.Trace)
+		a.parent = remote(ctx, c.Trace)
 	}
 	if c.Request == nil || len(c.Request.Trace) == 0 {
 		return a
@@ -65,13 +65,13 @@ func askedBy(ctx context.Context, c *router.Call) (a asked) {
 	return a
 }
 
-// remote reads the headers of W3C Trace Context.
-func remote(t router.TraceContext) trace.SpanContext {
+// remote reads the headers of W3C Trace Context. ctx has no span.
+func remote(ctx context.Context, t router.TraceContext) trace.SpanContext {
 	if t.Parent == "" {
 		return trace.SpanContext{}
 	}
 	headers := propagation.MapCarrier{"traceparent": t.Parent, "tracestate": t.State}
-	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), headers))
+	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(ctx, headers))
 }
 
 // place sets the parent from the ids of a trace object, unless it is set. It returns the

@@ -162,7 +162,6 @@ func (s *call) attemptAttributes(rec *router.AttemptRecord) []attribute.KeyValue
 		a.add(errorType.String(string(rec.Class)))
 		a.add(ownClass.String(string(rec.Class)))
 	}
-	a.text(responseID, rec.UpstreamID)
 	if rec.Status != 0 {
 		a.add(responseStatus.Int(rec.Status))
 	}
@@ -180,6 +179,7 @@ func (s *call) attemptAttributes(rec *router.AttemptRecord) []attribute.KeyValue
 		a.add(ownSharers.Int(rec.Sharers))
 	}
 	if s.t.cfg.Content {
+		a.text(responseID, cut(rec.UpstreamID, longestName)) // any text that an upstream likes
 		a.answers(rec.Answers)
 	}
 	return a

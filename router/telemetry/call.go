@@ -145,15 +145,14 @@ func (s *call) record(ctx context.Context, spans []Span) {
 	s.live.SetName(root.Name)
 	s.live.SetAttributes(root.Attributes...)
 	s.live.SetStatus(root.Status, root.Description)
-	made := map[trace.SpanID]context.Context{root.Context.SpanID(): ctx} // ctx has the root span
+	made := map[trace.SpanID]trace.Span{root.Context.SpanID(): s.live}
 	for i := range spans[1:] {
 		span := &spans[i+1]
-		under, live := s.t.tracer.Start(choose(made[span.Parent], span.Context), span.Name, trace.WithSpanKind(span.Kind),
+		under := choose(trace.ContextWithSpan(ctx, made[span.Parent]), span.Context)
+		_, live := s.t.tracer.Start(under, span.Name, trace.WithSpanKind(span.Kind),
 			trace.WithTimestamp(span.Start), trace.WithAttributes(span.Attributes...))
 		live.SetStatus(span.Status, span.Description)
 		live.End(trace.WithTimestamp(span.End))
-		if span.Kind == trace.SpanKindInternal {
-			made[span.Context.SpanID()] = under
-		}
+		made[span.Context.SpanID()] = live
 	}
 }

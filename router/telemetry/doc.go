@@ -23,7 +23,7 @@
 //	gen_ai.provider.name        slug of the provider, of a root span that which answered most
 //	gen_ai.request.model        as requested, only if the catalog has it; of an attempt the catalog's name
 //	gen_ai.response.model       permanent name of the model that answered
-//	gen_ai.response.id          generation id; of an attempt the upstream's id
+//	gen_ai.response.id          generation id; of an attempt the upstream's id, with Config.Content
 //	gen_ai.usage.input_tokens   of a root span the sum of what is billed
 //	gen_ai.usage.output_tokens
 //	error.type                  class of the error, as in error_type of the HTTP interface

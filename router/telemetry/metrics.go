@@ -66,8 +66,10 @@ func (m *instruments) seriesOf(s *call, rec *router.AttemptRecord) *series {
 	if to := s.server(rec.Endpoint.Provider); to != nil {
 		key.host, key.port = to.host, to.port
 	}
-	if made, ok := m.series.Load(key); ok {
-		return made.(*series) //nolint:forcetypeassert // the map has no other type
+	if found, ok := m.series.Load(key); ok {
+		if made, ok := found.(*series); ok {
+			return made
+		}
 	}
 	of := attribute.NewSet(metricAttributes(rec, key)...)
 	with := func(kind string) metric.MeasurementOption {

@@ -34,7 +34,7 @@ func TestOTLPOfACascadeWithAFailover(t *testing.T) {
 	to := &tape{}
 	synctest.Test(t, func(t *testing.T) {
 		began = time.Now()
-		_, _ = cascadeSpans(t, telemetry.Config{Sinks: to.sinks})
+		_ = cascadeSpans(t, telemetry.Config{Sinks: to.sinks})
 	})
 	var got tracepb.TracesData
 	var at, contentType string

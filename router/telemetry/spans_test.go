@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,6 +23,7 @@ import (
 
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/router/telemetry"
+	"github.com/signalbox/signalbox/systemone"
 )
 
 // wanted is a span as it should be.
@@ -49,7 +53,7 @@ func wantCascade() []wanted {
 		}},
 		{"decide acme/mini", trace.SpanKindClient, 1, 0, 20 * ms, codes.Unset, map[attribute.Key]any{
 			"gen_ai.operation.name": "decide", "gen_ai.provider.name": "ant", "gen_ai.request.model": "acme/mini", "gen_ai.response.model": "acme/mini-1",
-			"gen_ai.response.id": "up-ant.example", "gen_ai.usage.input_tokens": int64(100), "gen_ai.usage.output_tokens": int64(3),
+			"gen_ai.usage.input_tokens": int64(100), "gen_ai.usage.output_tokens": int64(3),
 			"http.response.status_code": int64(200), "server.address": "ant.example", "server.port": int64(8443), "signalbox.endpoint": "ant",
 			"signalbox.class": "ok", "signalbox.cost": int64(1_000_000), "signalbox.upstream_cost": int64(1_000_000), "signalbox.billed": true,
 		}},
@@ -64,7 +68,7 @@ func wantCascade() []wanted {
 		}},
 		{"decide acme/judge", trace.SpanKindClient, 3, 40 * ms, 60 * ms, codes.Unset, map[attribute.Key]any{
 			"gen_ai.operation.name": "decide", "gen_ai.provider.name": "cat", "gen_ai.request.model": "acme/judge", "gen_ai.response.model": "acme/judge-2",
-			"gen_ai.response.id": "up-cat.example", "gen_ai.usage.input_tokens": int64(100), "gen_ai.usage.output_tokens": int64(3),
+			"gen_ai.usage.input_tokens": int64(100), "gen_ai.usage.output_tokens": int64(3),
 			"http.response.status_code": int64(200), "server.address": "cat.example", "server.port": int64(8443), "signalbox.endpoint": "cat/eu",
 			"signalbox.class": "ok", "signalbox.cost": int64(3_000_000), "signalbox.upstream_cost": int64(3_000_000), "signalbox.billed": true,
 		}},
@@ -83,7 +87,7 @@ func values(list []attribute.KeyValue) map[attribute.Key]any {
 }
 
 // cascadeSpans decides a cascade whose second stage fails over, in a bubble.
-func cascadeSpans(t *testing.T, cfg telemetry.Config) (*world, *router.Call) {
+func cascadeSpans(t *testing.T, cfg telemetry.Config) *world {
 	t.Helper()
 	w := newWorld(t, cfg)
 	w.bee.status = 503
@@ -92,7 +96,7 @@ func cascadeSpans(t *testing.T, cfg telemetry.Config) (*world, *router.Call) {
 	_, err := w.Decide(t.Context(), c)
 	require.NoError(t, err)
 	require.Len(t, c.Report.Legs, 2)
-	return w, c
+	return w
 }
 
 // TestSpansOfACascadeWithAFailover: a sink and an SDK get the same spans, and an upstream
@@ -103,7 +107,7 @@ func TestSpansOfACascadeWithAFailover(t *testing.T) {
 		exporter := tracetest.NewInMemoryExporter()
 		sdk := sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter), sdktrace.WithIDGenerator(telemetry.IDs{}))
 		to := &tape{}
-		w, _ := cascadeSpans(t, telemetry.Config{TracerProvider: sdk, Sinks: to.sinks})
+		w := cascadeSpans(t, telemetry.Config{TracerProvider: sdk, Sinks: to.sinks})
 		require.Len(t, to.calls, 1)
 		spans, want := to.calls[0], wantCascade()
 		require.Len(t, spans, len(want))
@@ -159,7 +163,7 @@ func userOf(s telemetry.Span) string {
 func TestAnotherGeneratorOfIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		exporter := tracetest.NewInMemoryExporter()
-		w, _ := cascadeSpans(t, telemetry.Config{TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter))})
+		w := cascadeSpans(t, telemetry.Config{TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter))})
 		stubs := exporter.GetSpans()
 		require.Len(t, stubs, 6)
 		root := stubs[5].SpanContext // it ends last
@@ -178,7 +182,7 @@ func TestTheSamplerDecidesForTheTracerOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		exporter, to := tracetest.NewInMemoryExporter(), &tape{}
 		sdk := sdktrace.NewTracerProvider(sdktrace.WithSyncer(exporter), sdktrace.WithSampler(sdktrace.NeverSample()), sdktrace.WithIDGenerator(telemetry.IDs{}))
-		w, _ := cascadeSpans(t, telemetry.Config{TracerProvider: sdk, Sinks: to.sinks})
+		w := cascadeSpans(t, telemetry.Config{TracerProvider: sdk, Sinks: to.sinks})
 		assert.Empty(t, exporter.GetSpans())
 		require.Len(t, to.calls, 1)
 		assert.Regexp(t, "-00$", w.ant.attempts()[0].Trace.Parent)
@@ -189,17 +193,19 @@ func TestTheSamplerDecidesForTheTracerOnly(t *testing.T) {
 // upstream says.
 func TestContentIsInSpansOnlyWithTheSwitch(t *testing.T) {
 	for _, on := range []bool{false, true} {
-		t.Run(fmt.Sprint(on), func(t *testing.T) {
+		t.Run(strconv.FormatBool(on), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				to := &tape{}
-				_, _ = cascadeSpans(t, telemetry.Config{Sinks: to.sinks, Content: on})
-				text := fmt.Sprintf("%+v", to.calls)
+				_ = cascadeSpans(t, telemetry.Config{Sinks: to.sinks, Content: on})
+				var out strings.Builder
+				fmt.Fprintf(&out, "%+v", to.calls)
 				for _, span := range to.calls[0] {
 					for _, kv := range span.Attributes {
-						text += kv.Value.Emit()
+						out.WriteString(kv.Value.String())
 					}
 				}
-				for _, canary := range []string{canaryState, canaryInstruction, canaryOption} {
+				text := out.String()
+				for _, canary := range []string{canaryState, canaryInstruction, canaryOption, "up-ant.example"} {
 					if on {
 						assert.Contains(t, text, canary)
 					} else {
@@ -269,7 +275,7 @@ func TestAPanicEndsTheSpan(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reader := metric.NewManualReader()
-		_, _ = cascadeSpans(t, telemetry.Config{MeterProvider: metric.NewMeterProvider(metric.WithReader(reader))})
+		_ = cascadeSpans(t, telemetry.Config{MeterProvider: metric.NewMeterProvider(metric.WithReader(reader))})
 		var got metricdata.ResourceMetrics
 		require.NoError(t, reader.Collect(t.Context(), &got))
 		require.Len(t, got.ScopeMetrics, 1)
@@ -311,4 +317,23 @@ func TestConfig(t *testing.T) {
 	require.ErrorIs(t, err, telemetry.ErrConfig)
 	_, err = newWorld(t, telemetry.Config{}).Decide(t.Context(), plain())
 	require.NoError(t, err)
+}
+
+// TestANameThatAGuardrailRedactedIsNotInSpans: the report has it again, for the reply.
+func TestANameThatAGuardrailRedactedIsNotInSpans(t *testing.T) {
+	to := &tape{}
+	redact := func(next router.Decider) router.Decider {
+		return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+			redacted := *c.Request
+			redacted.Questions = slices.Clone(redacted.Questions)
+			redacted.Questions[0].Name = "[EMAIL]"
+			c.Request = &redacted
+			res, err := next(ctx, c)
+			c.Report.Rename(func(string) string { return "ann@example.com" }, func(a systemone.Answers) systemone.Answers { return a })
+			return res, err
+		}
+	}
+	_, err := newWorld(t, telemetry.Config{Sinks: to.sinks}, redact).Decide(t.Context(), plain())
+	require.NoError(t, err)
+	assert.NotContains(t, fmt.Sprint(values(to.calls[0][0].Attributes)), "ann@example.com")
 }

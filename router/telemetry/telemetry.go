@@ -27,7 +27,8 @@ type Config struct {
 	// get every call, whatever the sampler takes. Sinks is called at the end of each
 	// call, at once from many goroutines.
 	Sinks func(router.Principal) []Sink
-	// Content puts states, instructions and answers into spans.
+	// Content puts states, instructions and answers into spans, and the upstreams' ids
+	// of replies, which may be any text.
 	Content bool
 	// Now is the clock, the same as the router's. Default time.Now.
 	Now func() time.Time

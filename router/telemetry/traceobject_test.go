@@ -161,7 +161,7 @@ func TestLogsCarryTheTrace(t *testing.T) {
 	for name, provider := range map[string]trace.TracerProvider{"without an SDK": nil, "with an SDK": sdktrace.NewTracerProvider()} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			log := slog.New(telemetry.Handler(slog.NewJSONHandler(&out, nil))).With("a", 1)
+			log := slog.New(telemetry.Handler(slog.NewJSONHandler(&out, nil))).With(slog.Int("a", 1))
 			to := &tape{}
 			_, err := newWorld(t, telemetry.Config{Sinks: to.sinks, TracerProvider: provider}, router.Log(log)).Decide(t.Context(), plain())
 			require.NoError(t, err)

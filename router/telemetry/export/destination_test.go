@@ -103,11 +103,17 @@ func TestRepliesOfADestination(t *testing.T) {
 // TestHTTPConfig: mistakes are errors that quote nothing.
 func TestHTTPConfig(t *testing.T) {
 	for _, bad := range []export.HTTPConfig{
-		{}, {URL: "hunter2.example"}, {URL: "ftp://hunter2.example"}, {URL: "https://u:hunter2@x.example"}, {URL: "https://x.example/#hunter2"}, {URL: "http://hunter2 x/"},
-		{URL: "https://x.example", Headers: map[string]router.Secret{"a b": "hunter2"}}, {URL: "https://x.example", Headers: map[string]router.Secret{"a": "hunter2\r\nb: c"}},
+		{},
+		{URL: "hunter2.example"},
+		{URL: "ftp://hunter2.example"},
+		{URL: "https://u:hunter2@x.example"},
+		{URL: "https://x.example/#hunter2"},
+		{URL: "http://hunter2 x/"},
+		{URL: "https://x.example", Headers: map[string]router.Secret{"a b": "hunter2"}},
+		{URL: "https://x.example", Headers: map[string]router.Secret{"a": "hunter2\r\nb: c"}},
 	} {
-		for _, make := range []func(export.HTTPConfig) (*export.HTTP, error){export.NewWebhook, export.NewCollector} {
-			_, err := make(bad)
+		for _, open := range []func(export.HTTPConfig) (*export.HTTP, error){export.NewWebhook, export.NewCollector} {
+			_, err := open(bad)
 			require.ErrorIs(t, err, export.ErrConfig)
 			assert.NotContains(t, err.Error(), "hunter2")
 		}

@@ -120,7 +120,7 @@ func appendValue(dst []byte, v attribute.Value) []byte {
 		}
 		dst = append(dst, "]}"...)
 	default:
-		dst = jsontext.AppendString(append(dst, `{"stringValue":`...), v.Emit())
+		dst = jsontext.AppendString(append(dst, `{"stringValue":`...), v.String())
 	}
 	return append(dst, '}')
 }

@@ -113,29 +113,29 @@ func TestRetries(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		do    func(ctx context.Context, try int) error
-		tries []time.Duration // after the first
+		tries []int // seconds after the first
 		want  export.Stats
 	}{
-		{"dead", func(context.Context, int) error { return errors.New("dead") }, []time.Duration{1, 3, 7, 15}, export.Stats{Dropped: 3}},
-		{"a full disk", func(context.Context, int) error { return &export.Error{Err: syscall.ENOSPC} }, []time.Duration{1, 3, 7, 15}, export.Stats{Dropped: 3}},
+		{"dead", func(context.Context, int) error { return errors.New("dead") }, []int{1, 3, 7, 15}, export.Stats{Dropped: 3}},
+		{"a full disk", func(context.Context, int) error { return &export.Error{Err: syscall.ENOSPC} }, []int{1, 3, 7, 15}, export.Stats{Dropped: 3}},
 		{"recovers", func(_ context.Context, try int) error {
 			if try < 3 {
 				return errors.New("dead")
 			}
 			return nil
-		}, []time.Duration{1, 3}, export.Stats{Exported: 3}},
+		}, []int{1, 3}, export.Stats{Exported: 3}},
 		{"asks to wait", func(_ context.Context, try int) error {
 			if try < 2 {
 				return &export.Error{RetryAfter: 20 * time.Second, Err: errors.New("429")}
 			}
 			return nil
-		}, []time.Duration{20}, export.Stats{Exported: 3}},
+		}, []int{20}, export.Stats{Exported: 3}},
 		{"asks to wait for ever", func(_ context.Context, try int) error {
 			if try < 2 {
 				return &export.Error{RetryAfter: time.Hour, Err: errors.New("429")}
 			}
 			return nil
-		}, []time.Duration{60}, export.Stats{Exported: 3}},
+		}, []int{60}, export.Stats{Exported: 3}},
 		{"final", func(context.Context, int) error { return &export.Error{Final: true, Err: errors.New("400")} }, nil, export.Stats{Dropped: 3}},
 		{"some rejected", func(context.Context, int) error {
 			return &export.Error{Final: true, Rejected: 1, Err: errors.New("partial")}
@@ -151,7 +151,7 @@ func TestRetries(t *testing.T) {
 				synctest.Wait()
 				require.Len(t, d.at, len(c.tries)+1)
 				for i, after := range c.tries {
-					assert.Equal(t, after*time.Second, d.at[i+1].Sub(d.at[0]))
+					assert.Equal(t, time.Duration(after)*time.Second, d.at[i+1].Sub(d.at[0]))
 				}
 				assert.Equal(t, c.want, q.Stats())
 				end()
