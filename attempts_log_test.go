@@ -31,7 +31,7 @@ func TestAFailedAttemptIsLoggedWithItsCause(t *testing.T) {
 	refuses := func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "hunter2", http.StatusUnauthorized) }
 	hangsUp := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	const (
-		refused = "router: upstream provider_unavailable (status 401): upstream refused the request"
+		refused = "router: upstream provider_unavailable (status 401): upstream replied with an error"
 		gone    = "router: upstream provider_unavailable (status 0): connection failed"
 		wrong   = "systemone: bad answer: noul is not in [0, 1]"
 	)

@@ -77,7 +77,7 @@ func (x *exchange) decide(ctx context.Context) error {
 // their structs, names and answers. The texts of a request lie in its body.
 const (
 	questionBytes = 512
-	partBytes     = 128 // of an option or a level
+	partBytes     = 128 // of an option, a level or a condition
 )
 
 // decodedBytes estimates the memory that a request takes beside its body. For a body of
@@ -87,7 +87,27 @@ func decodedBytes(r *systemone.Request) int64 {
 	for i := range r.Questions {
 		n += (len(r.Questions[i].Options) + len(r.Questions[i].Levels)) * partBytes
 	}
+	for i := range r.Models {
+		if when := r.Models[i].When; when != nil {
+			n += conditions(when) * partBytes
+		}
+	}
 	return int64(n)
+}
+
+// conditions returns how many conditions there are, those within others too.
+func conditions(c *systemone.Condition) int {
+	n := 1
+	lists := [][]systemone.Condition{c.Any, c.All, nil}
+	if c.AtLeast != nil {
+		lists[2] = c.AtLeast.Conditions
+	}
+	for _, list := range lists {
+		for i := range list {
+			n += conditions(&list[i])
+		}
+	}
+	return n
 }
 
 // bodyShare is the divisor for the part of the surface's deadline that reading the body

@@ -238,6 +238,20 @@ func TestQuestionsTakeRoom(t *testing.T) {
 	assert.Zero(t, httpapi.InFlight(g.handler))
 }
 
+// The memory of decoded conditions counts too: 21 bytes of text become 128.
+func TestConditionsTakeRoom(t *testing.T) {
+	list := func(of string) string { return `{"any":[` + strings.Repeat(of+",", 19) + of + `]}` }
+	atLeast := `{"atLeast":{"count":20,"conditions":[` + strings.Repeat(`{"confidenceBelow":0},`, 19) + `{"confidenceBelow":0}]}}`
+	body := `{"model":"acme/judge","models":[{"model":"acme/judge","when":` + list(list(atLeast)) + `}],"state":"s",
+		"questions":{"q":{"type":"choice","instructions":"?","criteria":{"a":null,"b":null}}}}`
+	var during int64
+	g := newRig(t, quiet)
+	g.ant.took = func() { during = httpapi.InFlight(g.handler) }
+	assert.Equal(t, 200, send(t, g, g.handler, []byte(body)))
+	assert.Greater(t, during, int64(20*20*20*128))
+	assert.Zero(t, httpapi.InFlight(g.handler))
+}
+
 // Only a few large bodies are parsed at the same time. Small bodies do not wait for
 // them. A caller that hangs up stops waiting.
 func TestLargeBodiesAreTakenApartInTurn(t *testing.T) {

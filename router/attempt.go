@@ -267,7 +267,9 @@ func (w *walk) price(rec *AttemptRecord, p portion) {
 		}
 		rec.UpstreamCost = cost
 		rec.charge = priced(cost, rec.Credential)
-		w.money.spend(rec.charge)
+		if rec.Class == "" || w.call.Request.Refusals { // a refusal of everything is charged only as an answer
+			w.money.spend(rec.charge)
+		}
 		return
 	}
 	if rec.Abandoned && w.router.cfg.Abandoned == AbandonEstimate {

@@ -148,15 +148,15 @@ func TestMistakesInNamingAModelMadeOfStages(t *testing.T) {
 	}{
 		"suffix": {
 			cascade(), triaged("triage:floor"),
-			[]systemone.Issue{{Path: "model", Message: "acme/triage is made of stages and must be a plain name"}},
+			[]systemone.Issue{{Path: "model", Message: "acme/triage is made of stages, so it takes no suffix and no members such as when"}},
 		},
 		"object": {
 			cascade(), triaged(modelM, systemone.Entry{Model: "triage", When: unsure()}),
-			[]systemone.Issue{{Path: "models.0.model", Message: "acme/triage is made of stages and must be a plain name"}},
+			[]systemone.Issue{{Path: "models.0.model", Message: "acme/triage is made of stages, so it takes no suffix and no members such as when"}},
 		},
 		"object without a condition": {
 			cascade(), triaged(modelM, systemone.Entry{Model: modelN}, systemone.Entry{Model: "triage", ShopRefusals: true}),
-			[]systemone.Issue{{Path: "models.1.model", Message: "acme/triage is made of stages and must be a plain name"}},
+			[]systemone.Issue{{Path: "models.1.model", Message: "acme/triage is made of stages, so it takes no suffix and no members such as when"}},
 		},
 		"a question that the request lacks": {
 			[]systemone.Entry{{Model: modelM}, {Model: modelN, When: &systemone.Condition{Question: "desk", ConfidenceBelow: &below}}},

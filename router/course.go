@@ -86,7 +86,7 @@ func (k *course) begin(ctx context.Context) (next int, err error) {
 			k.last = out
 		}
 		switch {
-		case out.answered && out.final:
+		case out.answered && out.decides: // the caller hung up, or the ledger failed
 			return len(k.groups), nil
 		case out.answered:
 			return g + 1, nil

@@ -417,8 +417,11 @@ func chance(l *router.Leg) bool {
 // legText shows what a leg was, without its times.
 func legText(l *router.Leg) string {
 	var b strings.Builder
-	fmt.Fprint(&b, l.Reason, l.Group, l.Asked(), l.TriggeredBy, l.Kept, l.Plan.Seed, l.Plan.ExcludedBy)
+	fmt.Fprint(&b, l.Reason, l.Group, l.Asked(), l.TriggeredBy, l.Kept, l.Plan.Seed)
 	b.WriteString(l.Plan.Strategy)
+	for _, f := range l.Plan.ExcludedBy {
+		b.WriteString(" " + f.String())
+	}
 	for _, c := range l.Plan.Candidates {
 		fmt.Fprint(&b, " ", c.Endpoint.UpstreamModel, c.Reason, c.Weight)
 	}

@@ -13,7 +13,8 @@ import (
 type Event struct { //nolint:recvcheck // methods that return another Event take a value
 	// ID identifies the event: equal IDs are the same event. It is the call's
 	// generation id and the index among the billed attempts, "gen-dec-…/0".
-	// "gen-dec-…/abandoned" is an attempt whose caller ended the call while it ran.
+	// "gen-dec-…/abandoned", or "gen-dec-…/1/abandoned" behind others, is an attempt
+	// whose caller ended the call while it ran.
 	// "gen-dec-…/held" is the charge of an expired hold, and
 	// "gen-dec-…/held/corrected" takes that charge back after a late settlement.
 	ID         string

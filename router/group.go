@@ -63,7 +63,7 @@ func modelsOf(groups []group) []ModelRef {
 	return models
 }
 
-const mustBePlain = " is made of stages and must be a plain name"
+const mustBePlain = " is made of stages, so it takes no suffix and no members such as when"
 
 // member is where a request names a model: an index of models, or modelMember.
 type member int

@@ -51,8 +51,12 @@ func (l *Leg) Asked() []string {
 
 // Provenance says where an answer of a call comes from.
 type Provenance struct {
-	Leg     int // index in Report.Legs
-	Attempt int // index in the leg's Attempts; -1 for a remembered answer
+	// Leg is an index in Report.Legs. Of a choice that was asked in parts it is the
+	// leg that was answered last.
+	Leg int
+	// Attempt is an index in the leg's Attempts. It is -1 for a remembered answer:
+	// [Leg.Remembered] then has its endpoint.
+	Attempt int
 	// Age is how long ago a remembered answer was given.
 	Age time.Duration
 	// Replaced is the earlier answer that this one replaced, or nil.

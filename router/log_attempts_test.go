@@ -30,8 +30,8 @@ func TestLogOfFailedAttempts(t *testing.T) {
 		cause string // "": no line
 	}{
 		"an upstream's failure": {
-			result{err: &router.UpstreamError{Status: 401, Err: errors.New("upstream refused the request")}},
-			"router: upstream  (status 401): upstream refused the request",
+			result{err: &router.UpstreamError{Status: 401, Err: errors.New("upstream replied with an error")}},
+			"router: upstream  (status 401): upstream replied with an error",
 		},
 		"a wrapped failure": {
 			result{err: fmt.Errorf("%w: %w", canary, &router.UpstreamError{Status: 503, Class: router.NoCapacity})},

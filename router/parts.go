@@ -42,7 +42,8 @@ type part struct {
 	leg *Leg
 }
 
-// askInParts asks for a query in parts. All parts are answered, or the query fails.
+// askInParts asks for a query in parts. All parts are answered or refused, or the query
+// fails.
 func (k *course) askInParts(ctx context.Context, q query, request *systemone.Request, plan Plan) asked {
 	p := &inParts{course: k, query: q, request: request, plan: plan, sources: map[string]Provenance{}}
 	if out := k.unasked(&plan); out.err != nil {
@@ -103,6 +104,9 @@ func (p *inParts) begin(ctx context.Context) bool {
 	refused, err := all.hold(ctx, p.by, p.call.world.byEndpoint[p.by.Endpoint.ID].provider.Name, p.bound())
 	all.giveBack()
 	switch {
+	case err != nil && hungUp(ctx):
+		gone := &Error{Class: Timeout, Err: context.Canceled}
+		p.failed = staged{kept: KeptError, err: gone, stop: StopCaller, final: true, decides: true}
 	case err != nil:
 		w := p.pass()
 		if w.ledger = !w.over(ctx); w.ledger {

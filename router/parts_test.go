@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/signalbox/signalbox/router"
+	"github.com/signalbox/signalbox/store/memory"
 	"github.com/signalbox/signalbox/systemone"
 )
 
@@ -189,4 +190,31 @@ func TestTooManyParts(t *testing.T) {
 	require.Len(t, excluded, 1)
 	assert.Equal(t, "ant", excluded[0].Endpoint.Provider)
 	assert.Equal(t, router.FilterQuestions, excluded[0].Reason)
+}
+
+// A caller that hangs up while the most that all parts may cost is held is no failure
+// of the ledger.
+func TestHangUpBeforeParts(t *testing.T) {
+	t.Parallel()
+	ctx, hangUp := context.WithCancel(t.Context())
+	g := newRig(t, "ant", func(cfg *router.Config) {
+		cfg.Ledger = &leavingLedger{Ledger: memory.New().Ledger, hangUp: hangUp}
+	}, limited(2, 9), fee(cent))
+	c := &router.Call{Request: large(5, 0), Principal: who()}
+	_, err := g.router.Decide(ctx, c)
+	assert.Equal(t, router.Timeout, fault(t, err).Class)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, router.StopCaller, c.Report.Stopped)
+}
+
+// leavingLedger is one whose caller hangs up during a reservation.
+type leavingLedger struct {
+	router.Ledger
+
+	hangUp context.CancelFunc
+}
+
+func (l *leavingLedger) Reserve(ctx context.Context, _ router.Hold) error {
+	l.hangUp()
+	return ctx.Err()
 }

@@ -78,14 +78,16 @@ func TestARefusedCallSaysWhyItStopped(t *testing.T) {
 // failure, as it does between two attempts of a leg.
 func TestALedgerFailsBeforeARefusedQuestionIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	ledger := &failing{Ledger: memory.New().Ledger, holds: 1}
-	g := newRig(t, "ant bee cat:N", func(cfg *router.Config) { cfg.Ledger = ledger })
-	g.upstreams["ant"].will(refuses("team"))
-	c := staged(nil)
-	_, err := g.router.Decide(t.Context(), c)
-	require.ErrorIs(t, err, router.ErrUnavailable)
-	assert.Equal(t, "ant", asked(c))
-	assert.Len(t, c.Report.Legs, 2, "the next group is not asked")
+	for _, answers := range []bool{false, true} { // a refusal may be an answer
+		ledger := &failing{Ledger: memory.New().Ledger, holds: 1}
+		g := newRig(t, "ant bee cat:N", func(cfg *router.Config) { cfg.Ledger = ledger })
+		g.upstreams["ant"].will(refuses("team"))
+		c := staged(func(q *systemone.Request) { q.Refusals = answers })
+		_, err := g.router.Decide(t.Context(), c)
+		require.ErrorIs(t, err, router.ErrUnavailable)
+		assert.Equal(t, "ant", asked(c))
+		assert.Len(t, c.Report.Legs, 2, "the next group is not asked")
+	}
 }
 
 // A sheet of a split request of which everything is refused is a refusal like that of

@@ -10,7 +10,7 @@ import (
 // result returns the merged answers of the call, or the error where a question has
 // none.
 func (k *course) result() (*Result, error) {
-	if k.merged.given < len(k.merged.questions) && !k.merged.answerByRefusal() {
+	if k.merged.given < len(k.merged.questions) && (k.last.decides || !k.merged.answerByRefusal()) {
 		return nil, k.failure()
 	}
 	report := &k.call.Report
@@ -72,7 +72,8 @@ func (k *course) bill(rec *AttemptRecord) {
 // was received, and the estimates of what ran. It reports whether anything is
 // charged.
 func (k *course) billEnded(ctx context.Context) (charged bool) {
-	ended := hungUp(ctx) || ctx.Err() != nil && k.deadline.spare > 0
+	why := k.call.Report.Stopped // that ctx has ended by now says nothing of it
+	ended := why == StopCaller && hungUp(ctx) || why == StopDeadline && k.deadline.spare > 0
 	for rec := range k.call.Report.Attempts() {
 		ended = ended || rec.Abandoned
 	}

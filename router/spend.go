@@ -199,12 +199,14 @@ func (s *reservation) raise(ctx context.Context, amount Amount, by *Candidate, p
 	return refused, nil
 }
 
-// spend notes what an attempt of the walk costs. Answers that turn out to be of no
-// use count as well, because a caller that hangs up is charged for them.
+// spend notes what an attempt of the walk costs, in place of what the walk held for it.
+// Answers that turn out to be of no use count as well, because a caller that hangs up is
+// charged for them.
 func (m *share) spend(cost Amount) {
 	m.of.mu.Lock()
 	defer m.of.mu.Unlock()
 	m.of.spent = m.of.spent.plus(cost)
+	m.of.taken, m.held = m.of.taken.minus(m.held), Amount{}
 }
 
 // giveBack frees what the walk holds for other walks of the call.

@@ -121,6 +121,20 @@ func ExampleJSON() {
 	// systemone: invalid request: a state or guidance must be a string, an object or an array
 }
 
+// Conditions are literals: new makes the pointer of a bound.
+func ExampleCondition() {
+	request := systemone.Request{Model: "acme/judge", Models: []systemone.Entry{{
+		Model: "acme/sage",
+		When: &systemone.Condition{Any: []systemone.Condition{
+			{Question: "desk", ConfidenceBelow: new(0.6)},
+			{ProbabilityBetween: &[2]float64{0.25, 0.75}},
+		}},
+	}}}
+	entry, err := request.Models[0].MarshalJSON()
+	fmt.Println(string(entry), err)
+	// Output: {"model":"acme/sage","when":{"any":[{"question":"desk","confidenceBelow":0.6},{"probabilityBetween":[0.25,0.75]}]}} <nil>
+}
+
 func ExampleAnswers_Get() {
 	answers := systemone.Answers{{
 		Name: "desk", Kind: systemone.Choice, Choice: "billing",

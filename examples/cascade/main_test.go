@@ -22,16 +22,16 @@ func Example_run() {
 	//   refund yes 1.00     signalbox/similarity-en-1
 	// The app crashes as soon as I open the settings page.
 	//   desk   technical 1.00 signalbox/similarity-en-1
-	//   refund no 0.01      acme/strong, instead of no 0.39
+	//   refund no 0.99      acme/strong, instead of no 0.61
 	// Do you have a plan for schools, and what does it cost?
 	//   desk   sales 1.00   signalbox/similarity-en-1
-	//   refund no 0.01      acme/strong, instead of no 0.42
+	//   refund no 0.99      acme/strong, instead of no 0.58
 	// My invoice for June shows the wrong address. Can you correct it?
 	//   desk   billing 0.82 signalbox/similarity-en-1
 	//   refund yes 0.92     signalbox/similarity-en-1
 	// Since the update I cannot log in any more, it says error 403.
 	//   desk   technical 0.99 signalbox/similarity-en-1
-	//   refund no 0.01      acme/strong, instead of no 0.38
+	//   refund no 0.99      acme/strong, instead of no 0.62
 	// It never worked on my machine. I want my money back.
 	//   desk   technical 0.97 acme/strong, instead of technical 0.36
 	//   refund yes 0.96     signalbox/similarity-en-1
@@ -40,7 +40,7 @@ func Example_run() {
 	//   refund yes 0.98     signalbox/similarity-en-1
 	// How many seats do we get with the business plan before we buy?
 	//   desk   sales 0.99   signalbox/similarity-en-1
-	//   refund no 0.01      acme/strong, instead of yes 0.69
+	//   refund no 0.99      acme/strong, instead of yes 0.69
 	// You took 49 euros from my card and I never ordered anything!
 	//   desk   billing 0.99 signalbox/similarity-en-1
 	//   refund yes 0.92     signalbox/similarity-en-1
@@ -49,7 +49,7 @@ func Example_run() {
 	//   refund yes 0.99     signalbox/similarity-en-1
 	// Exports are empty when the report has more than one page.
 	//   desk   technical 0.97 acme/strong, instead of sales 0.11
-	//   refund no 0.02      signalbox/similarity-en-1
+	//   refund no 0.98      signalbox/similarity-en-1
 	// Thanks, the last mail solved everything.
 	//   desk   technical 0.97 acme/strong, instead of technical 0.34
 	//   refund yes 0.79     signalbox/similarity-en-1

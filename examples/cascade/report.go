@@ -25,7 +25,8 @@ func printTicket(out io.Writer, t ticket, call *router.Call, res *router.Result)
 	}
 }
 
-// text returns an answer with how sure it is.
+// text returns an answer with how sure it is: the confidence of a choice, the
+// probability of the answer to a noul.
 func text(a systemone.Answer) string {
 	if a.Kind == systemone.Choice {
 		return fmt.Sprintf("%s %.2f", a.Choice, a.Confidence)
@@ -33,7 +34,7 @@ func text(a systemone.Answer) string {
 	if a.Noul >= half {
 		return fmt.Sprintf("yes %.2f", a.Noul)
 	}
-	return fmt.Sprintf("no %.2f", a.Noul)
+	return fmt.Sprintf("no %.2f", 1-a.Noul)
 }
 
 // tally sums up the calls for one model.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,6 +123,28 @@ func TestTheCascadeOfTheReadme(t *testing.T) {
 		require.Len(t, call.Report.Legs, 2)
 		assert.Equal(t, similarity.Model, call.Report.Legs[0].Plan.Candidates[0].Endpoint.Model)
 		assert.Equal(t, "openai/gpt-6-luna", call.Report.Legs[1].Plan.Candidates[0].Endpoint.Model, model)
+	}
+
+	request, err := systemone.Decoder{}.Decode(body)
+	require.NoError(t, err)
+	when := request.Models[0].When
+	request.Models = nil
+	res, err := rt.Decide(t.Context(), &router.Call{Request: request})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"refund"}, when.Match(request.Questions, res.Response.Answers), "what the strong model is asked")
+	assert.Equal(t, []string{"refund"}, similarity.Unsure().Match(request.Questions, res.Response.Answers))
+}
+
+// TestTheServerWarnsOfStages at its start, not only with -check: where a later stage
+// cannot be asked, replies are first answers, and nothing else says so.
+func TestTheServerWarnsOfStages(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr strings.Builder
+	run(ctx, []string{"-addr", "127.0.0.1:0", "-config", filepath.Join("testdata", "cascade.json")}, func(string) string { return "" }, &stdout, &stderr)
+	assert.Contains(t, stderr.String(), "server: warning: provider openai is disabled: the environment variable OPENAI_API_KEY is not set\n")
+	for _, model := range []string{"acme/triage", cascadeModel} {
+		assert.Contains(t, stderr.String(), "server: warning: models: "+model+": stages[1]: openai/gpt-6-luna has no endpoint that is switched on\n")
 	}
 }
 

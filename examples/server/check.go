@@ -42,7 +42,6 @@ func (c config) warnings(catalog *router.Catalog) []string {
 			warn("endpoints[%d].pricing: is not stated, so %s at %s costs nothing", i, e.Model, e.Provider)
 		}
 	}
-	list = append(list, stagesWarnings(catalog)...)
 	if firstModel(catalog) == "" {
 		warn("endpoints: every one is switched off, so nothing can be asked")
 	}

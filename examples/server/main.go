@@ -177,11 +177,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	place := cmp.Or(o.config, "built-in catalog")
 	var warnings []string
 	catalog, err := builder{getenv: getenv, warn: func(line string) { warnings = append(warnings, line) }}.catalog(c)
-	switch {
-	case err != nil:
+	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "server: configuration: %s: %v\n", place, err)
 		return exitUsage
-	case o.check:
+	}
+	warnings = append(warnings, stagesWarnings(catalog)...)
+	if o.check {
 		c.report(catalog, place, warnings, stdout)
 		return exitOK
 	}

@@ -44,7 +44,7 @@ func Class(status int) router.Class {
 var (
 	errCredential = errors.New("the caller's own credential cannot be shown to this upstream")
 	errRequestID  = errors.New("the request id cannot stand in a header")
-	errStatus     = errors.New("upstream refused the request")
+	errStatus     = errors.New("upstream replied with an error")
 	errForm       = errors.New("reply is not in the System One form")
 	errNotOK      = errors.New("reply has an unexpected status")
 	errTooLarge   = errors.New("reply is larger than allowed")
