@@ -59,6 +59,8 @@ func TestTracesOfTheServer(t *testing.T) {
 	defer f.Close() //nolint:errcheck // only read
 	lines := bufio.NewScanner(f)
 	require.True(t, lines.Scan())
+	mu.Lock()
+	defer mu.Unlock()
 	require.Len(t, sent, 2)
 	assert.Equal(t, "/v1/traces", sent[0])
 	for _, text := range []string{lines.Text(), sent[1]} {

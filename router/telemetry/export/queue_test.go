@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -39,6 +40,19 @@ func (d *target) Export(ctx context.Context, spans []telemetry.Span) error {
 	return d.do(ctx, try)
 }
 
+// got returns how many spans each try had, and when it was.
+func (d *target) got() (spans []int, at []time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.spans), slices.Clone(d.at)
+}
+
+// sizes returns how many spans each try had.
+func (d *target) sizes() []int {
+	list, _ := d.got()
+	return list
+}
+
 // running starts Run and returns a function that ends it and waits.
 func running(t *testing.T, cfg export.Config) (q *export.Queue, end func()) {
 	t.Helper()
@@ -64,19 +78,20 @@ func TestBatches(t *testing.T) {
 		q.Offer(spans(4))
 		q.Offer(spans(5))
 		synctest.Wait()
-		assert.Empty(t, d.spans)
+		assert.Empty(t, d.sizes())
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		assert.Equal(t, []int{9}, d.spans)
-		assert.Equal(t, 2*time.Second, d.at[0].Sub(began))
+		assert.Equal(t, []int{9}, d.sizes())
+		_, at := d.got()
+		assert.Equal(t, 2*time.Second, at[0].Sub(began))
 		q.Offer(spans(4))
 		q.Offer(spans(4))
 		q.Offer(spans(4))
 		synctest.Wait()
-		assert.Equal(t, []int{9, 8, 4}, d.spans, "a full batch waits for nothing")
+		assert.Equal(t, []int{9, 8, 4}, d.sizes(), "a full batch waits for nothing")
 		q.Offer(spans(30))
 		synctest.Wait()
-		assert.Equal(t, []int{9, 8, 4, 30}, d.spans, "a call is not cut")
+		assert.Equal(t, []int{9, 8, 4, 30}, d.sizes(), "a call is not cut")
 		assert.Equal(t, export.Stats{Exported: 51}, q.Stats())
 		end()
 	})
@@ -149,9 +164,10 @@ func TestRetries(t *testing.T) {
 				q.Offer(spans(3))
 				time.Sleep(2 * time.Minute)
 				synctest.Wait()
-				require.Len(t, d.at, len(c.tries)+1)
+				_, at := d.got()
+				require.Len(t, at, len(c.tries)+1)
 				for i, after := range c.tries {
-					assert.Equal(t, time.Duration(after)*time.Second, d.at[i+1].Sub(d.at[0]))
+					assert.Equal(t, time.Duration(after)*time.Second, at[i+1].Sub(at[0]))
 				}
 				assert.Equal(t, c.want, q.Stats())
 				end()
@@ -175,7 +191,7 @@ func TestTheEndEmptiesTheQueue(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		q.Offer(spans(2))
 		end()
-		assert.Equal(t, []int{3, 5}, d.spans)
+		assert.Equal(t, []int{3, 5}, d.sizes())
 		assert.Equal(t, export.Stats{Exported: 5}, q.Stats())
 	})
 }
