@@ -2,12 +2,14 @@ package signalbox_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +27,8 @@ import (
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/router/openaidecisions"
 	"github.com/signalbox/signalbox/router/systemonehttp"
+	"github.com/signalbox/signalbox/router/telemetry"
+	"github.com/signalbox/signalbox/router/telemetry/export"
 	"github.com/signalbox/signalbox/store"
 	"github.com/signalbox/signalbox/store/memory"
 )
@@ -55,6 +59,11 @@ type canary struct {
 	shown    bool // it may be in an answer
 }
 
+// Offer writes the spans of a call as they are exported.
+func (n *notebook) Offer(spans []telemetry.Span) {
+	_ = export.NewFile(n, "").Export(context.Background(), spans) // never fails
+}
+
 // aviary is a whole service between hostile callers and hostile upstreams. It records
 // everything that the service sends.
 type aviary struct {
@@ -68,6 +77,7 @@ type aviary struct {
 	client   *http.Client
 	ant, bee *parrot
 	log      notebook
+	traces   notebook
 	canaries []canary
 	sent     map[string]bool // credentials that upstreams may see
 	ids      map[string]string
@@ -91,9 +101,11 @@ func newAviary(t *testing.T) *aviary {
 	a.hide("sealing key", string(sealing), hex.EncodeToString(sealing), strings.Trim(fmt.Sprintf("%d", sealing), "[]"))
 	a.hide("user key", string(user), hex.EncodeToString(user), strings.Trim(fmt.Sprintf("%d", user), "[]"))
 	a.breakable()
-	var err error
+	traces, err := telemetry.New(telemetry.Config{Now: a.clock.now, Sinks: func(router.Principal) []telemetry.Sink { return []telemetry.Sink{&a.traces} }})
+	require.NoError(t, err)
 	a.Service, err = signalbox.New(signalbox.Config{
 		Catalog: a.catalog(), Stores: a.stores, SealingKeys: []router.Secret{router.Secret(sealing)}, Router: router.Config{UserKey: user}, Logger: logger, Now: a.clock.now,
+		Interceptors: signalbox.Interceptors{First: []router.Interceptor{traces.Intercept}},
 	})
 	require.NoError(t, err)
 	a.server = httptest.NewUnstartedServer(a.Handler)
@@ -206,6 +218,11 @@ func (a *aviary) search() {
 	for line := range strings.Lines(a.log.String()) {
 		a.look("log", line, false, false)
 	}
+	// Callers choose these in order to find them in traces.
+	named := regexp.MustCompile(`\{"key":"(session\.id|trace\.metadata\.[^"]*)","value":\{"stringValue":"[^"]*"\}\}|"canary-question(-2)?"`)
+	for line := range strings.Lines(a.traces.String()) {
+		a.look("trace", named.ReplaceAllString(line, ""), false, false)
+	}
 	for _, answer := range a.answers {
 		a.look("answer", answer, false, true)
 	}
@@ -258,6 +275,7 @@ func TestNoSecretIsEverTold(t *testing.T) {
 		assert.Positive(t, a.statuses[status], "nobody was told %d", status)
 	}
 	assert.Contains(t, a.log.String(), "request failed")
+	assert.Contains(t, a.traces.String(), `"provider_unavailable"`)
 	assert.Contains(t, a.log.String(), `"level":"ERROR"`)
 	assert.True(t, slices.ContainsFunc(a.ant.heard, func(s string) bool { return strings.Contains(s, "[EMAIL]") }))
 	assert.True(t, slices.ContainsFunc(a.bee.heard, func(s string) bool { return strings.Contains(s, "[EMAIL]") }))

@@ -19,7 +19,7 @@ const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE"
 // allowedHeaders are the headers without the brand that routes read. The reply to a
 // preflight names them and the headers that the page asks for. Client libraries send
 // headers of their own, and an origin that may send a key may send any header.
-const allowedHeaders = "Authorization, Content-Type, Idempotency-Key, X-Api-Key, X-Request-Id, X-Session-Id"
+const allowedHeaders = "Authorization, Content-Type, Idempotency-Key, X-Api-Key, X-Request-Id, X-Session-Id, Traceparent, Tracestate"
 
 // checkOrigins refuses texts that no browser sends as an origin. Such a text would
 // never match, and the operator would not notice.

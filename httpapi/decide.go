@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"time"
 
@@ -52,6 +53,7 @@ func (x *exchange) decide(ctx context.Context) error {
 	x.call = &router.Call{
 		Request: req, Principal: x.principal, RequestID: x.requestID,
 		Timeout: timeout, UsualTimeout: x.s.timeout - x.s.timeout/bodyShare, DryRun: dry, Idempotency: once,
+		Trace: traceContext(x.r.Header), Route: x.r.URL.Path,
 	}
 	if x.s.Limits == x.s.Router.Limits() {
 		x.call.Validated = req
@@ -148,6 +150,16 @@ func (x *exchange) timeLeft() (time.Duration, error) {
 		return 0, context.DeadlineExceeded
 	}
 	return x.s.timeout - used, nil
+}
+
+// traceContext returns the headers of W3C Trace Context, unchecked. By that standard
+// several traceparent headers are none, and several of tracestate are one list.
+func traceContext(h http.Header) router.TraceContext {
+	parent := h["Traceparent"]
+	if len(parent) != 1 {
+		return router.TraceContext{}
+	}
+	return router.TraceContext{Parent: parent[0], State: strings.Join(h["Tracestate"], ",")}
 }
 
 // sessionID returns the session named in a header. Two different sessions are refused.

@@ -225,6 +225,24 @@ func TestSessionHeader(t *testing.T) {
 	assert.Equal(t, "from body", seen, "the body wins")
 }
 
+// TestTraceHeaders: by W3C Trace Context two traceparent headers are none.
+func TestTraceHeaders(t *testing.T) {
+	var seen *router.Call
+	spy := intercept(func(next router.Decider) router.Decider {
+		return func(ctx context.Context, c *router.Call) (*router.Result, error) {
+			seen = c
+			return next(ctx, c)
+		}
+	})
+	s := scenario{header: map[string]string{"traceparent": "00-p", "tracestate": "a=1"}, options: []option{spy}}
+	s.play(t)
+	assert.Equal(t, router.TraceContext{Parent: "00-p", State: "a=1"}, seen.Trace)
+	assert.Equal(t, "/systemone", seen.Route)
+	s.header = nil
+	s.play(t)
+	assert.Zero(t, seen.Trace)
+}
+
 func TestPoliciesKnowWhoAsks(t *testing.T) {
 	var seen *router.Call
 	spy := intercept(func(next router.Decider) router.Decider {

@@ -55,6 +55,10 @@ func (t *try) attempt(ctx context.Context, allotted allotment) (answers systemon
 		Endpoint: s.endpoint, Model: by.Model(), Provider: s.provider.Name,
 		Credential: by.Credential, Started: r.cfg.Now(),
 	}
+	if trace := w.call.AttemptTrace; trace != nil {
+		t.trace = trace(s.endpoint, s.provider.Client)
+		rec.Trace = t.trace
+	}
 	cutShort := func() bool { return given < allotted.due || hungUp(within) }
 	lasts := func() bool { return !deadline.Before(w.deadline.end) } // the attempt ends with the call
 	var l landing

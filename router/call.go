@@ -62,6 +62,16 @@ type Call struct {
 	// answers and no Endpoint, and nothing is charged. Interceptors run, and may
 	// refuse the call, as usual.
 	DryRun bool
+	// Trace is the trace context that came with the call. It goes to no provider: see
+	// AttemptTrace.
+	Trace TraceContext
+	// Route is the route of the HTTP interface that received the call, such as
+	// "/systemone"; "" for a call that the program makes itself.
+	Route string
+	// AttemptTrace, which an interceptor may set, returns the trace context of an attempt
+	// at an endpoint, whose provider has that client. It is called before each attempt,
+	// and at once where legs run at once.
+	AttemptTrace func(at *Endpoint, client Provider) TraceContext
 	// Report is filled while the call proceeds, also when it fails.
 	Report Report
 
@@ -76,6 +86,7 @@ type Call struct {
 	limited   []*Limits       // added by [Call.Limit]
 	limitRoom [4]*Limits      // of limited: most calls have three
 	resolved  resolved
+	userKey   []byte           // the router's
 	leg       Leg              // the first
 	legRoom   [1]*Leg          // of Report.Legs
 	outages   []OutageObserver // those that the call has passed on its way in
@@ -124,6 +135,7 @@ type Report struct {
 	// same [Idempotency]. This call then has no legs.
 	Replayed bool
 	Overrun  *Overrun // where the call cost more than was set aside for it, else nil
+	Held     Amount   // the most that the ledger set aside for the call; zero where it set nothing aside
 
 	sources []Provenance // by index of the answers; nil where one attempt gave them all
 }
@@ -200,6 +212,7 @@ type AttemptRecord struct {
 	// charge for it is an estimate ([Config.Abandoned]).
 	Abandoned  bool
 	UpstreamID string
+	Trace      TraceContext      // of the attempt; a shared call has that of the caller that began it
 	Answers    systemone.Answers // as the upstream gave them, with its own confidence figures; nil on failure
 	Refused    []Refusal         // the questions that the upstream declined to answer
 	Err        error             // for the operator's log

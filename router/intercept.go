@@ -122,7 +122,7 @@ func attrs(c *Call, res *Result, err error, took time.Duration) []slog.Attr {
 		slog.String("account", c.Principal.Account),
 		slog.String("workspace", c.Principal.Workspace),
 		slog.String("key", c.Principal.KeyHash),
-		slog.String("requested", cut(c.known())),
+		slog.String("requested", cut(c.Known())),
 		slog.Int("legs", len(c.Report.Legs)),
 		slog.Int("attempts", c.Report.attempts()),
 		slog.String("tried", tried(&c.Report)),
@@ -163,8 +163,11 @@ func attrs(c *Call, res *Result, err error, took time.Duration) []slog.Attr {
 		slog.String("cost", res.Cost.String()))
 }
 
-// known returns the models that the request names, if all of them exist.
-func (c *Call) known() string {
+// Known returns the models that the request names, joined by ", ", if the catalog has
+// all of them, else "". In contrast to [Report.Requested] it may be shown to operators,
+// because an unknown name may be a misplaced secret. It is complete when Decide has
+// returned.
+func (c *Call) Known() string {
 	if c.resolved.err != nil {
 		return ""
 	}

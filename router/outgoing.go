@@ -17,7 +17,6 @@ type outgoing struct {
 	call    *Call
 	sheet   *systemone.Request // the call's, with the questions of a leg
 	catalog *Catalog
-	userKey []byte
 
 	whole, unwrapped *systemone.Request
 	user             string
@@ -56,19 +55,27 @@ func (o *outgoing) request(parts bool) *systemone.Request {
 	return *to
 }
 
-// hashedUser is the HMAC-SHA-256 of account and user. A user has the same hash in
-// all requests of an account, but no upstream can identify it or compare users
-// between accounts. Without a user key it is "".
+// hashedUser is [Call.HashedUser], which all attempts of a leg share.
 func (o *outgoing) hashedUser() string {
-	user := o.call.Request.User
-	if o.user != "" || user == "" || len(o.userKey) == 0 {
-		return o.user
+	if o.user == "" {
+		o.user = o.call.HashedUser()
 	}
-	account := o.call.Principal.Account
-	mac := hmac.New(sha256.New, o.userKey)
+	return o.user
+}
+
+// HashedUser returns the HMAC-SHA-256 of the call's account and user in hex, with the
+// key of [Config.UserKey]. It is "" without a user or a key, and before
+// [Router.Decide]. A user has the same hash in all requests of an account, but no
+// reader of it can identify the user or compare users between accounts.
+func (c *Call) HashedUser() string {
+	user := c.Request.User
+	if user == "" || len(c.userKey) == 0 {
+		return ""
+	}
+	account := c.Principal.Account
+	mac := hmac.New(sha256.New, c.userKey)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(account))))
 	mac.Write([]byte(account))
 	mac.Write([]byte(user))
-	o.user = hex.EncodeToString(mac.Sum(nil))
-	return o.user
+	return hex.EncodeToString(mac.Sum(nil))
 }

@@ -39,7 +39,14 @@ type Attempt struct {
 	// RequestID links the upstream's log to the router's. It is visible ASCII.
 	RequestID string
 	Deadline  time.Time // also ctx's
+	// Trace is the trace context of the attempt. A provider sends it only where its
+	// operator says so, because it tells the upstream which calls belong together.
+	Trace TraceContext
 }
+
+// TraceContext is the position of a call in a distributed trace, as the two headers of
+// W3C Trace Context. The zero value is none.
+type TraceContext struct{ Parent, State string } // traceparent and tracestate
 
 // Uncounted names the counts that a usage lacks: they are absent or null, which is
 // not 0. The router estimates those for which the endpoint has a price, and both

@@ -63,7 +63,7 @@ func (k *course) leg(q query, request *systemone.Request, shape Shape, plan Plan
 		request:    request,
 		candidates: plan.Candidates,
 		prompt:     shape.PromptTokens,
-		out:        outgoing{call: k.call, sheet: request, catalog: k.call.world.catalog, userKey: k.router.cfg.UserKey},
+		out:        outgoing{call: k.call, sheet: request, catalog: k.call.world.catalog},
 		money:      share{of: &k.money, size: sizeOf(request)},
 		again:      q.reason == LegRefused || q.reason == LegFirst && q.group > 0,
 		behind:     q.reason == LegFirst && q.group+1 < len(k.groups) && !k.alone,

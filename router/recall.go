@@ -33,7 +33,7 @@ func (r *Router) recollection(c *Call) recollection {
 		remembering: r.remembering,
 		writes:      mode != systemone.RememberRead,
 		mark:        r.remembering.mark(),
-		out:         outgoing{call: c, sheet: c.Request, catalog: c.world.catalog, userKey: r.cfg.UserKey},
+		out:         outgoing{call: c, sheet: c.Request, catalog: c.world.catalog},
 	}
 }
 

@@ -178,7 +178,7 @@ var (
 
 // begin sets the fields that the caller left empty.
 func (r *Router) begin(c *Call) {
-	c.clock, c.world, c.limits = r.cfg.Now, r.world.Load(), r.cfg.Limits
+	c.clock, c.world, c.limits, c.userKey = r.cfg.Now, r.world.Load(), r.cfg.Limits, r.cfg.UserKey
 	if c.Admitted.IsZero() {
 		c.Admitted = r.admissions.admit(r.cfg.Now())
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 )
 
 // place is what an attempt takes before it is made: one of the endpoint's concurrent
@@ -49,13 +50,21 @@ func (w *walk) sheet(s *served, by *Candidate) (key digest, shared bool) {
 	return w.digests.sheet(context, a.Request.Questions), true
 }
 
+// outgoing returns what the provider gets. A shared call has the trace of the caller
+// that begins it.
+func (t *try) outgoing(deadline time.Time) Attempt {
+	a := t.walk.out.attempt(t.s, t.by.Credential, deadline)
+	a.Trace = t.trace
+	return a
+}
+
 // alone calls the provider for this call only. It returns how the attempt ended, and
 // whether anything was sent.
 func (t *try) alone(within, limited context.Context) (landing, bool) {
 	deadline, _ := limited.Deadline()
 	clock := &t.walk.router.cfg
 	began := clock.Now()
-	reply, err := t.s.provider.Client.Decide(limited, t.walk.out.attempt(t.s, t.by.Credential, deadline))
+	reply, err := t.s.provider.Client.Decide(limited, t.outgoing(deadline))
 	l := landing{ending: ending{reply: reply, err: err}, speaks: true, portion: portion{of: 1}}
 	l.duration = max(clock.Now().Sub(began), 0)
 	// A client may watch the deadline itself and see it pass before ctx does.
@@ -75,7 +84,7 @@ func (t *try) together(limited context.Context, leaves func() leave) (landing, b
 				return nil
 			}
 		}
-		taken, a := t.place, w.out.attempt(s, t.by.Credential, w.deadline.end)
+		taken, a := t.place, t.outgoing(w.deadline.end)
 		t.place = place{}
 		return func(ctx context.Context) (end ending) {
 			defer func() { taken.free(!errors.Is(end.err, ErrNotSent)) }()

@@ -133,6 +133,7 @@ func (s *reservation) raise(ctx context.Context, amount Amount, by *Candidate, p
 	err := s.ask(ctx)
 	if err == nil {
 		s.made = true
+		s.call.Report.Held = amount
 		s.router.reached.note(s.router.cfg.Now())
 		return nil, nil //nolint:nilnil // nothing refuses it
 	}

@@ -94,6 +94,7 @@ type try struct {
 	key    digest // of the calls that ask the same
 	shared bool   // the call may be shared with them
 	bug    error  // the provider panicked, and this call reports it
+	trace  TraceContext
 }
 
 // try makes an attempt at a candidate, if possible. It returns the answers, or why

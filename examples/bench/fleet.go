@@ -25,13 +25,14 @@ type gateway struct {
 
 // fleet has all processes of a comparison.
 type fleet struct {
-	gateways []gateway // the floor, the proxy and the server
+	gateways []gateway // the floor, the proxy, the server, and the server with more flags
 	dir      string
 	procs    []*exec.Cmd
 }
 
 // start builds the server and starts all processes. The upstream answers after delay.
-func start(ctx context.Context, delay time.Duration) (f *fleet, err error) {
+// With flags there is a second server, which has them.
+func start(ctx context.Context, delay time.Duration, flags ...string) (f *fleet, err error) {
 	f = &fleet{}
 	defer func() {
 		if err != nil {
@@ -61,6 +62,13 @@ func start(ctx context.Context, delay time.Duration) (f *fleet, err error) {
 		return f, err
 	}
 	f.gateways = append(f.gateways, server)
+	if len(flags) > 0 {
+		if server, err = f.server(ctx, up, flags...); err != nil {
+			return f, err
+		}
+		server.name = "with"
+		f.gateways = append(f.gateways, server)
+	}
 	return f, nil
 }
 

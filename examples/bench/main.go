@@ -13,7 +13,8 @@
 // gateway per request (Linux only), each as the median of -rounds rounds, and the
 // server's processor time as a multiple of the other two.
 //
-// Flags: -time DURATION of one measurement (default 3s), -rounds N (default 3).
+// Flags: -time DURATION of one measurement (default 3s), -rounds N (default 3), and
+// -with FLAGS, which measures a second server with these flags, too.
 //
 //	go run ./examples/bench -bodies 600
 //
@@ -80,6 +81,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -123,6 +125,7 @@ type settings struct {
 	rounds int
 	bodies int
 	slow   int
+	with   string
 	role   string
 	target string
 	delay  time.Duration
@@ -135,6 +138,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&s.rounds, "rounds", 3, "`N` measurements of each kind")
 	flags.IntVar(&s.bodies, "bodies", 0, "measure the server's memory instead, with `N` bodies of 4 MiB")
 	flags.IntVar(&s.slow, "slow", 0, "measure memory instead, with `N` calls in flight on an upstream that takes 2 s")
+	flags.StringVar(&s.with, "with", "", "measure a second server with these `FLAGS`, too, separated by spaces")
 	flags.StringVar(&s.role, "role", "", "used internally: upstream, floor or proxy")
 	flags.StringVar(&s.target, "target", "", "used internally: address behind the floor or the proxy")
 	flags.DurationVar(&s.delay, "delay", 0, "used internally: the `DURATION` after which the upstream answers")
@@ -170,7 +174,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 // compare runs all measurements and prints the table.
 func compare(ctx context.Context, s settings, out io.Writer) error {
-	f, err := start(ctx, 0)
+	f, err := start(ctx, 0, strings.Fields(s.with)...)
 	if err != nil {
 		return err
 	}
@@ -196,6 +200,9 @@ func compare(ctx context.Context, s settings, out io.Writer) error {
 		}
 		if cpu[0] > 0 && cpu[1] > 0 {
 			_, _ = fmt.Fprintf(out, "CPU per request: server / floor %.2f, server / proxy %.2f\n", cpu[2]/cpu[0], cpu[2]/cpu[1])
+			if len(cpu) > 3 {
+				_, _ = fmt.Fprintf(out, "CPU per request: with %s / server %.2f\n", s.with, cpu[3]/cpu[2])
+			}
 		}
 	}
 	return nil

@@ -136,7 +136,7 @@ func (b builder) upstream(place string, p providerConfig) (*upstream, error) {
 	}
 	u := &upstream{info: router.ProviderInfo{Slug: p.Slug, Name: p.Name}, kind: p.Kind}
 	if p.Kind == kindSimilarity {
-		if p.Profile != "" || p.BaseURL != "" || p.APIKeyEnv != "" || p.SilenceRefuses != nil {
+		if p.Profile != "" || p.BaseURL != "" || p.APIKeyEnv != "" || p.SilenceRefuses != nil || p.SendTrace {
 			return nil, at(place, "a %q provider takes no further member but cascade", kindSimilarity)
 		}
 		return u, u.embed(place)
@@ -167,9 +167,9 @@ func (b builder) upstream(place string, p providerConfig) (*upstream, error) {
 		return nil, at(place+".silence_refuses", "belongs to kind %q", kindSystemOne)
 	}
 	if p.Kind == kindGemini {
-		return u, u.gemini(place, p.BaseURL, key)
+		return u, u.gemini(place, p, key)
 	}
-	return u, u.openAI(place, p.BaseURL, key)
+	return u, u.openAI(place, p, key)
 }
 
 // environmentName reports whether s consists of letters, digits and underscores, and

@@ -47,6 +47,7 @@ type providerConfig struct {
 	Cascade   string `json:"cascade"`
 
 	SilenceRefuses *bool `json:"silence_refuses"`
+	SendTrace      bool  `json:"send_trace"`
 }
 
 type modelConfig struct {

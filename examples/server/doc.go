@@ -56,6 +56,10 @@
 //	-retention-days DAYS
 //	                  delete events, records of changes and past windows after DAYS
 //	                  (default 400, at least 40); 0 keeps them
+//	-otlp URL         send a trace of every call to the OpenTelemetry collector at URL,
+//	                  such as http://localhost:4318 (OTLP over HTTP in JSON;
+//	                  /v1/traces is appended)
+//	-traces FILE      append the same to FILE, as JSON Lines
 //	-check            check the configuration (that of -config, or the built-in one),
 //	                  list possible mistakes, and exit without serving: status 0 if the
 //	                  configuration is valid, 2 if not
@@ -174,6 +178,8 @@
 //	             whether a "systemone" service refuses a question by leaving its
 //	             answer out; default: that of the profile, which is true for openrouter.
 //	             With false such a reply is a failure
+//	send_trace   whether the service gets the trace of each attempt (the headers
+//	             traceparent and tracestate, with -otlp or -traces); default false
 //
 // Accounts may store a credential of their own (POST /byok) for any provider where it
 // can work. It cannot for "similarity", for the profile cloudflare-clef, whose address

@@ -21,6 +21,7 @@ import (
 	"github.com/signalbox/signalbox"
 	"github.com/signalbox/signalbox/router"
 	"github.com/signalbox/signalbox/router/hooks"
+	"github.com/signalbox/signalbox/router/telemetry"
 )
 
 // Exit statuses.
@@ -63,6 +64,7 @@ type options struct {
 	origins                string // separated by commas
 	creditsURL             string
 	metricsAddr            string // "" serves no metrics
+	otlp, traces           string // where traces go; "" is nowhere
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -81,6 +83,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.BoolVar(&o.check, "check", false, "check the configuration, list possible mistakes, and exit without serving")
 	flags.StringVar(&o.origins, "origins", "", "allow browser pages of the origins in `LIST`, separated by commas")
 	flags.StringVar(&o.creditsURL, "credits-url", "", "`URL` where credits are bought, for the refusal of a call without credits")
+	flags.StringVar(&o.otlp, "otlp", "", "send traces to the OpenTelemetry collector at `URL`, as OTLP over HTTP in JSON")
+	flags.StringVar(&o.traces, "traces", "", "append traces to `FILE`, as JSON Lines")
 	flags.IntVar(&o.retention, "retention-days", defaultRetention, "delete events, records of changes and past windows after `DAYS`; 0 keeps them")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(stderr)
@@ -233,12 +237,21 @@ func start(
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.close()) }()
-	s, err := newService(ctx, catalog, kept, o, time.Now, logs)
+	to, err := openTraces(o, logs)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.close()) }()
+	if to != nil {
+		logs = slog.New(telemetry.Handler(logs.Handler()))
+	}
+	s, err := newService(ctx, catalog, kept, o, time.Now, logs, to.interceptors()...)
 	if errors.Is(err, signalbox.ErrConfig) {
 		return mistake{err}
 	}
 	if err != nil {
 		return err
 	}
+	s.traces = to
 	return s.serve(ctx, o, stdout)
 }

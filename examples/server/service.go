@@ -31,6 +31,7 @@ type service struct {
 	access access
 	model  string // for the curl command; "" if every endpoint is switched off
 	log    *slog.Logger
+	traces *traces // nil without destinations
 
 	registry   *prometheus.Registry // nil without -metrics-addr
 	metricsURL string               // "" likewise
@@ -38,6 +39,7 @@ type service struct {
 
 func newService(
 	ctx context.Context, catalog *router.Catalog, kept *storage, o options, now func() time.Time, log *slog.Logger,
+	first ...router.Interceptor,
 ) (*service, error) {
 	s := &service{model: firstModel(catalog), log: log}
 	var metrics signalbox.Metrics
@@ -49,13 +51,14 @@ func newService(
 	o.routing.apply(&routing)
 	made, err := signalbox.New(signalbox.Config{
 		Catalog: catalog, Stores: kept.set, SealingKeys: []router.Secret{kept.sealingKey},
-		Retention: time.Duration(o.retention) * 24 * time.Hour,
-		Logger:    log,
-		Metrics:   metrics,
-		Now:       now,
-		Router:    routing,
-		Keys:      keys.Config{Rates: o.limits.rates},
-		Hooks:     hooks.Config{Receivers: o.receivers},
+		Retention:    time.Duration(o.retention) * 24 * time.Hour,
+		Logger:       log,
+		Metrics:      metrics,
+		Now:          now,
+		Router:       routing,
+		Keys:         keys.Config{Rates: o.limits.rates},
+		Hooks:        hooks.Config{Receivers: o.receivers},
+		Interceptors: signalbox.Interceptors{First: first},
 		API: httpapi.Config{
 			Origins: o.originList(), CreditsURL: o.creditsURL,
 			MaxInFlightBytes: int64(o.limits.bodies), MaxInFlightPerKey: int64(o.limits.keyBodies),
@@ -136,6 +139,7 @@ func (s *service) serve(ctx context.Context, o options, stdout io.Writer) error 
 	var work sync.WaitGroup
 	work.Go(func() { s.Run(background) })
 	work.Go(func() { tidy(background) })
+	work.Go(func() { s.traces.run(background) })
 	defer work.Wait()
 	defer endBackground()
 

@@ -50,21 +50,21 @@ func (u *upstream) systemOne(place string, p providerConfig, key router.Secret) 
 		profile.SilenceRefuses = *p.SilenceRefuses
 	}
 	return u.connect(place, key, func(key router.Secret) (router.Provider, error) {
-		return systemonehttp.New(systemonehttp.Config{BaseURL: p.BaseURL, APIKey: key, Profile: profile})
+		return systemonehttp.New(systemonehttp.Config{BaseURL: p.BaseURL, APIKey: key, Profile: profile, SendTrace: p.SendTrace})
 	})
 }
 
-func (u *upstream) openAI(place, baseURL string, key router.Secret) error {
+func (u *upstream) openAI(place string, p providerConfig, key router.Secret) error {
 	return u.connect(place, key, func(key router.Secret) (router.Provider, error) {
-		client, err := openaidecisions.New(openaidecisions.Config{BaseURL: baseURL, APIKey: key, KeyOptional: true})
+		client, err := openaidecisions.New(openaidecisions.Config{BaseURL: p.BaseURL, APIKey: key, KeyOptional: true, SendTrace: p.SendTrace})
 		u.endpoint = client.Endpoint
 		return client, err
 	})
 }
 
-func (u *upstream) gemini(place, baseURL string, key router.Secret) error {
+func (u *upstream) gemini(place string, p providerConfig, key router.Secret) error {
 	return u.connect(place, key, func(key router.Secret) (router.Provider, error) {
-		client, err := geminidecisions.New(geminidecisions.Config{BaseURL: baseURL, APIKey: key, KeyOptional: true})
+		client, err := geminidecisions.New(geminidecisions.Config{BaseURL: p.BaseURL, APIKey: key, KeyOptional: true, SendTrace: p.SendTrace})
 		u.endpoint = client.Endpoint
 		return client, err
 	})

@@ -19,7 +19,7 @@ var floors = [][]string{
 	{"systemone"},
 	{"internal/split"},
 	{"router"},
-	{"guardrails/content", "internal/cache", "internal/openai", "internal/upstream", "internal/uselite", "internal/wordvec", "router/hooks"},
+	{"guardrails/content", "internal/cache", "internal/openai", "internal/upstream", "internal/uselite", "internal/wordvec", "router/hooks", "router/telemetry"},
 	{"router/...", "keys", "organization", "presets", "activity", "guardrails"},
 	{"internal/sqldb", "store", "httpapi"},
 	{"internal/sqlledger"},
@@ -36,7 +36,7 @@ var floors = [][]string{
 var onlyIn = map[string][]string{
 	"net/http": {
 		".", "httpapi", "internal/upstream", "internal/sdktest", "examples/...",
-		"router/systemonehttp", "router/openaidecisions", "router/geminidecisions", "router/routertest", "router/webhook",
+		"router/systemonehttp", "router/openaidecisions", "router/geminidecisions", "router/routertest", "router/webhook", "router/telemetry/export",
 	},
 	"database/sql":                      {"store/sqlite", "examples/..."},
 	"github.com/jackc/pgx/v5":           {"store/postgres", "internal/pgtest", "examples/..."},
@@ -45,6 +45,10 @@ var onlyIn = map[string][]string{
 	"github.com/prometheus":             {"router/prommetrics", "examples/server"},
 	"github.com/stretchr/testify":       {"store/storetest", "router/routertest"},
 	"github.com/emersion/go-message":    {"examples/triage"},
+	"go.opentelemetry.io/otel":          {"router/telemetry", "router/telemetry/export", "examples/..."},
+	"go.opentelemetry.io/otel/sdk":      {"examples/..."},
+	"go.opentelemetry.io/proto":         {},
+	"google.golang.org/protobuf":        {},
 	"go.uber.org/mock":                  {},
 	"github.com/anishathalye/porcupine": {},
 	"pgregory.net/rapid":                {"store/storetest"}, // random histories are part of the suite
@@ -141,6 +145,9 @@ func TestFloorsAreKept(t *testing.T) {
 		{"httpapi/handler.go", "github.com/stretchr/testify/assert", "testify/assert is not for httpapi"},
 		{"router/plan.go", "math/rand", "math/rand is not for router"},
 		{"router/log.go", "log", "log is not for router"},
+		{"router/telemetry/call.go", "go.opentelemetry.io/otel/trace", ""},
+		{"router/log.go", "go.opentelemetry.io/otel/trace", "go.opentelemetry.io/otel/trace is not for router"},
+		{"router/telemetry/call.go", "go.opentelemetry.io/otel/sdk/trace", "go.opentelemetry.io/otel/sdk/trace is not for router/telemetry"},
 	} {
 		t.Run(c.file+" imports "+c.imp, func(t *testing.T) {
 			got := misplaced(parse(t, c.file, c.file, "package x\n\nimport _ "+strconv.Quote(c.imp)+"\n"))

@@ -43,6 +43,7 @@ type Config struct {
 	KeyOptional bool // Key may be empty; then no credential is sent
 	// RequestIDHeader is the header for the request id; "" sends none.
 	RequestIDHeader string
+	SendTrace       bool // send the attempt's trace context, as W3C Trace Context
 	// HTTP provides the Transport and the Timeout; redirects are never followed and
 	// cookies never stored, whatever it says. Nil or a nil Transport is
 	// NewTransport(); small HTTP/1.1 requests then use a smaller client with the
@@ -68,6 +69,7 @@ type Client struct {
 	auth      Auth
 	keyHeader string
 	requestID string
+	sendTrace bool
 	transport http.RoundTripper
 	shared    bool  // transport uses only HTTP/2 without TLS
 	kept      *kept // for small bodies in place of transport; may be nil
@@ -111,6 +113,7 @@ func New(cfg Config) (*Client, error) {
 		auth:      cfg.Auth,
 		keyHeader: cfg.KeyHeader,
 		requestID: http.CanonicalHeaderKey(cfg.RequestIDHeader),
+		sendTrace: cfg.SendTrace,
 		maxReply:  cfg.MaxReplyBytes,
 		rules:     cfg.Rules,
 		retryBody: cfg.RetryBody,
@@ -144,6 +147,18 @@ func New(cfg Config) (*Client, error) {
 		c.now = time.Now
 	}
 	return c, nil
+}
+
+// Address returns the host and the port of the upstream, without the path.
+func (c *Client) Address() (host string, port int) {
+	port, err := strconv.Atoi(c.base.Port())
+	if err != nil { // none is named
+		port = 443
+		if c.base.Scheme == "http" {
+			port = 80
+		}
+	}
+	return c.base.Hostname(), port
 }
 
 // Target returns the address of path, which must begin with a slash.
@@ -222,9 +237,18 @@ func (c *Client) send(ctx context.Context, to Target, own own, body *Buffer) (*h
 	return c.postAlone(ctx, to, c.headerOf(own), body.B)
 }
 
-// own holds the header fields of one attempt beyond the client's: a request ID, and
-// a credential in place of the client's. An empty text is absent.
-type own struct{ requestID, credential, value string }
+// own holds the header fields of one attempt beyond the client's: a request ID, a trace
+// context, and a credential in place of the client's. An empty text is absent.
+type own struct {
+	requestID, credential, value string
+	trace                        router.TraceContext
+}
+
+// The headers of W3C Trace Context.
+const (
+	traceParent = "Traceparent"
+	traceState  = "Tracestate"
+)
 
 // own returns the attempt's own fields, or an error if a header cannot carry one of
 // them.
@@ -232,8 +256,12 @@ func (c *Client) own(a *router.Attempt) (own own, err error) {
 	if c.requestID != "" {
 		own.requestID = a.RequestID
 	}
-	if strings.ContainsFunc(own.requestID, func(r rune) bool { return r < ' ' || r > '~' }) {
+	if !printable(own.requestID) {
 		return own, errRequestID
+	}
+	// A trace is not worth a failed attempt.
+	if t := a.Trace; c.sendTrace && printable(t.Parent) && printable(t.State) {
+		own.trace = t
 	}
 	if a.Credential != "" {
 		if own.credential, own.value, err = credential(c.auth, c.keyHeader, a.Credential, false); err != nil {
@@ -243,15 +271,26 @@ func (c *Client) own(a *router.Attempt) (own own, err error) {
 	return own, nil
 }
 
+// printable reports whether a header can carry a value.
+func printable(value string) bool {
+	return !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
 // headerOf returns the header of an attempt. Without fields of its own it is the
 // client's, which must not be changed.
 func (c *Client) headerOf(own own) http.Header {
-	if own.requestID == "" && own.credential == "" {
+	if own.requestID == "" && own.credential == "" && own.trace.Parent == "" {
 		return c.header
 	}
 	header := maps.Clone(c.header)
 	if own.requestID != "" {
 		header[c.requestID] = []string{own.requestID}
+	}
+	if own.trace.Parent != "" {
+		header[traceParent] = []string{own.trace.Parent}
+		if own.trace.State != "" {
+			header[traceState] = []string{own.trace.State}
+		}
 	}
 	if own.credential != "" {
 		header.Set(own.credential, own.value)
@@ -270,6 +309,12 @@ func (c *Client) message(to Target, own own, body *Buffer) *Buffer {
 	}
 	if own.requestID != "" {
 		m.B = append(m.B, field(c.requestID, own.requestID)...)
+	}
+	if own.trace.Parent != "" {
+		m.B = append(m.B, field(traceParent, own.trace.Parent)...)
+		if own.trace.State != "" {
+			m.B = append(m.B, field(traceState, own.trace.State)...)
+		}
 	}
 	m.B = append(m.B, "Content-Length: "...)
 	m.B = strconv.AppendInt(m.B, int64(len(body.B)), 10)

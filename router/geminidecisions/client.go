@@ -32,6 +32,9 @@ type Config struct {
 	// MaxInFlightBytes bounds the bodies of all attempts in flight together;
 	// default 256 MiB. An attempt beyond it is not sent ([router.ErrNotSent]).
 	MaxInFlightBytes int64
+	// SendTrace sends the trace context of each attempt in the headers traceparent and
+	// tracestate. By default the upstream cannot tell which calls belong together.
+	SendTrace bool
 	// Now is the clock for Retry-After dates; default time.Now.
 	Now func() time.Time
 }
@@ -54,6 +57,7 @@ func New(cfg Config) (*Client, error) {
 		KeyHeader:        "X-Goog-Api-Key",
 		Key:              cfg.APIKey,
 		KeyOptional:      cfg.KeyOptional,
+		SendTrace:        cfg.SendTrace,
 		HTTP:             cfg.HTTP,
 		MaxReplyBytes:    cfg.MaxReplyBytes,
 		MaxInFlightBytes: cfg.MaxInFlightBytes,
@@ -113,6 +117,9 @@ func (*Client) Endpoint(slug, model, upstreamModel string) router.Endpoint {
 // errUnsupported is for what [Client.Endpoint] declares and for empty levels, which
 // limits cannot express.
 var errUnsupported = errors.New("the request lacks a state, instructions or the text of a level, without which the dialect cannot ask")
+
+// Address returns the host and the port of the upstream, for traces and metrics.
+func (c *Client) Address() (host string, port int) { return c.http.Address() }
 
 // Decide asks the upstream once.
 func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, error) {

@@ -36,6 +36,9 @@ type Config struct {
 	// MaxInFlightBytes bounds the bodies of all attempts in flight together;
 	// default 256 MiB. An attempt beyond it is not sent ([router.ErrNotSent]).
 	MaxInFlightBytes int64
+	// SendTrace sends the trace context of each attempt in the headers traceparent and
+	// tracestate. By default the upstream cannot tell which calls belong together.
+	SendTrace bool
 	// Now is the clock for Retry-After dates; default time.Now.
 	Now func() time.Time
 }
@@ -73,6 +76,7 @@ func New(cfg Config) (*Client, error) {
 		Key:              cfg.APIKey,
 		KeyOptional:      p.KeyOptional,
 		RequestIDHeader:  p.RequestID,
+		SendTrace:        cfg.SendTrace,
 		HTTP:             cfg.HTTP,
 		MaxReplyBytes:    cfg.MaxReplyBytes,
 		MaxInFlightBytes: cfg.MaxInFlightBytes,
@@ -132,6 +136,9 @@ func (c *Client) Decide(ctx context.Context, a router.Attempt) (router.Reply, er
 	reply.Answers = append(reply.Answers, sole...)
 	return reply, nil
 }
+
+// Address returns the host and the port of the upstream, for traces and metrics.
+func (c *Client) Address() (host string, port int) { return c.http.Address() }
 
 // Endpoint returns an endpoint of this upstream for a catalog. It serves the
 // catalog's model at the provider with the slug; upstreamModel is the upstream's
