@@ -45,7 +45,7 @@ func newService(
 	var metrics signalbox.Metrics
 	if o.metricsAddr != "" {
 		s.registry = newRegistry()
-		metrics = prommetrics.New(prommetrics.Config{Registerer: s.registry})
+		metrics = prommetrics.New(prommetrics.Config{Registerer: s.registry, Dropped: []func() int64{s.dropped}})
 	}
 	routing := router.Config{Abandoned: o.abandoned}
 	o.routing.apply(&routing)
@@ -202,4 +202,19 @@ func closing(h http.Handler, stopping *atomic.Bool) http.Handler {
 		}
 		h.ServeHTTP(w, r)
 	})
+}
+
+// dropped returns how many traces and events were lost in queues since the start.
+func (s *service) dropped() (n int64) {
+	if s.traces != nil {
+		for _, q := range s.traces.queues {
+			n += q.Stats().Dropped
+		}
+	}
+	if s.Service != nil && s.Hooks != nil {
+		for _, c := range s.Hooks.Counts() {
+			n += c.Dropped
+		}
+	}
+	return n
 }
