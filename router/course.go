@@ -97,7 +97,7 @@ func (k *course) begin(ctx context.Context) (next int, err error) {
 			break
 		}
 	}
-	if k.call.Report.last() == nil {
+	if k.call.Report.last() == nil && !k.last.decides {
 		k.last = first
 	}
 	if !k.last.final && k.merged.declined != nil {

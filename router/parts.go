@@ -59,7 +59,9 @@ func (k *course) askInParts(ctx context.Context, q query, request *systemone.Req
 				break
 			}
 		}
-		p.settleParts()
+		if p.settleParts(); p.failed.final {
+			break
+		}
 	}
 	if !finished {
 		if len(k.call.Report.Legs) == before {
@@ -99,7 +101,7 @@ func (p *inParts) begin(ctx context.Context) bool {
 	refused, err := all.hold(ctx, p.by, p.call.world.byEndpoint[p.by.Endpoint.ID].provider.Name, p.bound())
 	all.giveBack()
 	switch {
-	case err != nil && hungUp(ctx):
+	case hungUp(ctx) && (err != nil || refused != nil):
 		gone := &Error{Class: Timeout, Err: context.Canceled}
 		p.failed = staged{kept: KeptError, err: gone, stop: StopCaller, final: true, decides: true}
 	case err != nil:

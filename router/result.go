@@ -72,8 +72,8 @@ func (k *course) bill(rec *AttemptRecord) {
 // was received, and the estimates of what ran. It reports whether anything is
 // charged.
 func (k *course) billEnded(ctx context.Context) (charged bool) {
-	why := k.call.Report.Stopped // that ctx has ended by now says nothing of it
-	ended := why == StopCaller && hungUp(ctx) || why == StopDeadline && k.deadline.spare > 0
+	// A deadline that has passed by now may not be why the call ended.
+	ended := hungUp(ctx) || k.call.Report.Stopped == StopDeadline && k.deadline.spare > 0
 	for rec := range k.call.Report.Attempts() {
 		ended = ended || rec.Abandoned
 	}

@@ -158,7 +158,7 @@ func (o *told) honestError(t *testing.T) {
 	required := slices.ContainsFunc(o.call.Request.Models, func(e systemone.Entry) bool { return e.Required })
 	assert.False(t, all && !required, "every question was answered: %v", o.err)
 	if o.moments.what == hangsUp && strings.HasPrefix(o.moments.name, "reserve") && o.call.Idempotency == nil {
-		require.ErrorIs(t, o.err, context.Canceled)
+		require.ErrorIs(t, o.err, context.Canceled, "%s, failing %q, hung up at %s", o.name, o.failing, o.moments.name)
 	}
 	switch {
 	case o.shares:
