@@ -275,3 +275,8 @@ func TestEntriesRoundTrip(t *testing.T) {
 		require.Equal(t, list, again)
 	})
 }
+
+func TestTextsOfNoModels(t *testing.T) {
+	t.Parallel()
+	assert.Nil(t, systemone.Texts())
+}
