@@ -140,7 +140,7 @@ func (p *inParts) rounds(ctx context.Context) bool {
 				}
 				ok = false
 			case answers[i] != nil:
-				p.take(w, answers[i])
+				ok = p.take(w, answers[i]) && ok
 			default: // not begun, because another sheet had failed
 				ok = false
 			}
@@ -152,18 +152,20 @@ func (p *inParts) rounds(ctx context.Context) bool {
 	return true
 }
 
-// take takes the answers of a sheet, and its refusals.
-func (p *inParts) take(w *walk, answers systemone.Answers) {
+// take takes the answers of a sheet, and its refusals. It reports whether the answers
+// are of use.
+func (p *inParts) take(w *walk, answers systemone.Answers) bool {
 	rec, from := w.used(), w.source()
 	p.done = append(p.done, part{rec, w.leg})
-	p.seen = append(p.seen, rec.Endpoint)
 	for i := range answers {
 		p.sources[p.sheets.Source(answers[i].Name)] = from
 	}
 	if err := p.sheets.Take(answers); err != nil { // unreachable: the answers were checked
-		p.failed = staged{kept: KeptError, err: &Error{Class: Server, Err: err}}
+		p.failed = staged{kept: KeptError, err: &Error{Class: Server, Err: err}, stop: StopCandidates}
+		return false
 	}
 	p.refuse(w)
+	return true
 }
 
 // refuse takes the refusals of a sheet: of some of its questions or of all.
